@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ants: a bounded pool of kernel threads.
+ *
+ * A pool owns at most &ants_attrs.capacity threads. A task, fn(data), that
+ * finds the pool full makes its submitter wait, fail or time out, as the
+ * pool's mode and the call say; nothing queues without a bound. Idle threads
+ * go away after a time that the administrator can change, as he can change
+ * the capacity of a pool under load, in /sys/kernel/ants/<pool>/.
+ *
+ * Errors have one meaning in every function:
+ *
+ *	-ESHUTDOWN	the pool is released
+ *	-EAGAIN		the task would have to wait, and the pool or the call
+ *			does not wait
+ *	-EBUSY		max_blocking callers wait already
+ *	-ETIMEDOUT	the time is over
+ *	-EINTR		a fatal signal, or the calling kthread was told to stop
+ *	-EDEADLK	the wait could never end
+ *	-EINVAL		an argument is out of range
+ *	-EEXIST		the name is taken
+ *	-EPERM		not on the system pool
+ *	-ENOMEM		no memory, or no thread to be had
+ *
+ * An error from a submit means: not accepted, will not run. Success means that
+ * the task runs exactly once.
+ *
+ * A timeout is in jiffies; MAX_SCHEDULE_TIMEOUT waits for ever. A wait ends
+ * early with -EINTR on a fatal signal, or when the calling kthread is told to
+ * stop; a wait of more than two minutes is logged.
+ */
+#ifndef _LINUX_ANTS_H
+#define _LINUX_ANTS_H
+
+#include <linux/cpumask.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/types.h>
+
+struct ants_pool;
+
+/**
+ * typedef ants_fn_t - what a task runs
+ * @data: the pointer that was handed over with the task
+ *
+ * Context: Process context, in a thread of the pool. May sleep. Returns with
+ * the locks, the preemption count and the interrupt state it was entered with.
+ */
+typedef void (*ants_fn_t)(void *data);
+
+/* A capacity without a bound. */
+#define ANTS_UNLIMITED		UINT_MAX
+
+/* Most bytes of a pool's name, the terminating NUL included. */
+#define ANTS_NAME_LEN		32
+
+/**
+ * enum ants_flags - the modes of a pool
+ * @ANTS_NONBLOCKING: ants_submit() returns -EAGAIN rather than wait
+ * @ANTS_PREALLOC: all threads exist before the pool does, and none is reaped;
+ *	ants_tune() makes the threads before it grows, or changes nothing
+ * @ANTS_NO_PURGE: idle threads stay for ever
+ * @ANTS_THROUGHPUT: the threads run SCHED_BATCH: a submitter is not preempted
+ *	by the task that it just submitted
+ * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
+ *	thread and one place for a pending task always exist
+ * @ANTS_ON_NODE: &ants_attrs.node is set
+ */
+enum ants_flags {
+	ANTS_NONBLOCKING	= 1 << 0,
+	ANTS_PREALLOC		= 1 << 1,
+	ANTS_NO_PURGE		= 1 << 2,
+	ANTS_THROUGHPUT		= 1 << 3,
+	ANTS_MEM_RECLAIM	= 1 << 4,
+	ANTS_ON_NODE		= 1 << 5,
+};
+
+/**
+ * struct ants_attrs - how a pool is made; zero is the default of every field
+ * @capacity: most threads, and most tasks in flight beyond which a submitter
+ *	waits; 0 = num_online_cpus(), %ANTS_UNLIMITED = no bound
+ * @max_blocking: most callers that may wait at once; 0 = no limit
+ * @queue_depth: how many more tasks may be pending before a submitter waits
+ * @min_workers: threads that are made with the pool and never reaped
+ * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
+ * @nice: nice value of the threads
+ * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
+ * @cpumask: CPUs on which the threads run; NULL = all. Copied.
+ * @flags: bits of enum ants_flags
+ */
+struct ants_attrs {
+	unsigned int capacity;
+	unsigned int max_blocking;
+	unsigned int queue_depth;
+	unsigned int min_workers;
+	unsigned int expiry_ms;
+	int nice;
+	int node;
+	const struct cpumask *cpumask;
+	unsigned int flags;
+};
+
+/**
+ * struct ants_stats - one consistent snapshot of a pool
+ * @capacity: most threads and tasks in flight
+ * @running: threads of the pool, whatever they do
+ * @idle: threads that wait for a task
+ * @busy: tasks that run
+ * @pending: tasks that are accepted and not started
+ * @waiting: callers that wait because the pool is full
+ * @free: tasks that the pool would take at once
+ * @peak_running: most threads there ever were
+ * @peak_busy: most tasks that ever ran at once
+ * @peak_pending: most tasks that were ever pending
+ * @peak_waiting: most callers that ever waited at once
+ * @submitted: tasks accepted
+ * @completed: tasks that ended
+ * @rejected: submits that returned an error
+ * @blocked: submits that had to wait, whatever came of it
+ * @spawned: threads made
+ * @reaped: threads that went away because they were idle for too long
+ */
+struct ants_stats {
+	unsigned int capacity;
+	unsigned int running;
+	unsigned int idle;
+	unsigned int busy;
+	unsigned int pending;
+	unsigned int waiting;
+	unsigned int free;
+	unsigned int peak_running;
+	unsigned int peak_busy;
+	unsigned int peak_pending;
+	unsigned int peak_waiting;
+	u64 submitted;
+	u64 completed;
+	u64 rejected;
+	u64 blocked;
+	u64 spawned;
+	u64 reaped;
+};
+
+/*
+ * A pool of the module itself, made when ants is loaded, for tasks that need
+ * no pool of their own. Its users may neither release nor destroy nor flush it.
+ */
+extern struct ants_pool *ants_system_pool;
+
+/* pool.c: making and ending a pool */
+
+__printf(3, 4)
+struct ants_pool *__ants_pool_create(struct module *owner,
+				     const struct ants_attrs *attrs,
+				     const char *fmt, ...);
+
+/**
+ * ants_pool_create() - make a pool
+ * @attrs: how; NULL for the defaults
+ * @...: printf format and arguments of the name: unique, without a slash,
+ *	shorter than %ANTS_NAME_LEN
+ *
+ * Starts &ants_attrs.min_workers threads, all of them with %ANTS_PREALLOC.
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR: -EINVAL for attributes or a name out of
+ * range or in contradiction, -EEXIST if the name is taken, -ENOMEM, -EINTR if
+ * the caller was killed meanwhile.
+ */
+#define ants_pool_create(attrs, ...)	\
+	__ants_pool_create(THIS_MODULE, attrs, __VA_ARGS__)
+
+int ants_pool_destroy(struct ants_pool *pool);
+int ants_release(struct ants_pool *pool);
+int ants_release_timeout(struct ants_pool *pool, unsigned long timeout);
+int ants_reboot(struct ants_pool *pool);
+int ants_tune(struct ants_pool *pool, unsigned int capacity);
+
+/* handing it tasks */
+
+int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
+int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
+			unsigned long timeout);
+int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
+int ants_flush(struct ants_pool *pool);
+int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
+
+/* numbers; each is true for one moment, ants_pool_stats() for the same one */
+
+unsigned int ants_nr_running(struct ants_pool *pool);
+unsigned int ants_nr_idle(struct ants_pool *pool);
+unsigned int ants_nr_busy(struct ants_pool *pool);
+unsigned int ants_nr_pending(struct ants_pool *pool);
+unsigned int ants_nr_waiting(struct ants_pool *pool);
+unsigned int ants_nr_free(struct ants_pool *pool);
+unsigned int ants_capacity(struct ants_pool *pool);
+bool ants_is_released(struct ants_pool *pool);
+void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats);
+
+#endif /* _LINUX_ANTS_H */

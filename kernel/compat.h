@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between kernel versions, and nowhere else. By feature where the
+ * preprocessor can see it: stable kernels carry newer names back.
+ */
+#ifndef _ANTS_COMPAT_H
+#define _ANTS_COMPAT_H
+
+#include <linux/timer.h>
+#include <linux/version.h>
+
+/* Renamed in 6.16. */
+#ifndef timer_container_of
+#define timer_container_of(var, timer, field)	from_timer(var, timer, field)
+#endif
+
+#endif /* _ANTS_COMPAT_H */

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What debug builds add; see debug.h.
+ */
+#include <linux/completion.h>
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* One pause point: the next thread of @pool to come here stops, once. */
+struct pause {
+	struct ants_pool *pool;
+	struct completion reached;
+	struct completion resume;
+};
+
+static struct pause pauses[ANTS_NR_PAUSE];
+static atomic_t fails[ANTS_NR_FAIL];
+
+void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	if (likely(READ_ONCE(p->pool) != pool))
+		return;
+	if (cmpxchg(&p->pool, pool, NULL) != pool)
+		return;
+	complete(&p->reached);
+	wait_for_completion(&p->resume);
+}
+
+/* The next thread of @pool that comes to @point stops there. */
+void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	init_completion(&p->reached);
+	init_completion(&p->resume);
+	smp_store_release(&p->pool, pool);
+}
+EXPORT_SYMBOL_GPL(ants_pause_arm);
+
+/* Waits until a thread has stopped there. */
+bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout)
+{
+	return wait_for_completion_timeout(&pauses[point].reached, timeout);
+}
+EXPORT_SYMBOL_GPL(ants_pause_reached);
+
+/* Lets it go on; if none came by, none will stop any more. */
+void ants_pause_resume(enum ants_pause_point point)
+{
+	struct pause *p = &pauses[point];
+
+	WRITE_ONCE(p->pool, NULL);
+	complete(&p->resume);
+}
+EXPORT_SYMBOL_GPL(ants_pause_resume);
+
+/* The next @times tries fail; -1 = all until it is set to 0. */
+void ants_fail_arm(enum ants_fail_point point, int times)
+{
+	atomic_set(&fails[point], times);
+}
+EXPORT_SYMBOL_GPL(ants_fail_arm);
+
+bool ants_inject(enum ants_fail_point point)
+{
+	if (atomic_read(&fails[point]) < 0)
+		return true;
+	return atomic_dec_if_positive(&fails[point]) >= 0;
+}
+
+/*
+ * The invariants of a stable moment: somebody looks after every pending task,
+ * and after every waiter that there is a place for.
+ */
+static bool tasks_served(const struct ants_pool *pool)
+{
+	if (!pool->nr_pending || pool->waking)
+		return true;
+	if (pool->nr_idle)
+		return false;
+	return pool->nr_workers >= pool->capacity || pool->upkeep_queued ||
+	       ants_backing_off(pool) || !ants_need_worker(pool);
+}
+
+static bool waiters_served(const struct ants_pool *pool)
+{
+	return !pool->nr_waiting || pool->released || !ants_places(pool) ||
+	       pool->nr_pending || !pool->nr_stock;
+}
+
+static bool counts_fit(const struct ants_pool *pool)
+{
+	return pool->nr_idle + pool->nr_new + pool->nr_leaving + pool->nr_busy <=
+	       pool->nr_workers &&
+	       pool->in_epoch[0] + pool->in_epoch[1] ==
+	       pool->nr_busy + pool->nr_pending &&
+	       pool->submitted == pool->completed + pool->nr_busy +
+	       pool->nr_pending;
+}
+
+/* Never above the bound, but after a shrink; then they only fall. */
+static bool bounds_kept(struct ants_pool *pool)
+{
+	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
+	bool kept;
+
+	kept = pool->nr_workers <= max(pool->capacity, pool->seen_workers) &&
+	       in_flight <= max(pool->limit, pool->seen_in_flight);
+	pool->seen_workers = pool->nr_workers;
+	pool->seen_in_flight = in_flight;
+	return kept;
+}
+
+void ants_check(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
+	     pool->name);
+	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
+	     pool->name, pool->capacity);
+	WARN(!tasks_served(pool), "ants: pool %s: nobody serves %u tasks\n",
+	     pool->name, pool->nr_pending);
+	WARN(!waiters_served(pool), "ants: pool %s: nobody serves %u waiters\n",
+	     pool->name, pool->nr_waiting);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What every event that makes progress possible leads to: waiters are granted,
+ * then the next worker is woken, or the upkeep is asked for a thread. All
+ * decisions fall under pool->lock; what they lead to is noted in a struct
+ * ants_kick and done by ants_unlock() after the lock is dropped.
+ */
+#include "internal.h"
+
+struct workqueue_struct *ants_wq;
+
+/* Makes sure that the timer fires at @when or earlier. */
+void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (timer_pending(&pool->timer) &&
+	    time_before_eq(pool->timer.expires, when))
+		return;
+	mod_timer(&pool->timer, when);
+}
+
+/*
+ * The upkeep looks for work under the lock before it ends, so one that is
+ * queued or running need not be queued again.
+ */
+void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->upkeep_queued)
+		return;
+	pool->upkeep_queued = true;
+	kick->upkeep = true;
+}
+
+/* Is there a task that no idle, waking or new worker will take? */
+static bool wants_worker(const struct ants_pool *pool)
+{
+	return pool->nr_pending >
+	       pool->nr_idle + pool->nr_new + !!pool->waking;
+}
+
+static bool below_floor(const struct ants_pool *pool)
+{
+	return !pool->released && ants_nr_staying(pool) < pool->floor;
+}
+
+/* Shall a thread be made? The bound counts those that are leaving, too. */
+bool ants_need_worker(const struct ants_pool *pool)
+{
+	return pool->nr_workers < pool->capacity &&
+	       (wants_worker(pool) || below_floor(pool));
+}
+
+/* Making a thread failed not long ago; the timer ends the pause. */
+bool ants_backing_off(const struct ants_pool *pool)
+{
+	return pool->backoff && time_before(jiffies, pool->backoff_until);
+}
+
+static void ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (!ants_need_worker(pool))
+		return;
+	if (ants_backing_off(pool))
+		ants_timer_arm(pool, pool->backoff_until);
+	else
+		ants_kick_upkeep(pool, kick);
+}
+
+/*
+ * One wake-up in flight: while pool->waking is set its holder will look after
+ * the rest, in its first locked section. A wake-up that gets lost behind a
+ * busy CPU is noticed by the timer.
+ */
+void ants_wake_next(struct ants_pool *pool, struct ants_kick *kick)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->waking || !pool->nr_pending)
+		return;
+	w = list_first_entry_or_null(&pool->idle, struct ants_worker, node);
+	if (!w) {
+		ask_for_worker(pool, kick);
+		return;
+	}
+	list_del(&w->node);
+	pool->nr_idle--;
+	w->state = ANTS_WAKING;
+	pool->waking = w;
+	pool->waking_since = jiffies;
+	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_kick_wake(kick, w->task);
+}
+
+/*
+ * Ends a wait. After the result is stored the waiter may be gone, so that its
+ * task is noted first; the RCU section of ants_unlock() keeps the task.
+ */
+void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
+		     int result, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	ants_kick_wake(kick, waiter->task);
+	list_del(&waiter->node);
+	pool->nr_waiting--;
+	if (!list_empty(&waiter->nested)) {
+		list_del(&waiter->nested);
+		pool->nr_nested--;
+	}
+	ants_update_room(pool);
+	/* Pairs with smp_load_acquire() in ants_wait(). */
+	smp_store_release(&waiter->result, result);
+}
+
+/*
+ * The oldest waiter's task becomes pending. False: all slots are in use; one
+ * comes back with the next task that starts, and its worker dispatches.
+ */
+static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+{
+	struct ants_waiter *waiter;
+	struct ants_slot *slot;
+
+	slot = ants_stock_get(pool);
+	if (!slot)
+		return false;
+	waiter = list_first_entry(&pool->waiters, struct ants_waiter, node);
+	ants_pending_add(pool, slot, waiter->fn, waiter->data);
+	ants_waiter_end(pool, waiter, 0, kick);
+	return true;
+}
+
+/* Grants waiters in order as far as there are places, one round at most. */
+void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->released)
+		return;
+	while (pool->nr_waiting && ants_places(pool)) {
+		if (ants_kick_full(kick)) {
+			kick->again = true;
+			return;
+		}
+		if (!grant_one(pool, kick))
+			return;
+	}
+}
+
+/*
+ * A wake-up a task is what makes a blocking queue dear, so waiters are granted
+ * in batches: when pending has run dry, or when half of the places are free
+ * and the waiter sleeps on another CPU, where it can fill them meanwhile. The
+ * timer grants what a batch would hold back for more than a tick.
+ */
+static bool grant_due(const struct ants_pool *pool)
+{
+	const struct ants_waiter *first;
+
+	if (!pool->nr_pending)
+		return true;
+	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
+	return task_cpu(first->task) != raw_smp_processor_id() &&
+	       ants_places(pool) >= DIV_ROUND_UP(pool->capacity, 2);
+}
+
+static void grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (!pool->nr_waiting || pool->released)
+		return;
+	if (grant_due(pool))
+		ants_grant(pool, kick);
+	else if (ants_places(pool))
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+}
+
+/*
+ * To be called in the same locked section after every event that frees a place
+ * or removes a worker. Grants, and wakes the next worker if tasks remain.
+ */
+void ants_dispatch(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	grant_if_due(pool, kick);
+	ants_wake_next(pool, kick);
+}
+
+/* One more round of grants, with a hold of the lock of its own. */
+static bool grant_round(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+	bool again;
+
+	ants_lock(pool, &kick);
+	ants_grant(pool, &kick);
+	ants_wake_next(pool, &kick);
+	again = kick.again;
+	kick.again = false;
+	ants_unlock(pool, &kick);
+	return again;
+}
+
+/* Grants whatever there are places for, regardless of batches. */
+void ants_grant_all(struct ants_pool *pool)
+{
+	while (grant_round(pool))
+		;
+}
+
+/*
+ * Drops the lock and does what was decided under it. Interrupts stay off and
+ * an RCU read section stays open from the decision to the last wake-up: the
+ * threads to be woken, and the pool if its last task ended meanwhile, stay
+ * until then. The wait queue's lock may sleep on PREEMPT_RT, so it is taken
+ * with interrupts as the caller had them.
+ */
+void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	unsigned int i;
+
+	ants_check(pool);
+	rcu_read_lock();
+	raw_spin_unlock(&pool->lock);
+	for (i = 0; i < kick->nr_wake; i++)
+		wake_up_process(kick->wake[i]);
+	if (unlikely(kick->upkeep))
+		queue_work(ants_wq, &pool->upkeep);
+	local_irq_restore(kick->flags);
+	if (unlikely(kick->waitq))
+		wake_up_all(&pool->waitq);
+	if (unlikely(kick->again))
+		ants_grant_all(pool);
+	rcu_read_unlock();
+	if (unlikely(kick->spare))
+		ants_slot_free(kick->spare);
+}

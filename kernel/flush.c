@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting for what was accepted so far. Tasks carry one of two epochs; a flush
+ * makes the other one current and waits until the old one has no task left.
+ * Flushes come one after another. One that gives up leaves its epoch draining,
+ * and the next one waits for that before it flips.
+ */
+#include "internal.h"
+
+/* This caller's turn: flips the epoch. */
+static bool flush_begin(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->flushing || pool->in_epoch[!pool->epoch])
+		return false;
+	pool->flushing = true;
+	pool->epoch = !pool->epoch;
+	return true;
+}
+
+static bool flush_done(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	return !pool->in_epoch[!pool->epoch];
+}
+
+static void flush_end(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->flushing = false;
+	kick.waitq = true;
+	ants_unlock(pool, &kick);
+}
+
+static int flush(struct ants_pool *pool, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	int err;
+
+	err = ants_wait_until(pool, flush_begin, timeout, TASK_KILLABLE);
+	if (err)
+		return err;
+	ants_pause(ANTS_PAUSE_FLUSH, pool);
+	if (timeout != MAX_SCHEDULE_TIMEOUT)
+		timeout -= min(timeout, jiffies - start);
+	err = ants_wait_until(pool, flush_done, timeout, TASK_KILLABLE);
+	flush_end(pool);
+	return err;
+}
+
+/**
+ * ants_flush_timeout() - wait for all tasks accepted so far, a limited time
+ * @pool: the pool; it stays open
+ * @timeout: how long at most, in jiffies
+ *
+ * Callers that wait for a place are not accepted yet, so not waited for. While
+ * the pool has no thread and none can be made the caller runs tasks itself;
+ * then it may take longer than @timeout.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: they have ended. -ETIMEDOUT, -EINTR: maybe not. -EDEADLK: the
+ * caller is a task of the same pool. -EINVAL: it is the system pool, whose
+ * tasks are other people's.
+ */
+int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	int err;
+
+	might_sleep();
+	if (pool == ants_system_pool)
+		return -EINVAL;
+	if (ants_in_task_of(pool))
+		return -EDEADLK;
+	ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	err = flush(pool, timeout);
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_flush_timeout);
+
+/**
+ * ants_flush() - wait for all tasks accepted so far
+ * @pool: the pool; it stays open
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_flush_timeout(), but never -ETIMEDOUT.
+ */
+int ants_flush(struct ants_pool *pool)
+{
+	return ants_flush_timeout(pool, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_flush);

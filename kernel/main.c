@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ants.ko: a bounded pool of kernel threads.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/module.h>
+
+#include "internal.h"
+
+static unsigned int system_capacity = 256;
+module_param(system_capacity, uint, 0444);
+MODULE_PARM_DESC(system_capacity,
+		 "capacity of the system pool, in threads (default 256)");
+
+struct ants_pool *ants_system_pool;
+EXPORT_SYMBOL_GPL(ants_system_pool);
+
+static int __init system_pool_init(void)
+{
+	struct ants_attrs attrs = { .capacity = system_capacity };
+	struct ants_pool *pool;
+
+	pool = system_capacity ? __ants_pool_create(NULL, &attrs, "system") :
+				 ERR_PTR(-EINVAL);
+	if (IS_ERR(pool)) {
+		pr_err("cannot make the system pool with system_capacity=%u: %pe\n",
+		       system_capacity, pool);
+		return PTR_ERR(pool);
+	}
+	ants_system_pool = pool;
+	return 0;
+}
+
+static void system_pool_exit(void)
+{
+	__ants_pool_destroy(ants_system_pool);
+}
+
+static int __init ants_init(void)
+{
+	int err;
+
+	err = ants_slot_cache_init();
+	if (err)
+		return err;
+	err = -ENOMEM;
+	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ants_wq)
+		goto err_cache;
+	err = ants_sysfs_init();
+	if (err)
+		goto err_wq;
+	err = ants_unload_init();
+	if (err)
+		goto err_sysfs;
+	err = system_pool_init();
+	if (err)
+		goto err_unload;
+	return 0;
+
+err_unload:
+	ants_unload_exit();
+	ants_pools_wait_freed();
+err_sysfs:
+	ants_sysfs_exit();
+err_wq:
+	destroy_workqueue(ants_wq);
+err_cache:
+	ants_slot_cache_exit();
+	return err;
+}
+
+static void __exit ants_exit(void)
+{
+	ants_unload_exit();
+	system_pool_exit();
+	ants_pools_wait_freed();
+	ants_sysfs_exit();
+	destroy_workqueue(ants_wq);
+	ants_slot_cache_exit();
+}
+
+module_init(ants_init);
+module_exit(ants_exit);
+
+MODULE_DESCRIPTION("Bounded pool of kernel threads");
+MODULE_AUTHOR("The ants authors");
+MODULE_VERSION("0.1.0");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making and ending a pool, and the list of all pools.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/completion.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* All pools by name, from the reservation of the name to its return. */
+LIST_HEAD(ants_pools);
+/* Guards ants_pools. */
+DEFINE_MUTEX(ants_registry_lock);
+
+/* Pools whose memory is not freed yet, plus one until the module goes. */
+static atomic_t nr_live = ATOMIC_INIT(1);
+static DECLARE_COMPLETION(all_freed);
+
+static int check_node(const struct ants_attrs *attrs)
+{
+	if (!(attrs->flags & ANTS_ON_NODE))
+		return attrs->node ? -EINVAL : 0;
+	if (attrs->node < 0 || attrs->node >= MAX_NUMNODES ||
+	    !node_online(attrs->node))
+		return -EINVAL;
+	return 0;
+}
+
+static unsigned int capacity_of(const struct ants_attrs *attrs)
+{
+	return attrs->capacity ?: num_online_cpus();
+}
+
+static int check_attrs(const struct ants_attrs *attrs)
+{
+	if (attrs->flags & ~ANTS_ALL_FLAGS)
+		return -EINVAL;
+	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
+		return -EINVAL;
+	if (attrs->expiry_ms > ANTS_BOUND_MAX)
+		return -EINVAL;
+	if (attrs->cpumask &&
+	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
+		return -EINVAL;
+	return check_node(attrs) ?:
+	       ants_check_bounds(capacity_of(attrs), attrs->queue_depth,
+				 attrs->min_workers, attrs->flags);
+}
+
+/* The name is a file name in sysfs. */
+__printf(2, 0)
+static int set_name(struct ants_pool *pool, const char *fmt, va_list args)
+{
+	int len = vsnprintf(pool->name, sizeof(pool->name), fmt, args);
+
+	if (len <= 0 || len >= sizeof(pool->name))
+		return -EINVAL;
+	if (strchr(pool->name, '/') || !strcmp(pool->name, ".") ||
+	    !strcmp(pool->name, ".."))
+		return -EINVAL;
+	return 0;
+}
+
+static void init_lists(struct ants_pool *pool)
+{
+	INIT_LIST_HEAD(&pool->pending);
+	INIT_LIST_HEAD(&pool->stock);
+	INIT_LIST_HEAD(&pool->idle);
+	INIT_LIST_HEAD(&pool->waiters);
+	INIT_LIST_HEAD(&pool->nested);
+	INIT_LIST_HEAD(&pool->workers);
+	INIT_LIST_HEAD(&pool->left);
+	INIT_LIST_HEAD(&pool->registered);
+}
+
+static void init_locks(struct ants_pool *pool)
+{
+	raw_spin_lock_init(&pool->lock);
+	mutex_init(&pool->config);
+	init_waitqueue_head(&pool->waitq);
+	timer_setup(&pool->timer, ants_timer_fn, 0);
+	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
+#ifdef CONFIG_LOCKDEP
+	lockdep_register_key(&pool->key);
+	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
+#endif
+}
+
+static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
+{
+	pool->flags = attrs->flags;
+	pool->max_blocking = attrs->max_blocking;
+	pool->expiry = msecs_to_jiffies(attrs->expiry_ms ?: ANTS_EXPIRY_MS);
+	pool->nice = attrs->nice;
+	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
+	raw_spin_lock_irq(&pool->lock);
+	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
+			attrs->min_workers);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* A pool that nobody knows yet; from here on ants_pool_free() frees it. */
+static struct ants_pool *pool_alloc(struct module *owner,
+				    const struct ants_attrs *attrs)
+{
+	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+
+	if (!pool)
+		return NULL;
+	atomic_inc(&nr_live);
+	init_lists(pool);
+	init_locks(pool);
+	init_config(pool, attrs);
+	pool->owner = owner;
+	pool->stand_in.pool = pool;
+	kobject_init(&pool->kobj, &ants_pool_ktype);
+	return pool;
+}
+
+static int copy_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+{
+	if (!mask)
+		return 0;
+	pool->cpumask = kmemdup(mask, cpumask_size(), GFP_KERNEL);
+	return pool->cpumask ? 0 : -ENOMEM;
+}
+
+/* Takes the name, so that sysfs is never asked for one that exists. */
+static int registry_add(struct ants_pool *pool)
+{
+	struct ants_pool *other;
+	int err = 0;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(other, &ants_pools, registered)
+		if (!strcmp(other->name, pool->name))
+			err = -EEXIST;
+	if (!err)
+		list_add_tail(&pool->registered, &ants_pools);
+	mutex_unlock(&ants_registry_lock);
+	return err;
+}
+
+static void registry_del(struct ants_pool *pool)
+{
+	mutex_lock(&ants_registry_lock);
+	list_del_init(&pool->registered);
+	mutex_unlock(&ants_registry_lock);
+}
+
+/* Threads first, started last: until then there is nothing to wait for. */
+static int pool_populate(struct ants_pool *pool)
+{
+	unsigned int stock = ANTS_SPARE_SLOTS;
+	LIST_HEAD(prepared);
+	int err;
+
+	if (pool->flags & ANTS_PREALLOC)
+		stock = pool->stock_max;
+	if (!ants_stock_fill(pool, stock))
+		return -ENOMEM;
+	err = ants_workers_prepare(pool, pool->floor, &prepared);
+	if (err)
+		return err;
+	err = ants_sysfs_add(pool);
+	if (!err)
+		ants_workers_start(pool, &prepared);
+	ants_workers_discard(&prepared);
+	return err;
+}
+
+static int pool_publish(struct ants_pool *pool)
+{
+	int err = registry_add(pool);
+
+	if (err)
+		return err;
+	err = pool_populate(pool);
+	if (err)
+		registry_del(pool);
+	return err;
+}
+
+/**
+ * __ants_pool_create() - make a pool; see ants_pool_create()
+ * @owner: the module that makes it, NULL if built in
+ * @attrs: how; NULL for the defaults
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR.
+ */
+struct ants_pool *__ants_pool_create(struct module *owner,
+				     const struct ants_attrs *attrs,
+				     const char *fmt, ...)
+{
+	static const struct ants_attrs defaults;
+	struct ants_pool *pool;
+	va_list args;
+	int err;
+
+	attrs = attrs ?: &defaults;
+	err = check_attrs(attrs);
+	if (err)
+		return ERR_PTR(err);
+	pool = pool_alloc(owner, attrs);
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	va_start(args, fmt);
+	err = set_name(pool, fmt, args);
+	va_end(args);
+	err = err ?: copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
+	if (err) {
+		kobject_put(&pool->kobj);
+		return ERR_PTR(err);
+	}
+	return pool;
+}
+EXPORT_SYMBOL_GPL(__ants_pool_create);
+
+static bool callers_gone(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	return !pool->nr_callers;
+}
+
+/*
+ * Ends @pool. After the drain no thread, task, timer or work is left; then no
+ * caller; then no file in sysfs; then nobody who, with interrupts off, has
+ * dropped the lock and still wakes somebody.
+ */
+void __ants_pool_destroy(struct ants_pool *pool)
+{
+	ants_wait_touch(pool);
+	mutex_lock(&pool->config);
+	__ants_release(pool);
+	mutex_unlock(&pool->config);
+	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_wait_until(pool, callers_gone, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
+	kobject_del(&pool->kobj);
+	registry_del(pool);
+	synchronize_rcu();
+	cancel_work_sync(&pool->upkeep);
+	timer_shutdown_sync(&pool->timer);
+	kobject_put(&pool->kobj);
+}
+
+/**
+ * ants_pool_destroy() - end a pool
+ * @pool: the pool; NULL or an ERR_PTR is ignored
+ *
+ * Releases it and waits for all of its tasks, its threads, and the callers that
+ * are inside a call that blocks. Then nothing of the caller's is in use any
+ * more, so that it may be the last call in a module's exit function.
+ *
+ * Context: Process context. May sleep. No new call may be made meanwhile.
+ * Return: 0. -EPERM: it is the system pool. -EDEADLK, with a warning: the
+ * caller is a task of the same pool. In error the pool stays.
+ */
+int ants_pool_destroy(struct ants_pool *pool)
+{
+	might_sleep();
+	if (IS_ERR_OR_NULL(pool))
+		return 0;
+	if (pool == ants_system_pool)
+		return -EPERM;
+	if (WARN(ants_in_task_of(pool), "ants: pool %s destroyed by its task\n",
+		 pool->name))
+		return -EDEADLK;
+	__ants_pool_destroy(pool);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_pool_destroy);
+
+/* The last reference to the kobject is gone. */
+void ants_pool_free(struct kobject *kobj)
+{
+	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
+
+	ants_stock_trim(pool, 0);
+#ifdef CONFIG_LOCKDEP
+	lockdep_unregister_key(&pool->key);
+#endif
+	kfree(pool->cpumask);
+	kfree(pool);
+	if (atomic_dec_and_test(&nr_live))
+		complete(&all_freed);
+}
+
+/* Kobjects may be released late; their release function is in this module. */
+void ants_pools_wait_freed(void)
+{
+	if (!atomic_dec_and_test(&nr_live))
+		wait_for_completion(&all_freed);
+	/* For the last one to return from complete(). */
+	synchronize_rcu();
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Closing a pool, waiting until nothing of it is left, and opening it again.
+ */
+#include "internal.h"
+
+/* Fails one round of waiters. Returns false when there are none left. */
+static bool fail_round(struct ants_pool *pool)
+{
+	struct ants_waiter *waiter;
+	struct ants_kick kick;
+	bool more;
+
+	ants_lock(pool, &kick);
+	while (pool->nr_waiting && !ants_kick_full(&kick)) {
+		waiter = list_first_entry(&pool->waiters, struct ants_waiter,
+					  node);
+		ants_waiter_end(pool, waiter, -ESHUTDOWN, &kick);
+	}
+	more = pool->nr_waiting;
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/*
+ * Closing is one step: a submit is before it, and its task runs, or after it.
+ * The rest goes in rounds, with pool->config held against a reboot meanwhile.
+ */
+void __ants_release(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->config);
+	raw_spin_lock_irq(&pool->lock);
+	pool->released = true;
+	ants_update_room(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	ants_pause(ANTS_PAUSE_RELEASE, pool);
+	while (fail_round(pool))
+		;
+	ants_retire_above(pool);
+}
+
+/**
+ * ants_release() - close a pool
+ * @pool: the pool
+ *
+ * Refuses new tasks, fails the callers that wait with -ESHUTDOWN, and sends
+ * idle threads away. Accepted tasks still run. Does not wait for them; may be
+ * called from a task of the pool, and more than once.
+ *
+ * Context: Process context. May sleep, for a short time.
+ * Return: 0. -EPERM: it is the system pool.
+ */
+int ants_release(struct ants_pool *pool)
+{
+	if (pool == ants_system_pool)
+		return -EPERM;
+	ants_config_lock(pool);
+	__ants_release(pool);
+	ants_config_unlock(pool);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_release);
+
+static bool drained(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	return ants_is_drained(pool);
+}
+
+/*
+ * Waits until the released @pool owns no task, thread, timer or queued work.
+ * Returns 0, -ETIMEDOUT or -EINTR.
+ */
+int ants_drain(struct ants_pool *pool, unsigned long timeout,
+	       unsigned int state)
+{
+	int err;
+
+	err = ants_wait_until(pool, drained, timeout, state);
+	if (!err)
+		timer_delete_sync(&pool->timer);
+	return err;
+}
+
+/**
+ * ants_release_timeout() - close a pool and wait until it is empty
+ * @pool: the pool
+ * @timeout: how long to wait at most, in jiffies
+ *
+ * May be called again, after it timed out, too. While the pool has no thread
+ * and none can be made the caller runs tasks itself; then it may take longer
+ * than @timeout.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
+ * -EINTR: the pool is closed, but not empty. -EDEADLK: the caller is a task of
+ * the same pool; it stays open. -EPERM: it is the system pool.
+ */
+int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	int err;
+
+	might_sleep();
+	if (pool == ants_system_pool)
+		return -EPERM;
+	if (ants_in_task_of(pool))
+		return -EDEADLK;
+	ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	mutex_lock(&pool->config);
+	__ants_release(pool);
+	mutex_unlock(&pool->config);
+	err = ants_drain(pool, timeout, TASK_KILLABLE);
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_release_timeout);
+
+static void reopen(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->released = false;
+	pool->backoff = 0;
+	ants_update_room(pool);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+static int reboot(struct ants_pool *pool)
+{
+	LIST_HEAD(prepared);
+	bool empty;
+	int err;
+
+	raw_spin_lock_irq(&pool->lock);
+	empty = ants_is_drained(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	if (!empty)
+		return -EBUSY;
+	timer_delete_sync(&pool->timer);
+	err = ants_workers_prepare(pool, pool->floor, &prepared);
+	if (err)
+		return err;
+	reopen(pool);
+	ants_workers_start(pool, &prepared);
+	ants_workers_discard(&prepared);
+	return 0;
+}
+
+/**
+ * ants_reboot() - open a released pool again
+ * @pool: the pool
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
+ * ants_release_timeout(). -ENOMEM, -EINTR: its threads cannot be made; it stays
+ * closed.
+ */
+int ants_reboot(struct ants_pool *pool)
+{
+	int err;
+
+	ants_config_lock(pool);
+	err = reboot(pool);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_reboot);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Slots: a slot holds a task from its acceptance to its start. A pool keeps
+ * free ones in a stock, so that callers that may not allocate find one and a
+ * busy pool never enters the slab.
+ */
+#include <linux/slab.h>
+
+#include "internal.h"
+
+static struct kmem_cache *slot_cache;
+
+int ants_slot_cache_init(void)
+{
+	slot_cache = KMEM_CACHE(ants_slot, 0);
+	return slot_cache ? 0 : -ENOMEM;
+}
+
+void ants_slot_cache_exit(void)
+{
+	kmem_cache_destroy(slot_cache);
+}
+
+/*
+ * A pool that reclaim depends on must not wait for reclaim: its submitters
+ * wait for a slot that comes back instead.
+ */
+struct ants_slot *ants_slot_alloc(const struct ants_pool *pool)
+{
+	gfp_t gfp = GFP_KERNEL;
+
+	if (pool->flags & ANTS_MEM_RECLAIM)
+		gfp = GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
+	if (ants_inject(ANTS_FAIL_SLOT))
+		return NULL;
+	return kmem_cache_alloc(slot_cache, gfp);
+}
+
+void ants_slot_free(struct ants_slot *slot)
+{
+	if (slot)
+		kmem_cache_free(slot_cache, slot);
+}
+
+static void stock_put(struct ants_pool *pool, struct ants_slot *slot)
+{
+	list_add(&slot->node, &pool->stock);
+	pool->nr_stock++;
+}
+
+/* Takes a free slot, or returns NULL. */
+struct ants_slot *ants_stock_get(struct ants_pool *pool)
+{
+	struct ants_slot *slot;
+
+	lockdep_assert_held(&pool->lock);
+	slot = list_first_entry_or_null(&pool->stock, struct ants_slot, node);
+	if (slot) {
+		list_del(&slot->node);
+		pool->nr_stock--;
+	}
+	return slot;
+}
+
+/*
+ * Fills the stock up to @nr. Returns false when memory ran out on the way.
+ * Context: Process context.
+ */
+bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
+{
+	struct ants_slot *slot;
+
+	while (READ_ONCE(pool->nr_stock) < nr) {
+		slot = ants_slot_alloc(pool);
+		if (!slot)
+			return false;
+		raw_spin_lock_irq(&pool->lock);
+		stock_put(pool, slot);
+		raw_spin_unlock_irq(&pool->lock);
+	}
+	return true;
+}
+
+/* Frees what the stock holds beyond @nr. Context: Process context. */
+void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
+{
+	struct ants_slot *slot;
+
+	while (READ_ONCE(pool->nr_stock) > nr) {
+		raw_spin_lock_irq(&pool->lock);
+		slot = ants_stock_get(pool);
+		raw_spin_unlock_irq(&pool->lock);
+		ants_slot_free(slot);
+	}
+}
+
+/* Accepts a task into @slot. The caller dispatches. */
+void ants_pending_add(struct ants_pool *pool, struct ants_slot *slot,
+		      ants_fn_t fn, void *data)
+{
+	lockdep_assert_held(&pool->lock);
+	slot->fn = fn;
+	slot->data = data;
+	slot->epoch = pool->epoch;
+	pool->in_epoch[pool->epoch]++;
+	pool->submitted++;
+	list_add_tail(&slot->node, &pool->pending);
+	if (++pool->nr_pending > pool->peak_pending)
+		pool->peak_pending = pool->nr_pending;
+}
+
+/* The oldest task becomes @w's; its slot goes back into the stock. */
+void ants_pending_take(struct ants_pool *pool, struct ants_worker *w,
+		       struct ants_kick *kick)
+{
+	struct ants_slot *slot;
+
+	lockdep_assert_held(&pool->lock);
+	slot = list_first_entry(&pool->pending, struct ants_slot, node);
+	if (unlikely(slot == pool->scan_slot))
+		pool->scan_slot = list_next_entry(slot, node);
+	list_del(&slot->node);
+	pool->nr_pending--;
+	w->fn = slot->fn;
+	w->data = slot->data;
+	w->epoch = slot->epoch;
+	if (likely(pool->nr_stock < pool->stock_max))
+		stock_put(pool, slot);
+	else
+		kick->spare = slot;
+}

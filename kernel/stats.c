@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers. None is ever negative; each is true for one moment.
+ */
+#include "internal.h"
+
+static unsigned int nr_free(const struct ants_pool *pool)
+{
+	if (pool->capacity == ANTS_UNLIMITED)
+		return pool->released ? 0 : ANTS_UNLIMITED;
+	return pool->room ? ants_places(pool) : 0;
+}
+
+static void read_gauges(const struct ants_pool *pool, struct ants_stats *stats)
+{
+	stats->capacity = pool->capacity;
+	stats->running = pool->nr_workers;
+	stats->idle = pool->nr_idle;
+	stats->busy = pool->nr_busy;
+	stats->pending = pool->nr_pending;
+	stats->waiting = pool->nr_waiting;
+	stats->free = nr_free(pool);
+}
+
+static void read_counters(const struct ants_pool *pool,
+			  struct ants_stats *stats)
+{
+	stats->peak_running = pool->peak_running;
+	stats->peak_busy = pool->peak_busy;
+	stats->peak_pending = pool->peak_pending;
+	stats->peak_waiting = pool->peak_waiting;
+	stats->submitted = pool->submitted;
+	stats->completed = pool->completed;
+	stats->rejected = atomic64_read(&pool->rejected);
+	stats->blocked = pool->blocked;
+	stats->spawned = pool->spawned;
+	stats->reaped = pool->reaped;
+}
+
+/**
+ * ants_pool_stats() - all numbers of a pool at one moment
+ * @pool: the pool
+ * @stats: where to put them
+ *
+ * Context: Any context.
+ */
+void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	read_gauges(pool, stats);
+	read_counters(pool, stats);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL_GPL(ants_pool_stats);
+
+/**
+ * ants_nr_running() - threads of a pool, whatever they do
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int ants_nr_running(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_workers);
+}
+EXPORT_SYMBOL_GPL(ants_nr_running);
+
+/**
+ * ants_nr_idle() - threads that wait for a task
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int ants_nr_idle(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_idle);
+}
+EXPORT_SYMBOL_GPL(ants_nr_idle);
+
+/**
+ * ants_nr_busy() - tasks that run
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int ants_nr_busy(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_busy);
+}
+EXPORT_SYMBOL_GPL(ants_nr_busy);
+
+/**
+ * ants_nr_pending() - tasks that are accepted and not started
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int ants_nr_pending(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_pending);
+}
+EXPORT_SYMBOL_GPL(ants_nr_pending);
+
+/**
+ * ants_nr_waiting() - callers that wait because the pool is full
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int ants_nr_waiting(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_waiting);
+}
+EXPORT_SYMBOL_GPL(ants_nr_waiting);
+
+/**
+ * ants_nr_free() - tasks that a pool would take at once
+ * @pool: the pool
+ * Context: Any context.
+ * Return: how many; %ANTS_UNLIMITED if it has no bound.
+ */
+unsigned int ants_nr_free(struct ants_pool *pool)
+{
+	unsigned long flags;
+	unsigned int ret;
+
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	ret = nr_free(pool);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_nr_free);
+
+/**
+ * ants_capacity() - most threads and tasks in flight
+ * @pool: the pool
+ * Context: Any context.
+ * Return: the capacity, %ANTS_UNLIMITED if it has no bound.
+ */
+unsigned int ants_capacity(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->capacity);
+}
+EXPORT_SYMBOL_GPL(ants_capacity);
+
+/**
+ * ants_is_released() - is a pool closed?
+ * @pool: the pool
+ * Context: Any context.
+ * Return: true from ants_release() until ants_reboot().
+ */
+bool ants_is_released(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->released);
+}
+EXPORT_SYMBOL_GPL(ants_is_released);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handing a task to a pool.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/sched/mm.h>
+
+#include "internal.h"
+
+/* Takes the task if there is room; nobody is overtaken, since then there is not. */
+static int accept(struct ants_pool *pool, ants_fn_t fn, void *data,
+		  struct ants_kick *kick)
+{
+	struct ants_slot *slot;
+
+	if (unlikely(!ants_has_room(pool)))
+		return pool->released ? -ESHUTDOWN : -EAGAIN;
+	slot = ants_stock_get(pool);
+	if (unlikely(!slot))
+		return -ENOMEM;
+	ants_pending_add(pool, slot, fn, data);
+	ants_wake_next(pool, kick);
+	return 0;
+}
+
+/* Waits for a place. Entered with the lock held, left without. */
+static int submit_wait(struct ants_pool *pool, struct ants_waiter *waiter,
+		       unsigned long timeout, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	bool nested = timeout == MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	int err;
+
+	err = timeout ? ants_wait_enrol(pool, waiter, nested) : -ETIMEDOUT;
+	ants_unlock(pool, kick);
+	if (err)
+		return err;
+	ants_pause(ANTS_PAUSE_ENROLLED, pool);
+	return ants_wait(pool, waiter, timeout);
+}
+
+/* A task that frees memory must not depend on a thread that needs some. */
+static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
+{
+	if (pool->flags & ANTS_MEM_RECLAIM || READ_ONCE(pool->warned_reclaim))
+		return;
+	WRITE_ONCE(pool->warned_reclaim, true);
+	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
+		pool->name, fn);
+}
+
+/*
+ * Slots for this task and those that may not allocate. Without memory the task
+ * takes one of the latter, or waits for one that comes back.
+ */
+static void prepare(struct ants_pool *pool, ants_fn_t fn)
+{
+	if (unlikely(current->flags & PF_MEMALLOC))
+		check_reclaim(pool, fn);
+	if (unlikely(READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS))
+		ants_stock_fill(pool, ANTS_SPARE_SLOTS + 1);
+}
+
+static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
+		  unsigned long timeout, unsigned int nonblocking)
+{
+	struct ants_waiter waiter = { .fn = fn, .data = data };
+	struct ants_kick kick;
+	int err;
+
+	prepare(pool, fn);
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	ants_lock(pool, &kick);
+	err = accept(pool, fn, data, &kick);
+	if (likely(!err) || err == -ESHUTDOWN || pool->flags & nonblocking)
+		ants_unlock(pool, &kick);
+	else
+		err = submit_wait(pool, &waiter, timeout, &kick);
+	if (unlikely(err))
+		atomic64_inc(&pool->rejected);
+	return err;
+}
+
+/**
+ * ants_submit() - hand a task to a pool
+ * @pool: the pool
+ * @fn: what to run
+ * @data: and with what; any value
+ *
+ * Waits while the pool is full, unless it is %ANTS_NONBLOCKING. Tasks start in
+ * the order in which they were accepted, and callers that wait are served in
+ * the order in which they came.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
+ * is released. -EAGAIN: it is full and non-blocking. -ENOMEM: it is
+ * non-blocking and there is no memory. -EBUSY: &ants_attrs.max_blocking callers
+ * wait already. -EDEADLK: the caller is a task of the same pool, and so many of
+ * them wait that none could ever go on. -EINTR: the caller is being killed, or
+ * is a kthread that was told to stop.
+ */
+int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	might_sleep();
+	if (unlikely(!fn))
+		return -EINVAL;
+	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_wait_touch(pool);
+	return submit(pool, fn, data, MAX_SCHEDULE_TIMEOUT, ANTS_NONBLOCKING);
+}
+EXPORT_SYMBOL_GPL(ants_submit);
+
+/**
+ * ants_submit_timeout() - hand a task to a pool, wait a limited time
+ * @pool: the pool
+ * @fn: what to run
+ * @data: and with what; any value
+ * @timeout: how long to wait at most, in jiffies, whatever the pool's mode; 0
+ *	does not wait
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_submit(), but never -EAGAIN; and -ETIMEDOUT: the pool was
+ * full all the time, the task will not run.
+ */
+int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
+			unsigned long timeout)
+{
+	might_sleep();
+	if (unlikely(!fn))
+		return -EINVAL;
+	ants_wait_touch(pool);
+	return submit(pool, fn, data, timeout, 0);
+}
+EXPORT_SYMBOL_GPL(ants_submit_timeout);
+
+/* The spare slots are for callers like this; somebody else must refill them. */
+static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (pool->stock_wanted || pool->released)
+		return;
+	pool->stock_wanted = true;
+	ants_kick_upkeep(pool, kick);
+}
+
+/**
+ * ants_try_submit() - hand a task to a pool, never wait
+ * @pool: the pool
+ * @fn: what to run
+ * @data: and with what; any value
+ *
+ * Context: Any context but NMI and below the scheduler's own locks: hard
+ * interrupts and sections under raw locks included, on PREEMPT_RT too. Does not
+ * enter the slab.
+ * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
+ * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
+ * are used up; more are on their way.
+ */
+int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_kick kick;
+	int err;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	ants_lock(pool, &kick);
+	err = accept(pool, fn, data, &kick);
+	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+		want_stock(pool, &kick);
+	ants_unlock(pool, &kick);
+	if (unlikely(err))
+		atomic64_inc(&pool->rejected);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_try_submit);

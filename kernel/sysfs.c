@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/kernel/ants/<pool>/: one value a file. A store either changes the value
+ * or returns an error and changes nothing.
+ */
+#include <linux/kobject.h>
+#include <linux/sysfs.h>
+
+#include "internal.h"
+
+static struct kset *ants_kset;
+
+static struct ants_pool *to_pool(struct kobject *kobj)
+{
+	return container_of(kobj, struct ants_pool, kobj);
+}
+
+/* One change, after the ones before it; a signal ends the wait for those. */
+static ssize_t change(struct kobject *kobj, size_t count, unsigned int value,
+		      int (*set)(struct ants_pool *pool, unsigned int value))
+{
+	struct ants_pool *pool = to_pool(kobj);
+	int err;
+
+	err = mutex_lock_interruptible(&pool->config);
+	if (err)
+		return err;
+	err = set(pool, value);
+	mutex_unlock(&pool->config);
+	return err ?: count;
+}
+
+static ssize_t change_uint(struct kobject *kobj, const char *buf, size_t count,
+			   int (*set)(struct ants_pool *pool,
+				      unsigned int value))
+{
+	unsigned int value;
+	int err;
+
+	err = kstrtouint(buf, 0, &value);
+	return err ?: change(kobj, count, value, set);
+}
+
+/* A capacity is a number, or "max". */
+static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	unsigned int capacity = ants_capacity(to_pool(kobj));
+
+	if (capacity == ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%u\n", capacity);
+}
+
+static int set_finite_capacity(struct ants_pool *pool, unsigned int capacity)
+{
+	return capacity > ANTS_BOUND_MAX ? -ERANGE : __ants_tune(pool, capacity);
+}
+
+static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	if (sysfs_streq(buf, "max"))
+		return change(kobj, count, ANTS_UNLIMITED, __ants_tune);
+	return change_uint(kobj, buf, count, set_finite_capacity);
+}
+
+static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
+
+/* Files that hold one unsigned int of struct ants_pool. */
+#define ANTS_UINT_ATTR(_name, _set)					\
+static ssize_t _name##_show(struct kobject *kobj,			\
+			    struct kobj_attribute *attr, char *buf)	\
+{									\
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_pool(kobj)->_name));	\
+}									\
+									\
+static ssize_t _name##_store(struct kobject *kobj,			\
+			     struct kobj_attribute *attr,		\
+			     const char *buf, size_t count)		\
+{									\
+	return change_uint(kobj, buf, count, _set);			\
+}									\
+									\
+static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
+
+ANTS_UINT_ATTR(max_blocking, ants_set_max_blocking);
+ANTS_UINT_ATTR(queue_depth, ants_set_queue_depth);
+ANTS_UINT_ATTR(min_workers, ants_set_min_workers);
+
+static ssize_t expiry_ms_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%u\n",
+			  jiffies_to_msecs(READ_ONCE(to_pool(kobj)->expiry)));
+}
+
+static ssize_t expiry_ms_store(struct kobject *kobj,
+			       struct kobj_attribute *attr, const char *buf,
+			       size_t count)
+{
+	return change_uint(kobj, buf, count, ants_set_expiry_ms);
+}
+
+static struct kobj_attribute expiry_ms_attr = __ATTR_RW(expiry_ms);
+
+static ssize_t nonblocking_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	unsigned int flags = READ_ONCE(to_pool(kobj)->flags);
+
+	return sysfs_emit(buf, "%u\n", !!(flags & ANTS_NONBLOCKING));
+}
+
+static int set_nonblocking(struct ants_pool *pool, unsigned int value)
+{
+	return value > 1 ? -EINVAL : ants_set_nonblocking(pool, value);
+}
+
+static ssize_t nonblocking_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	return change_uint(kobj, buf, count, set_nonblocking);
+}
+
+static struct kobj_attribute nonblocking_attr = __ATTR_RW(nonblocking);
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	struct ants_pool *pool = to_pool(kobj);
+	const char *state = "open";
+
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
+		state = ants_is_drained(pool) ? "released" : "draining";
+	raw_spin_unlock_irq(&pool->lock);
+	return sysfs_emit(buf, "%s\n", state);
+}
+
+static struct kobj_attribute state_attr = __ATTR_RO(state);
+
+static struct attribute *pool_attrs[] = {
+	&capacity_attr.attr,
+	&max_blocking_attr.attr,
+	&queue_depth_attr.attr,
+	&min_workers_attr.attr,
+	&expiry_ms_attr.attr,
+	&nonblocking_attr.attr,
+	&state_attr.attr,
+	NULL
+};
+
+static const struct attribute_group pool_group = {
+	.attrs = pool_attrs,
+};
+
+/* Files of stats/, each one field of struct ants_stats. */
+#define ANTS_STAT_ATTR(_name)						\
+static ssize_t _name##_show(struct kobject *kobj,			\
+			    struct kobj_attribute *attr, char *buf)	\
+{									\
+	struct ants_stats stats;					\
+									\
+	ants_pool_stats(to_pool(kobj), &stats);				\
+	return sysfs_emit(buf, "%llu\n", (u64)stats._name);		\
+}									\
+									\
+static struct kobj_attribute _name##_attr = __ATTR_RO(_name)
+
+ANTS_STAT_ATTR(running);
+ANTS_STAT_ATTR(idle);
+ANTS_STAT_ATTR(busy);
+ANTS_STAT_ATTR(pending);
+ANTS_STAT_ATTR(waiting);
+ANTS_STAT_ATTR(peak_running);
+ANTS_STAT_ATTR(peak_busy);
+ANTS_STAT_ATTR(peak_pending);
+ANTS_STAT_ATTR(peak_waiting);
+ANTS_STAT_ATTR(submitted);
+ANTS_STAT_ATTR(completed);
+ANTS_STAT_ATTR(rejected);
+ANTS_STAT_ATTR(blocked);
+ANTS_STAT_ATTR(spawned);
+ANTS_STAT_ATTR(reaped);
+
+static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	unsigned int nr = ants_nr_free(to_pool(kobj));
+
+	if (nr == ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%u\n", nr);
+}
+
+static struct kobj_attribute free_attr = __ATTR_RO(free);
+
+static struct attribute *stats_attrs[] = {
+	&running_attr.attr,
+	&idle_attr.attr,
+	&busy_attr.attr,
+	&pending_attr.attr,
+	&waiting_attr.attr,
+	&free_attr.attr,
+	&peak_running_attr.attr,
+	&peak_busy_attr.attr,
+	&peak_pending_attr.attr,
+	&peak_waiting_attr.attr,
+	&submitted_attr.attr,
+	&completed_attr.attr,
+	&rejected_attr.attr,
+	&blocked_attr.attr,
+	&spawned_attr.attr,
+	&reaped_attr.attr,
+	NULL
+};
+
+static const struct attribute_group stats_group = {
+	.name = "stats",
+	.attrs = stats_attrs,
+};
+
+static const struct attribute_group *pool_groups[] = {
+	&pool_group,
+	&stats_group,
+	NULL
+};
+
+const struct kobj_type ants_pool_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = ants_pool_free,
+	.default_groups = pool_groups,
+};
+
+/* Shows @pool. On error the caller still has the kobject to put. */
+int ants_sysfs_add(struct ants_pool *pool)
+{
+	int err;
+
+	pool->kobj.kset = ants_kset;
+	err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
+	if (!err)
+		kobject_uevent(&pool->kobj, KOBJ_ADD);
+	return err;
+}
+
+int ants_sysfs_init(void)
+{
+	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
+	return ants_kset ? 0 : -ENOMEM;
+}
+
+void ants_sysfs_exit(void)
+{
+	kset_unregister(ants_kset);
+}

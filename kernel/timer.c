@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The pool's timer. It serves the reaper, the late wake-up, the waiters that a
+ * batch holds back, and the end of a back-off. It is armed for the next of
+ * them, never deleted on the way, and so fires at most once in vain; in an idle
+ * pool whose workers expired it is not armed at all. It only marks: retiring
+ * sleeps, and a timer may not.
+ */
+#include "internal.h"
+
+/* Is there a worker more than must stay? */
+bool ants_may_retire(const struct ants_pool *pool)
+{
+	return !pool->released &&
+	       !(pool->flags & (ANTS_NO_PURGE | ANTS_PREALLOC)) &&
+	       ants_nr_staying(pool) > pool->floor;
+}
+
+/* When the worker that is idle for the longest time is due, never earlier. */
+unsigned long ants_idle_deadline(const struct ants_pool *pool)
+{
+	const struct ants_worker *oldest;
+
+	oldest = list_last_entry(&pool->idle, struct ants_worker, node);
+	/* It may have parked just before a tick. */
+	return oldest->idle_since + pool->expiry + 1;
+}
+
+bool ants_idle_expired(const struct ants_pool *pool)
+{
+	return pool->nr_idle && ants_may_retire(pool) &&
+	       time_after_eq(jiffies, ants_idle_deadline(pool));
+}
+
+/*
+ * The wake-up in flight has not arrived: its CPU is taken by something else.
+ * Waking the same worker again would not help; the next one may have more luck,
+ * and the late one will find its name gone.
+ */
+static void forget_late(struct ants_pool *pool)
+{
+	if (pool->waking &&
+	    time_after_eq(jiffies, pool->waking_since + ANTS_LATE_TICKS))
+		pool->waking = NULL;
+}
+
+static bool upkeep_due(const struct ants_pool *pool)
+{
+	return ants_idle_expired(pool) ||
+	       (ants_need_worker(pool) && !ants_backing_off(pool));
+}
+
+static void rearm(struct ants_pool *pool)
+{
+	if (pool->waking)
+		ants_timer_arm(pool, pool->waking_since + ANTS_LATE_TICKS);
+	if (ants_need_worker(pool) && ants_backing_off(pool))
+		ants_timer_arm(pool, pool->backoff_until);
+	/* The upkeep retires those that expired, and arms for the next. */
+	if (pool->nr_idle && ants_may_retire(pool) && !ants_idle_expired(pool))
+		ants_timer_arm(pool, ants_idle_deadline(pool));
+}
+
+void ants_timer_fn(struct timer_list *timer)
+{
+	struct ants_pool *pool = timer_container_of(pool, timer, timer);
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	forget_late(pool);
+	ants_grant(pool, &kick);
+	ants_wake_next(pool, &kick);
+	if (upkeep_due(pool))
+		ants_kick_upkeep(pool, &kick);
+	rearm(pool);
+	ants_unlock(pool, &kick);
+}

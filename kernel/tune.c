@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Changing a live pool. All changes are made with pool->config held, one after
+ * another, and take effect under pool->lock in one step; what follows from
+ * them, for waiters and idle workers, goes in rounds.
+ */
+#include "internal.h"
+
+/* Checks a combination of bounds, before any of them is changed. */
+int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
+		      unsigned int min_workers, unsigned int flags)
+{
+	if (!capacity || capacity < min_workers || queue_depth > ANTS_BOUND_MAX)
+		return -EINVAL;
+	if (capacity == ANTS_UNLIMITED)
+		return flags & ANTS_PREALLOC ? -EINVAL : 0;
+	return capacity > ANTS_BOUND_MAX ? -EINVAL : 0;
+}
+
+static unsigned int floor_of(const struct ants_pool *pool)
+{
+	if (pool->flags & ANTS_PREALLOC)
+		return pool->capacity;
+	if (pool->flags & ANTS_MEM_RECLAIM)
+		return max(pool->min_workers, 1U);
+	return pool->min_workers;
+}
+
+/* Sets a combination that ants_check_bounds() found good. */
+void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
+		     unsigned int queue_depth, unsigned int min_workers)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->capacity = capacity;
+	pool->queue_depth = queue_depth;
+	pool->min_workers = min_workers;
+	pool->limit = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
+						   capacity + queue_depth;
+	pool->floor = floor_of(pool);
+	pool->stock_max = ANTS_STOCK_MAX;
+	if (pool->flags & ANTS_PREALLOC)
+		pool->stock_max = pool->limit + ANTS_SPARE_SLOTS;
+	ants_update_room(pool);
+}
+
+/*
+ * After a shrink as many tasks may wait for a place in their own pool as may
+ * run: then the newest give up, one round at a time. Returns true if there may
+ * be more.
+ */
+static bool refuse_round(struct ants_pool *pool)
+{
+	struct ants_waiter *waiter;
+	struct ants_kick kick;
+	bool more;
+
+	ants_lock(pool, &kick);
+	while (pool->nr_nested >= pool->capacity && !ants_kick_full(&kick)) {
+		waiter = list_last_entry(&pool->nested, struct ants_waiter,
+					 nested);
+		ants_waiter_end(pool, waiter, -EDEADLK, &kick);
+	}
+	more = pool->nr_nested >= pool->capacity;
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/* What follows from a change of the bounds: either way, one of them is idle. */
+static void settle(struct ants_pool *pool)
+{
+	ants_pause(ANTS_PAUSE_TUNE, pool);
+	while (refuse_round(pool))
+		;
+	ants_retire_above(pool);
+	ants_grant_all(pool);
+}
+
+static void change_bounds(struct ants_pool *pool, unsigned int capacity,
+			  unsigned int queue_depth, unsigned int min_workers)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	ants_set_bounds(pool, capacity, queue_depth, min_workers);
+	if (ants_need_worker(pool) && !ants_backing_off(pool))
+		ants_kick_upkeep(pool, &kick);
+	if (pool->nr_idle && ants_may_retire(pool))
+		ants_timer_arm(pool, ants_idle_deadline(pool));
+	ants_unlock(pool, &kick);
+}
+
+/*
+ * Threads and slots that a preallocated pool of @capacity lacks. Those that are
+ * on their way out still take a place; the upkeep replaces them later.
+ */
+static int prealloc(struct ants_pool *pool, unsigned int capacity,
+		    unsigned int queue_depth, struct list_head *prepared)
+{
+	unsigned int have = READ_ONCE(pool->nr_workers);
+
+	if (!(pool->flags & ANTS_PREALLOC) || pool->released)
+		return 0;
+	if (!ants_stock_fill(pool, capacity + queue_depth + ANTS_SPARE_SLOTS))
+		return -ENOMEM;
+	return ants_workers_prepare(pool, capacity - min(capacity, have),
+				    prepared);
+}
+
+static int set_bounds(struct ants_pool *pool, unsigned int capacity,
+		      unsigned int queue_depth, unsigned int min_workers)
+{
+	LIST_HEAD(prepared);
+	int err;
+
+	lockdep_assert_held(&pool->config);
+	err = ants_check_bounds(capacity, queue_depth, min_workers,
+				pool->flags);
+	if (!err)
+		err = prealloc(pool, capacity, queue_depth, &prepared);
+	if (err)
+		return err;
+	change_bounds(pool, capacity, queue_depth, min_workers);
+	ants_workers_start(pool, &prepared);
+	ants_workers_discard(&prepared);
+	settle(pool);
+	return 0;
+}
+
+int __ants_tune(struct ants_pool *pool, unsigned int capacity)
+{
+	return set_bounds(pool, capacity, pool->queue_depth, pool->min_workers);
+}
+
+int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth)
+{
+	return set_bounds(pool, pool->capacity, depth, pool->min_workers);
+}
+
+int ants_set_min_workers(struct ants_pool *pool, unsigned int min)
+{
+	return set_bounds(pool, pool->capacity, pool->queue_depth, min);
+}
+
+int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
+{
+	lockdep_assert_held(&pool->config);
+	raw_spin_lock_irq(&pool->lock);
+	pool->max_blocking = max;
+	raw_spin_unlock_irq(&pool->lock);
+	return 0;
+}
+
+int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
+{
+	struct ants_kick kick;
+
+	lockdep_assert_held(&pool->config);
+	if (!ms || ms > ANTS_BOUND_MAX)
+		return -EINVAL;
+	ants_lock(pool, &kick);
+	pool->expiry = msecs_to_jiffies(ms);
+	if (pool->nr_idle && ants_may_retire(pool))
+		ants_timer_arm(pool, ants_idle_deadline(pool));
+	ants_unlock(pool, &kick);
+	return 0;
+}
+
+int ants_set_nonblocking(struct ants_pool *pool, bool on)
+{
+	lockdep_assert_held(&pool->config);
+	raw_spin_lock_irq(&pool->lock);
+	pool->flags &= ~ANTS_NONBLOCKING;
+	pool->flags |= on ? ANTS_NONBLOCKING : 0;
+	raw_spin_unlock_irq(&pool->lock);
+	return 0;
+}
+
+/**
+ * ants_tune() - change the capacity of a pool
+ * @pool: the pool; released ones, too
+ * @capacity: the new capacity, or %ANTS_UNLIMITED
+ *
+ * Takes effect at once: callers that fit now are granted before it returns.
+ * After a shrink accepted tasks still run, the workers above the capacity leave
+ * when they have nothing to run, and no task is accepted until the sums fit.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, or no
+ * bound for an %ANTS_PREALLOC pool. -ENOMEM, -EINTR: the threads of such a pool
+ * cannot be made. In error nothing has changed.
+ */
+int ants_tune(struct ants_pool *pool, unsigned int capacity)
+{
+	int err;
+
+	ants_config_lock(pool);
+	err = __ants_tune(pool, capacity);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_tune);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Unload safety. Nothing pins a client, for a module that pins itself can never
+ * be removed. Instead, after its exit function and before its text is freed,
+ * its tasks that are pending or run in whatever pool are waited for, and pools
+ * that it made and forgot are destroyed. Memory that its exit function freed is
+ * beyond help.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/delay.h>
+#include <linux/module.h>
+
+#include "internal.h"
+
+#define POLL_MS		10
+#define REPORT		(10 * HZ)
+
+static bool is_of(ants_fn_t fn, const struct module *mod)
+{
+	return fn && within_module((unsigned long)fn, mod);
+}
+
+/*
+ * One round over the pending tasks, from where the last one stopped. A worker
+ * that takes the task at the cursor moves the cursor. Returns false at the end.
+ */
+static bool scan_pending_round(struct ants_pool *pool,
+			       const struct module *mod, ants_fn_t *found)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pool->lock);
+	for (i = 0; i < ANTS_ROUND; i++) {
+		if (&pool->scan_slot->node == &pool->pending)
+			return false;
+		if (is_of(pool->scan_slot->fn, mod)) {
+			*found = pool->scan_slot->fn;
+			return false;
+		}
+		pool->scan_slot = list_next_entry(pool->scan_slot, node);
+	}
+	return true;
+}
+
+static bool scan_running_round(struct ants_pool *pool,
+			       const struct module *mod, ants_fn_t *found)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pool->lock);
+	for (i = 0; i < ANTS_ROUND; i++) {
+		if (&pool->scan_worker->member == &pool->workers)
+			return false;
+		if (is_of(pool->scan_worker->fn, mod)) {
+			*found = pool->scan_worker->fn;
+			return false;
+		}
+		pool->scan_worker = list_next_entry(pool->scan_worker, member);
+	}
+	return true;
+}
+
+static void scan_start(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->scan_slot = list_first_entry(&pool->pending, struct ants_slot,
+					   node);
+	pool->scan_worker = list_first_entry(&pool->workers, struct ants_worker,
+					     member);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+static void scan_end(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->scan_slot = NULL;
+	pool->scan_worker = NULL;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* All rounds of one kind, each with a hold of the lock of its own. */
+static void scan_rounds(struct ants_pool *pool, const struct module *mod,
+			bool (*round)(struct ants_pool *pool,
+				      const struct module *mod,
+				      ants_fn_t *found),
+			ants_fn_t *found)
+{
+	bool more;
+
+	do {
+		raw_spin_lock_irq(&pool->lock);
+		more = round(pool, mod, found);
+		raw_spin_unlock_irq(&pool->lock);
+	} while (more);
+}
+
+/*
+ * A function of @mod that @pool has yet to run or runs, or NULL. Pending ones
+ * first: a task that starts meanwhile is then found running.
+ */
+static ants_fn_t scan_pool(struct ants_pool *pool, const struct module *mod)
+{
+	ants_fn_t found = NULL;
+
+	lockdep_assert_held(&ants_registry_lock);
+	scan_start(pool);
+	scan_rounds(pool, mod, scan_pending_round, &found);
+	if (!found)
+		scan_rounds(pool, mod, scan_running_round, &found);
+	scan_end(pool);
+	return found;
+}
+
+/* A function of @mod in any pool, and the pool's name into @name. */
+static ants_fn_t scan_all(const struct module *mod, char *name)
+{
+	struct ants_pool *pool;
+	ants_fn_t found = NULL;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		found = scan_pool(pool, mod);
+		if (found) {
+			strscpy(name, pool->name, ANTS_NAME_LEN);
+			break;
+		}
+	}
+	mutex_unlock(&ants_registry_lock);
+	return found;
+}
+
+/*
+ * Waits until no pool knows a function of @mod. This looks now and then rather
+ * than have every task that ends look for somebody who waits.
+ */
+static void wait_for_tasks(const struct module *mod)
+{
+	unsigned long report = jiffies + REPORT;
+	char name[ANTS_NAME_LEN];
+	ants_fn_t fn;
+
+	while ((fn = scan_all(mod, name))) {
+		if (time_after_eq(jiffies, report)) {
+			pr_warn("module %s goes, waiting for %ps in pool %s\n",
+				mod->name, fn, name);
+			report = jiffies + REPORT;
+		}
+		msleep(POLL_MS);
+	}
+}
+
+static struct ants_pool *pool_of(const struct module *mod)
+{
+	struct ants_pool *pool, *found = NULL;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (pool->owner == mod && !found)
+			found = pool;
+	mutex_unlock(&ants_registry_lock);
+	return found;
+}
+
+/* Nobody else can: who made them is gone. */
+static void destroy_forgotten(const struct module *mod)
+{
+	struct ants_pool *pool;
+
+	while ((pool = pool_of(mod))) {
+		pr_err("module %s forgot pool %s\n", mod->name, pool->name);
+		__ants_pool_destroy(pool);
+	}
+}
+
+static int unload_notify(struct notifier_block *nb, unsigned long state,
+			 void *data)
+{
+	const struct module *mod = data;
+
+	if (state == MODULE_STATE_GOING) {
+		wait_for_tasks(mod);
+		destroy_forgotten(mod);
+	}
+	return NOTIFY_DONE;
+}
+
+/* First of all: the other notifiers may already take the module apart. */
+static struct notifier_block unload_nb = {
+	.notifier_call = unload_notify,
+	.priority = INT_MAX,
+};
+
+int ants_unload_init(void)
+{
+	return register_module_notifier(&unload_nb);
+}
+
+void ants_unload_exit(void)
+{
+	unregister_module_notifier(&unload_nb);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What needs a process of its own, off the submit path: threads are made,
+ * idle ones told to leave, those that left joined, and the stock filled. One
+ * work item per pool; it looks under the lock whether anything is left to do
+ * before it ends.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/kthread.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* A thread that sleeps until it is started. */
+static struct ants_worker *worker_create(struct ants_pool *pool)
+{
+	struct ants_worker *w;
+	struct task_struct *task;
+
+	if (ants_inject(ANTS_FAIL_THREAD))
+		return ERR_PTR(-ENOMEM);
+	w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
+	if (!w)
+		return ERR_PTR(-ENOMEM);
+	w->pool = pool;
+	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+				      "ants/%s", pool->name);
+	if (IS_ERR(task)) {
+		kfree(w);
+		return ERR_CAST(task);
+	}
+	w->task = get_task_struct(task);
+	return w;
+}
+
+/* Waits until the thread is gone. Once for each thread, never under a task. */
+static void worker_join(struct ants_worker *w)
+{
+	kthread_stop(w->task);
+	put_task_struct(w->task);
+	kfree(w);
+}
+
+/* A place for a thread that is yet to be made. */
+static void place_take(struct ants_pool *pool)
+{
+	pool->nr_new++;
+	pool->spawned++;
+	if (++pool->nr_workers > pool->peak_running)
+		pool->peak_running = pool->nr_workers;
+}
+
+static void worker_add(struct ants_worker *w, struct ants_kick *kick)
+{
+	w->state = ANTS_NEW;
+	list_add_tail(&w->member, &w->pool->workers);
+	ants_kick_wake(kick, w->task);
+}
+
+/*
+ * Makes @nr threads into the list @prepared; they take no place yet. Returns
+ * 0, or -errno with none made.
+ */
+int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
+			 struct list_head *prepared)
+{
+	struct ants_worker *w;
+
+	while (nr--) {
+		w = worker_create(pool);
+		if (IS_ERR(w)) {
+			ants_workers_discard(prepared);
+			return PTR_ERR(w);
+		}
+		list_add(&w->node, prepared);
+	}
+	return 0;
+}
+
+void ants_workers_discard(struct list_head *prepared)
+{
+	struct ants_worker *w, *next;
+
+	list_for_each_entry_safe(w, next, prepared, node) {
+		list_del(&w->node);
+		/* It was never woken, so that it never enters its function. */
+		worker_join(w);
+	}
+}
+
+static void start_round(struct ants_pool *pool, struct list_head *prepared)
+{
+	struct ants_worker *w;
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	while (!list_empty(prepared) && !ants_kick_full(&kick) &&
+	       pool->nr_workers < pool->capacity) {
+		w = list_first_entry(prepared, struct ants_worker, node);
+		list_del(&w->node);
+		place_take(pool);
+		worker_add(w, &kick);
+	}
+	ants_unlock(pool, &kick);
+}
+
+/* Starts as many of @prepared as there are places; the others stay in it. */
+void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
+{
+	while (!list_empty(prepared) &&
+	       READ_ONCE(pool->nr_workers) < READ_ONCE(pool->capacity))
+		start_round(pool, prepared);
+}
+
+/* Takes the place before the thread is made, if one is wanted. */
+static bool make_reserve(struct ants_pool *pool)
+{
+	bool wanted;
+
+	raw_spin_lock_irq(&pool->lock);
+	wanted = ants_need_worker(pool) && !ants_backing_off(pool);
+	if (wanted)
+		place_take(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	return wanted;
+}
+
+/*
+ * Gives the place back and pauses, for longer each time. The tasks stay: the
+ * workers that exist, the next try, or a draining caller run them.
+ */
+static void make_failed(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->nr_workers--;
+	pool->nr_new--;
+	pool->spawned--;
+	pool->backoff = clamp_t(unsigned long, pool->backoff * 2,
+				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
+	pool->backoff_until = jiffies + pool->backoff;
+	ants_timer_arm(pool, pool->backoff_until);
+	kick.waitq = true;
+	ants_dispatch(pool, &kick);
+	ants_unlock(pool, &kick);
+}
+
+static void make_done(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->backoff = 0;
+	worker_add(w, &kick);
+	ants_unlock(pool, &kick);
+}
+
+/* One thread, if one is wanted. True: look again, this burst may be over. */
+static bool make_worker(struct ants_pool *pool)
+{
+	struct ants_worker *w;
+
+	if (!make_reserve(pool))
+		return false;
+	ants_pause(ANTS_PAUSE_MAKE, pool);
+	w = worker_create(pool);
+	if (IS_ERR(w)) {
+		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
+				    pool->name, w);
+		make_failed(pool);
+		return false;
+	}
+	ants_pause(ANTS_PAUSE_MADE, pool);
+	make_done(w);
+	return true;
+}
+
+/* Tells the worker that is idle for the longest time to leave. */
+static void retire_oldest(struct ants_pool *pool, bool expired,
+			  struct ants_kick *kick)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	w = list_last_entry(&pool->idle, struct ants_worker, node);
+	list_del(&w->node);
+	pool->nr_idle--;
+	pool->nr_leaving++;
+	w->state = ANTS_LEAVING;
+	w->expired = expired;
+	ants_kick_wake(kick, w->task);
+}
+
+static bool idle_above(const struct ants_pool *pool)
+{
+	return pool->nr_idle &&
+	       (pool->released || ants_nr_staying(pool) > pool->capacity);
+}
+
+/* Retires idle workers while @surplus says so. True if a round was not enough. */
+static bool retire_round(struct ants_pool *pool,
+			 bool (*surplus)(const struct ants_pool *pool))
+{
+	struct ants_kick kick;
+	bool more;
+
+	ants_lock(pool, &kick);
+	while (surplus(pool) && !ants_kick_full(&kick))
+		retire_oldest(pool, surplus == ants_idle_expired, &kick);
+	more = surplus(pool);
+	if (pool->nr_idle && ants_may_retire(pool))
+		ants_timer_arm(pool, ants_idle_deadline(pool));
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/* Sheds the idle workers that are above the capacity; all of a released pool. */
+void ants_retire_above(struct ants_pool *pool)
+{
+	while (retire_round(pool, idle_above))
+		;
+}
+
+static void retire_expired(struct ants_pool *pool)
+{
+	while (retire_round(pool, ants_idle_expired))
+		;
+}
+
+/* Joins what left. The list is taken whole: that is one entry's work. */
+static void join_left(struct ants_pool *pool)
+{
+	struct ants_worker *w, *next;
+	LIST_HEAD(left);
+
+	raw_spin_lock_irq(&pool->lock);
+	list_splice_init(&pool->left, &left);
+	raw_spin_unlock_irq(&pool->lock);
+	if (!list_empty(&left))
+		ants_pause(ANTS_PAUSE_JOIN, pool);
+	list_for_each_entry_safe(w, next, &left, node)
+		worker_join(w);
+}
+
+/* Slots that exist even if nothing is pending. */
+static unsigned int stock_level(const struct ants_pool *pool)
+{
+	return pool->flags & ANTS_PREALLOC ? pool->stock_max : ANTS_SPARE_SLOTS;
+}
+
+static void tend_stock(struct ants_pool *pool)
+{
+	bool idle;
+
+	raw_spin_lock_irq(&pool->lock);
+	pool->stock_wanted = false;
+	idle = !pool->nr_workers && !pool->nr_pending;
+	raw_spin_unlock_irq(&pool->lock);
+	if (idle)
+		ants_stock_trim(pool, stock_level(pool));
+	else
+		ants_stock_fill(pool, stock_level(pool));
+}
+
+/* True if there is nothing left to do; then the next kick queues the work. */
+static bool upkeep_done(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+	bool done;
+
+	ants_lock(pool, &kick);
+	done = list_empty(&pool->left) && !pool->stock_wanted &&
+	       !ants_idle_expired(pool) &&
+	       !(ants_need_worker(pool) && !ants_backing_off(pool));
+	if (done) {
+		pool->upkeep_queued = false;
+		kick.waitq = pool->released;
+	}
+	ants_unlock(pool, &kick);
+	return done;
+}
+
+void ants_upkeep_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep);
+
+	do {
+		while (make_worker(pool))
+			;
+		retire_expired(pool);
+		join_left(pool);
+		tend_stock(pool);
+	} while (!upkeep_done(pool));
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Callers that sleep: submitters in the pool's own FIFO, which knows hand-off
+ * and lives under the raw lock, and callers that wait for tasks or threads to
+ * end. Both can be killed, end when their kthread is told to stop, and sleep
+ * in slices, so that a wait that takes too long is logged.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+
+#include "internal.h"
+
+#define SLICE		(30 * HZ)
+#define LONG_WAIT	(120 * HZ)
+
+/* One sleeping caller. */
+struct sleeper {
+	struct ants_pool *pool;
+	unsigned long start;
+	unsigned long timeout;
+	bool logged;
+};
+
+static void sleeper_init(struct sleeper *s, struct ants_pool *pool,
+			 unsigned long timeout)
+{
+	s->pool = pool;
+	s->start = jiffies;
+	s->timeout = timeout;
+	s->logged = false;
+}
+
+/* What is left of the time, in jiffies. */
+static unsigned long sleeper_left(const struct sleeper *s)
+{
+	unsigned long spent = jiffies - s->start;
+
+	if (s->timeout >= MAX_SCHEDULE_TIMEOUT)
+		return MAX_SCHEDULE_TIMEOUT;
+	return spent < s->timeout ? s->timeout - spent : 0;
+}
+
+/* Why the caller may not go on sleeping: -EINTR, -ETIMEDOUT, or 0. */
+static int sleeper_error(const struct sleeper *s, unsigned int state)
+{
+	if (signal_pending_state(state, current))
+		return -EINTR;
+	if (state != TASK_UNINTERRUPTIBLE && (current->flags & PF_KTHREAD) &&
+	    kthread_should_stop())
+		return -EINTR;
+	return sleeper_left(s) ? 0 : -ETIMEDOUT;
+}
+
+/* Sleeps for one slice, in the state that the caller has set. */
+static void sleeper_sleep(struct sleeper *s)
+{
+	schedule_timeout(min_t(unsigned long, sleeper_left(s), SLICE));
+	if (s->logged || time_before(jiffies, s->start + LONG_WAIT))
+		return;
+	s->logged = true;
+	pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
+		s->pool->name, current->comm, task_pid_nr(current),
+		LONG_WAIT / HZ);
+}
+
+/*
+ * Tells lockdep that the caller waits for tasks of @pool. A task of the same
+ * pool does so too, and is answered with -EDEADLK where that can hang.
+ */
+void ants_wait_touch(struct ants_pool *pool)
+{
+#ifdef CONFIG_LOCKDEP
+	if (ants_in_task_of(pool))
+		return;
+	lock_map_acquire(&pool->map);
+	lock_map_release(&pool->map);
+#endif
+}
+
+/*
+ * A waiter inside a task keeps a worker. If as many as may run wait like that,
+ * and none of them gives up in time, nobody is left to make room.
+ */
+static bool would_deadlock(const struct ants_pool *pool)
+{
+	return pool->nr_nested + 1 >= pool->capacity;
+}
+
+/*
+ * Puts @waiter into the FIFO, or says why not. @nested: its wait has no end of
+ * its own, and a worker of the pool waits in it.
+ */
+int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
+		    bool nested)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->released)
+		return -ESHUTDOWN;
+	if (nested && would_deadlock(pool))
+		return -EDEADLK;
+	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
+		return -EBUSY;
+	waiter->task = current;
+	waiter->result = ANTS_STILL_WAITING;
+	list_add_tail(&waiter->node, &pool->waiters);
+	INIT_LIST_HEAD(&waiter->nested);
+	if (nested) {
+		list_add_tail(&waiter->nested, &pool->nested);
+		pool->nr_nested++;
+	}
+	pool->blocked++;
+	if (++pool->nr_waiting > pool->peak_waiting)
+		pool->peak_waiting = pool->nr_waiting;
+	ants_update_room(pool);
+	return 0;
+}
+
+/*
+ * Gives up with @err, unless the wait was ended meanwhile: a grant beats a
+ * signal and a timeout. Afterwards the next in the FIFO may be due.
+ */
+static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
+			 int err)
+{
+	struct ants_kick kick;
+
+	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
+	ants_lock(pool, &kick);
+	if (waiter->result == ANTS_STILL_WAITING) {
+		ants_waiter_end(pool, waiter, err, &kick);
+		kick.nr_wake = 0;
+		ants_dispatch(pool, &kick);
+	}
+	ants_unlock(pool, &kick);
+	return waiter->result;
+}
+
+/*
+ * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
+ * the waiter's result; then nobody else knows it any more.
+ */
+int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
+	      unsigned long timeout)
+{
+	struct sleeper s;
+	int result, err;
+
+	sleeper_init(&s, pool, timeout);
+	for (;;) {
+		set_current_state(TASK_KILLABLE);
+		/* Pairs with smp_store_release() in ants_waiter_end(). */
+		result = smp_load_acquire(&waiter->result);
+		if (result != ANTS_STILL_WAITING)
+			break;
+		err = sleeper_error(&s, TASK_KILLABLE);
+		if (err) {
+			__set_current_state(TASK_RUNNING);
+			return wait_withdraw(pool, waiter, err);
+		}
+		sleeper_sleep(&s);
+	}
+	__set_current_state(TASK_RUNNING);
+	return result;
+}
+
+static bool is_met(struct ants_pool *pool, bool (*met)(struct ants_pool *pool))
+{
+	unsigned long flags;
+	bool ret;
+
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	ret = met(pool);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	return ret;
+}
+
+/* Counts a caller in, so that the pool is not freed under it. */
+void ants_caller_enter(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->nr_callers++;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+void ants_caller_leave(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->nr_callers--;
+	kick.waitq = true;
+	ants_unlock(pool, &kick);
+}
+
+/* For changes of the configuration: a caller counted in, with the mutex. */
+void ants_config_lock(struct ants_pool *pool)
+{
+	ants_caller_enter(pool);
+	mutex_lock(&pool->config);
+}
+
+void ants_config_unlock(struct ants_pool *pool)
+{
+	mutex_unlock(&pool->config);
+	ants_caller_leave(pool);
+}
+
+/* One look and, if it was in vain, one sleep. Returns 1 to be called again. */
+static int wait_once(struct sleeper *s, bool (*met)(struct ants_pool *pool),
+		     unsigned int state)
+{
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	prepare_to_wait(&s->pool->waitq, &wait, state);
+	if (!is_met(s->pool, met)) {
+		err = sleeper_error(s, state) ?: 1;
+		if (err == 1)
+			sleeper_sleep(s);
+	}
+	finish_wait(&s->pool->waitq, &wait);
+	return err;
+}
+
+/*
+ * Waits until @met, which is called with the lock held and may take what it
+ * waited for. The caller is counted in, or owns the pool. If no thread can be made the caller runs the tasks itself.
+ * Returns 0, -EINTR or -ETIMEDOUT.
+ */
+int ants_wait_until(struct ants_pool *pool, bool (*met)(struct ants_pool *pool),
+		    unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	int err;
+
+	sleeper_init(&s, pool, timeout);
+	do {
+		while (ants_stand_in(pool))
+			;
+		err = wait_once(&s, met, state);
+	} while (err == 1);
+	return err;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One thread of a pool. It takes the oldest task, looks after the next worker,
+ * and only then runs; when there is no task it parks, or leaves.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/kthread.h>
+#include <uapi/linux/sched/types.h>
+
+#include "internal.h"
+
+/* Is the caller a task of @pool? */
+bool ants_in_task_of(struct ants_pool *pool)
+{
+	struct ants_worker *w;
+
+	if (READ_ONCE(pool->stand_in.task) == current)
+		return true;
+	if (!(current->flags & PF_KTHREAD) ||
+	    kthread_func(current) != ants_worker_fn)
+		return false;
+	w = kthread_data(current);
+	return w->pool == pool;
+}
+
+/* Policy and CPUs, set by the thread itself: modules cannot do it earlier. */
+static void worker_setup(const struct ants_worker *w)
+{
+	const struct ants_pool *pool = w->pool;
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_BATCH,
+		.sched_nice = pool->nice,
+	};
+
+	if (!(pool->flags & ANTS_THROUGHPUT))
+		set_user_nice(current, pool->nice);
+	else if (sched_setattr_nocheck(current, &attr))
+		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
+	if (pool->cpumask && set_cpus_allowed_ptr(current, pool->cpumask))
+		pr_warn("pool %s: no CPU of cpumask %*pbl is usable\n",
+			pool->name, cpumask_pr_args(pool->cpumask));
+}
+
+/* The first locked section after a start or a wake-up, whatever it finds. */
+static void worker_arrive(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->waking == w)
+		pool->waking = NULL;
+	if (w->state == ANTS_NEW)
+		pool->nr_new--;
+	if (w->state != ANTS_LEAVING)
+		w->state = ANTS_BUSY;
+}
+
+/* May this worker stay? Not if those that stay are as many as allowed. */
+static bool worker_fits(const struct ants_worker *w)
+{
+	const struct ants_pool *pool = w->pool;
+
+	return ants_nr_staying(pool) + (w->state == ANTS_LEAVING) <=
+	       pool->capacity;
+}
+
+/* A worker that was told to leave takes a task after all. */
+static void worker_rescind(struct ants_worker *w)
+{
+	if (w->state != ANTS_LEAVING)
+		return;
+	w->pool->nr_leaving--;
+	w->state = ANTS_BUSY;
+	w->expired = false;
+}
+
+/*
+ * Takes the oldest task, if there is one and the worker may stay. If pending
+ * has run dry the oldest waiter's task is handed over right here.
+ */
+static bool worker_take(struct ants_worker *w, struct ants_kick *kick)
+{
+	struct ants_pool *pool = w->pool;
+
+	if (!worker_fits(w))
+		return false;
+	if (!pool->nr_pending)
+		ants_grant(pool, kick);
+	if (!pool->nr_pending)
+		return false;
+	worker_rescind(w);
+	ants_pending_take(pool, w, kick);
+	if (++pool->nr_busy > pool->peak_busy)
+		pool->peak_busy = pool->nr_busy;
+	return true;
+}
+
+static void worker_finish(struct ants_worker *w, struct ants_kick *kick)
+{
+	struct ants_pool *pool = w->pool;
+
+	w->fn = NULL;
+	pool->nr_busy--;
+	pool->completed++;
+	if (!--pool->in_epoch[w->epoch] && pool->nr_callers)
+		kick->waitq = true;
+}
+
+/* The task, with the pool's map held: see ants_wait_touch(). */
+static void worker_run(const struct ants_worker *w)
+{
+#ifdef CONFIG_LOCKDEP
+	lock_map_acquire(&w->pool->map);
+#endif
+	w->fn(w->data);
+#ifdef CONFIG_LOCKDEP
+	lock_map_release(&w->pool->map);
+#endif
+}
+
+/*
+ * Runs tasks until there is none for this worker. Entered and left with the
+ * lock held and what the last locked section decided in @kick.
+ */
+static void worker_serve(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	while (worker_take(w, kick)) {
+		ants_dispatch(pool, kick);
+		ants_unlock(pool, kick);
+		ants_pause(ANTS_PAUSE_RUN, pool);
+		worker_run(w);
+		ants_pause(ANTS_PAUSE_FINISH, pool);
+		ants_lock(pool, kick);
+		worker_finish(w, kick);
+	}
+}
+
+static void worker_unlist(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	if (unlikely(w == pool->scan_worker))
+		pool->scan_worker = list_next_entry(w, member);
+	list_del(&w->member);
+	pool->nr_workers--;
+}
+
+/*
+ * Gives the place back, for good: from here on the thread only returns, and
+ * the upkeep joins it. The place may serve a waiter or a new thread at once.
+ */
+static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
+	__releases(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	worker_unlist(w);
+	pool->nr_leaving -= w->state == ANTS_LEAVING;
+	pool->reaped += w->expired;
+	w->state = ANTS_LEFT;
+	list_add_tail(&w->node, &pool->left);
+	if (pool->released && !pool->nr_workers)
+		timer_delete(&pool->timer);
+	ants_kick_upkeep(pool, kick);
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+}
+
+/* Parks on top of the stack. Only who takes it off may wake it. */
+static void worker_park(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	w->state = ANTS_IDLE;
+	w->idle_since = jiffies;
+	list_add(&w->node, &pool->idle);
+	pool->nr_idle++;
+	if (!timer_pending(&pool->timer) && ants_may_retire(pool))
+		ants_timer_arm(pool, ants_idle_deadline(pool));
+	ants_dispatch(pool, kick);
+	do {
+		/* Under the lock: no wake-up can come before this. */
+		set_current_state(TASK_IDLE);
+		ants_unlock(pool, kick);
+		schedule();
+		ants_pause(ANTS_PAUSE_ARRIVE, pool);
+		ants_lock(pool, kick);
+	} while (w->state == ANTS_IDLE);
+}
+
+static bool worker_must_leave(const struct ants_worker *w)
+{
+	return w->state == ANTS_LEAVING || w->pool->released ||
+	       !worker_fits(w);
+}
+
+int ants_worker_fn(void *arg)
+{
+	struct ants_worker *w = arg;
+	struct ants_pool *pool = w->pool;
+	struct ants_kick kick;
+
+	worker_setup(w);
+	ants_pause(ANTS_PAUSE_NEW, pool);
+	ants_lock(pool, &kick);
+	for (;;) {
+		worker_arrive(w);
+		worker_serve(w, &kick);
+		if (worker_must_leave(w))
+			break;
+		worker_park(w, &kick);
+	}
+	worker_leave(w, &kick);
+	return 0;
+}
+
+/*
+ * Plays a worker for as long as there are tasks, if there is no worker and
+ * none can be made: what was accepted runs even then. Returns true if it did.
+ */
+bool ants_stand_in(struct ants_pool *pool)
+{
+	struct ants_worker *w = &pool->stand_in;
+	struct ants_kick kick;
+	bool needed;
+
+	ants_lock(pool, &kick);
+	needed = pool->backoff && pool->nr_pending && !pool->nr_workers;
+	if (needed) {
+		WRITE_ONCE(w->task, current);
+		w->state = ANTS_BUSY;
+		pool->nr_workers++;
+		list_add_tail(&w->member, &pool->workers);
+		worker_serve(w, &kick);
+		worker_unlist(w);
+		WRITE_ONCE(w->task, NULL);
+		ants_dispatch(pool, &kick);
+		kick.waitq = true;
+	}
+	ants_unlock(pool, &kick);
+	return needed;
+}
