@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# For scripts that run in a test guest (busybox sh): TAP, waiting, sections.
+# In a guest it is /ants/lib.sh; modules and programs lie beside it.
+#
+#   . /ants/lib.sh
+#   plan 2
+#   check "module loads" insmod /ants/ants.ko
+#   check "pool shows up" wait_for "[ -d /sys/kernel/ants/system ]" 10
+#
+# "# boot: ARGS" among a script's comments gives it a guest of its own with
+# these kernel arguments, "# timeout: SEC" more time than the usual 120 s.
+
+ANTS_N=0
+ANTS_FAILED=0
+
+plan()
+{
+	echo "1..$1"
+}
+
+ok()
+{
+	ANTS_N=$((ANTS_N + 1))
+	echo "ok $ANTS_N - $*"
+}
+
+not_ok()
+{
+	ANTS_N=$((ANTS_N + 1))
+	ANTS_FAILED=$((ANTS_FAILED + 1))
+	echo "not ok $ANTS_N - $*"
+}
+
+# skip NAME REASON
+skip()
+{
+	ANTS_N=$((ANTS_N + 1))
+	echo "ok $ANTS_N - $1 # SKIP $2"
+}
+
+# check NAME COMMAND...: one test; what a failing command printed is shown
+check()
+{
+	_name=$1
+	shift
+	_status=0
+	_out=$("$@" 2>&1) || _status=$?
+	if [ "$_status" -eq 0 ]; then
+		ok "$_name"
+	else
+		not_ok "$_name"
+		echo "$_out" | head -n 10 | sed 's/^/# /'
+		echo "# status $_status: $*"
+	fi
+	return "$_status"
+}
+
+# check_fails NAME COMMAND...: the command must fail
+check_fails()
+{
+	_name=$1
+	shift
+	if "$@" >/dev/null 2>&1; then
+		not_ok "$_name"
+		echo "# succeeded: $*"
+		return 1
+	fi
+	ok "$_name"
+}
+
+# wait_for CONDITION SECONDS: a deadline, not a delay
+wait_for()
+{
+	_left=$(($2 * 10))
+	until eval "$1" >/dev/null 2>&1; do
+		[ "$_left" -gt 0 ] || return 1
+		_left=$((_left - 1))
+		usleep 100000
+	done
+}
+
+# expect_trouble REGEX: excuse one coming report of the kernel (tools/verdict)
+expect_trouble()
+{
+	echo "ants-expect: $1" >/dev/kmsg
+}
+
+# log_has REGEX: said by the kernel since the last log_mark, not by a script
+log_mark()
+{
+	_mark=$(dmesg | wc -l)
+}
+
+log_has()
+{
+	dmesg | tail -n "+$((${_mark:-0} + 1))" | grep -E -- "$1"
+}
+
+loaded()
+{
+	grep -q "^$1 " /proc/modules
+}
+
+# Names of living kthreads of ants, one a line.
+ants_threads()
+{
+	for _stat in /proc/[0-9]*/stat; do
+		read -r _pid _comm _rest 2>/dev/null <"$_stat" || continue
+		case $_comm in
+		'(ants'*) echo "$_comm" ;;
+		esac
+	done
+}
+
+# --- what kunit/run's own guest scripts use -----------------------------------
+
+# section KIND NAME COMMAND...: kunit/run finds output by these two marks
+section()
+{
+	_kind=$1 _sname=$2
+	shift 2
+	echo "ants-guest: begin $_kind $_sname"
+	_sstatus=0
+	"$@" || _sstatus=$?
+	echo "ants-guest: end $_kind $_sname status=$_sstatus"
+	return "$_sstatus"
+}
+
+# KUnit of 6.1 runs a module's suites while insmod waits. busybox's insmod
+# tries twice when a module's init fails, so the status is not a verdict.
+kunit_module()
+{
+	insmod "$1" || return
+	rmmod "$(basename "$1" .ko)"
+}
+
+# kmemleak reports what two scans found lost; what waits for a grace period
+# looks lost for a moment, so only the last look counts.
+no_leaks()
+{
+	for _pass in 1 2 3; do
+		echo scan >/sys/kernel/debug/kmemleak || return
+		sleep 1
+	done
+	_leaks=$(cat /sys/kernel/debug/kmemleak)
+	[ -z "$_leaks" ] || { echo "$_leaks" | head -n 60; return 1; }
+}
+
+no_remains()
+{
+	_found=$(ants_threads)
+	[ -z "$_found" ] || { echo "# threads left: $_found"; return 1; }
+	[ ! -e /sys/kernel/ants ] || { echo "# /sys/kernel/ants left"; return 1; }
+	[ ! -e /sys/kernel/debug/ants ] || { echo "# debugfs ants left"; return 1; }
+	! grep '^ants' /proc/modules
+}

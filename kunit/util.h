@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the suites share. Every suite is a module of its own, so these are
+ * static functions in a header.
+ *
+ * A test waits for a condition with a generous deadline, never for a time. No
+ * KUNIT_ASSERT in a task: it would end the pool's thread. A pool made by
+ * test_pool() is destroyed when its test ends, whatever way that is; gates that
+ * are still closed are opened first.
+ */
+#ifndef _ANTS_KUNIT_UTIL_H
+#define _ANTS_KUNIT_UTIL_H
+
+#include <kunit/test.h>
+#include <linux/ants.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "../kernel/internal.h"
+
+#define TEST_DEADLINE	(60 * HZ)
+
+/* Waits until @cond holds; true if it does. May be evaluated many times. */
+#define WAIT_FOR(cond)							\
+({									\
+	unsigned long __end = jiffies + TEST_DEADLINE;			\
+	bool __ok;							\
+									\
+	while (!(__ok = (cond)) && time_before(jiffies, __end))		\
+		usleep_range(200, 1000);				\
+	__ok;								\
+})
+
+#define EXPECT_SOON(test, cond)	KUNIT_EXPECT_TRUE_MSG(test, WAIT_FOR(cond), \
+						      "never: " #cond)
+#define ASSERT_SOON(test, cond)	KUNIT_ASSERT_TRUE_MSG(test, WAIT_FOR(cond), \
+						      "never: " #cond)
+
+/* A gate: tasks that pass it stop until it is opened. */
+struct gate {
+	struct completion open;
+	atomic_t entered;
+	atomic_t passed;
+};
+
+static inline void gate_init(struct gate *gate)
+{
+	init_completion(&gate->open);
+	atomic_set(&gate->entered, 0);
+	atomic_set(&gate->passed, 0);
+}
+
+static inline void gate_open(struct gate *gate)
+{
+	complete_all(&gate->open);
+}
+
+/* Lets one task pass. */
+static inline void gate_let_one(struct gate *gate)
+{
+	complete(&gate->open);
+}
+
+/* A task; data is its gate. */
+static inline void gate_task(void *data)
+{
+	struct gate *gate = data;
+
+	atomic_inc(&gate->entered);
+	wait_for_completion(&gate->open);
+	atomic_inc(&gate->passed);
+}
+
+/* A task; data is an atomic_t. */
+static inline void count_task(void *data)
+{
+	atomic_inc(data);
+}
+
+static inline int test_pool_init(struct kunit_resource *res, void *pool)
+{
+	res->data = pool;
+	return 0;
+}
+
+static inline void test_pool_free(struct kunit_resource *res)
+{
+	ants_pool_destroy(res->data);
+}
+
+/* A pool that is destroyed when the test ends. */
+static inline struct ants_pool *test_pool(struct kunit *test,
+					  const struct ants_attrs *attrs,
+					  const char *name)
+{
+	struct ants_pool *pool = ants_pool_create(attrs, "%s", name);
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(pool), "pool %s: %ld", name,
+			       PTR_ERR(pool));
+	kunit_alloc_resource(test, test_pool_init, test_pool_free, GFP_KERNEL,
+			     pool);
+	return pool;
+}
+
+static inline void test_gate_free(struct kunit_resource *res)
+{
+	gate_open(res->data);
+}
+
+/* A closed gate that is opened when the test ends, before older pools go. */
+static inline struct gate *test_gate(struct kunit *test)
+{
+	struct gate *gate = kunit_kzalloc(test, sizeof(*gate), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, gate);
+	gate_init(gate);
+	kunit_alloc_resource(test, test_pool_init, test_gate_free, GFP_KERNEL,
+			     gate);
+	return gate;
+}
+
+/* Occupies @nr workers of @pool; returns when all of them are at the gate. */
+static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
+			     struct gate *gate, unsigned int nr)
+{
+	int goal = atomic_read(&gate->entered) + nr;
+
+	while (nr--)
+		KUNIT_ASSERT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
+}
+
+/*
+ * A submit from a thread of its own, for calls that wait. Its thread lives
+ * until test_join(), so that it can be told to stop.
+ */
+struct submitter {
+	struct ants_pool *pool;
+	ants_fn_t fn;
+	void *data;
+	unsigned long timeout;
+	struct task_struct *task;
+	struct completion done;
+	int result;
+};
+
+static inline int submitter_fn(void *arg)
+{
+	struct submitter *s = arg;
+
+	s->result = s->timeout == MAX_SCHEDULE_TIMEOUT ?
+		    ants_submit(s->pool, s->fn, s->data) :
+		    ants_submit_timeout(s->pool, s->fn, s->data, s->timeout);
+	complete(&s->done);
+	while (!kthread_should_stop())
+		schedule_timeout_idle(1);
+	return 0;
+}
+
+/* Starts a submitter; MAX_SCHEDULE_TIMEOUT means ants_submit(). */
+static inline struct submitter *submit_async(struct kunit *test,
+					     struct ants_pool *pool,
+					     ants_fn_t fn, void *data,
+					     unsigned long timeout)
+{
+	struct submitter *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->pool = pool;
+	s->fn = fn;
+	s->data = data;
+	s->timeout = timeout;
+	init_completion(&s->done);
+	s->task = kthread_run(submitter_fn, s, "submitter");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(s->task));
+	return s;
+}
+
+static inline bool submitter_returned(struct submitter *s)
+{
+	return completion_done(&s->done);
+}
+
+/*
+ * The result of the call. Tells the thread to stop, which makes a call that
+ * still waits return -EINTR: wait for submitter_returned() first if the call is
+ * to end by itself.
+ */
+static inline int submitter_join(struct submitter *s)
+{
+	kthread_stop(s->task);
+	return s->result;
+}
+
+/* Waits until the call has returned by itself; its result. */
+static inline int submitter_result(struct kunit *test, struct submitter *s)
+{
+	EXPECT_SOON(test, submitter_returned(s));
+	return submitter_join(s);
+}
+
+#endif /* _ANTS_KUNIT_UTIL_H */

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What the scripts of this project share. Sourced, never run.
+
+# Nested scripts inherit the start time, so that all of them count alike.
+export ANTS_T0=${ANTS_T0:-$EPOCHSECONDS}
+
+# The tree whose sources are built: this one, unless a test says otherwise.
+ANTS_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+ANTS_SRC=${ANTS_SRC:-$ANTS_ROOT}
+ANTS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ants
+ANTS_JOBS=${ANTS_JOBS:-$(nproc)}
+
+# Builds read messages of tools; they must not depend on the user's language.
+export LC_ALL=C.UTF-8
+
+log()
+{
+	printf '[%4ds] %s\n' $((EPOCHSECONDS - ANTS_T0)) "$*" >&2
+}
+
+die()
+{
+	printf '[%4ds] %s: error: %s\n' $((EPOCHSECONDS - ANTS_T0)) \
+	       "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# run_logged LABEL LOGFILE COMMAND...: output to LOGFILE, a sign of life every
+# 20 s, the end of the log on failure.
+run_logged()
+{
+	local label=$1 logfile=$2 start=$EPOCHSECONDS beat=20 pid status=0
+
+	shift 2
+	mkdir -p "$(dirname "$logfile")"
+	log "$label ..."
+	# no terminal on stdin: oldconfig and dpkg must never ask
+	"$@" >"$logfile" 2>&1 </dev/null &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.2
+		if ((EPOCHSECONDS - start >= beat)); then
+			beat=$((beat + 20))
+			log "$label: $(wc -l <"$logfile") lines," \
+			    "$(tail -n 1 "$logfile" | cut -c 1-60)"
+		fi
+	done
+	wait "$pid" || status=$?
+	if ((status)); then
+		log "$label: FAILED after $((EPOCHSECONDS - start)) s, see $logfile"
+		tail -n 25 "$logfile" | sed 's/^/    | /' >&2
+	else
+		log "$label: done in $((EPOCHSECONDS - start)) s"
+	fi
+	return "$status"
+}
+
+# with_lock NAME COMMAND...: one at a time in the cache, whoever calls.
+with_lock()
+{
+	local name=$1 fd
+
+	shift
+	mkdir -p "$ANTS_CACHE"
+	exec {fd}>"$ANTS_CACHE/.lock-$name"
+	if ! flock -n "$fd"; then
+		log "waiting for another $name"
+		flock "$fd"
+	fi
+	"$@"
+	exec {fd}>&-
+}
+
+is_installed()
+{
+	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
