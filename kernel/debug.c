@@ -82,7 +82,7 @@ static bool tasks_served(const struct ants_pool *pool)
 	if (pool->nr_idle)
 		return false;
 	return pool->nr_workers >= pool->capacity || pool->upkeep_queued ||
-	       ants_backing_off(pool) || !ants_need_worker(pool);
+	       pool->backoff || !ants_need_worker(pool);
 }
 
 static bool waiters_served(const struct ants_pool *pool)

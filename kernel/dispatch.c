@@ -19,6 +19,14 @@ void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 	mod_timer(&pool->timer, when);
 }
 
+/* A closed pool that has nothing to run needs no timer, from now on. */
+void ants_timer_quiesce(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->released && !pool->nr_workers && !pool->nr_pending)
+		timer_delete(&pool->timer);
+}
+
 /*
  * The upkeep looks for work under the lock before it ends, so one that is
  * queued or running need not be queued again.
@@ -104,6 +112,9 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	ants_kick_wake(kick, waiter->task);
 	list_del(&waiter->node);
 	pool->nr_waiting--;
+	pool->rejected += !!result;
+	if (result && waiter->slot)
+		ants_stock_put(pool, waiter->slot);
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
 		pool->nr_nested--;
@@ -122,10 +133,10 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	struct ants_waiter *waiter;
 	struct ants_slot *slot;
 
-	slot = ants_stock_get(pool);
+	waiter = list_first_entry(&pool->waiters, struct ants_waiter, node);
+	slot = waiter->slot ?: ants_stock_get(pool);
 	if (!slot)
 		return false;
-	waiter = list_first_entry(&pool->waiters, struct ants_waiter, node);
 	ants_pending_add(pool, slot, waiter->fn, waiter->data);
 	ants_waiter_end(pool, waiter, 0, kick);
 	return true;

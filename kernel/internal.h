@@ -120,17 +120,21 @@ struct ants_worker {
  * struct ants_waiter - a submitter that waits, on its own stack
  * @node: L: in pool->waiters
  * @task: I: who waits
+ * @slot: L: taken out of the stock for it, so that it can be granted at any
+ *	time; NULL if there was none
  * @fn: I: the task it wants to hand over
  * @data: I: and with what
  * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
  *	pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
  *	last access to the waiter by anyone else; pairs with the acquire in
- *	ants_wait().
+ *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
+ *	may be gone.
  */
 struct ants_waiter {
 	struct list_head node;
 	struct task_struct *task;
+	struct ants_slot *slot;
 	ants_fn_t fn;
 	void *data;
 	struct list_head nested;
@@ -162,7 +166,7 @@ struct ants_waiter {
  * @spawned: L
  * @reaped: L
  * @blocked: L
- * @rejected: submits that failed, counted without the lock
+ * @rejected: L
  * @peak_busy: L
  * @peak_pending: L
  * @peak_waiting: L
@@ -190,6 +194,7 @@ struct ants_waiter {
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @released: L: closed
+ * @generation: L: how often it was opened again
  * @flushing: L: a flush waits for its epoch
  * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
  *	went well
@@ -232,7 +237,7 @@ struct ants_pool {
 	u64 spawned;
 	u64 reaped;
 	u64 blocked;
-	atomic64_t rejected;
+	u64 rejected;
 	unsigned int peak_busy;
 	unsigned int peak_pending;
 	unsigned int peak_waiting;
@@ -263,6 +268,7 @@ struct ants_pool {
 	bool upkeep_queued;
 	bool stock_wanted;
 	bool released;
+	unsigned int generation;
 	bool flushing;
 	unsigned long backoff;
 	unsigned long backoff_until;
@@ -382,6 +388,7 @@ void ants_pending_add(struct ants_pool *pool, struct ants_slot *slot,
 void ants_pending_take(struct ants_pool *pool, struct ants_worker *w,
 		       struct ants_kick *kick);
 struct ants_slot *ants_stock_get(struct ants_pool *pool);
+void ants_stock_put(struct ants_pool *pool, struct ants_slot *slot);
 
 /* dispatch.c: what every event that makes progress possible leads to */
 extern struct workqueue_struct *ants_wq;
@@ -397,13 +404,18 @@ void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
 bool ants_need_worker(const struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_timer_arm(struct ants_pool *pool, unsigned long when);
+void ants_timer_quiesce(struct ants_pool *pool);
 
 /* wait.c: callers that sleep */
+
+/* What is waited for; called with the lock held. */
+typedef bool (*ants_met_t)(struct ants_pool *pool, unsigned int arg);
+
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout);
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
-int ants_wait_until(struct ants_pool *pool, bool (*met)(struct ants_pool *pool),
+int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state);
 void ants_wait_touch(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
@@ -431,7 +443,6 @@ unsigned long ants_idle_deadline(const struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
 /* release.c */
-void __ants_release(struct ants_pool *pool);
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state);
 

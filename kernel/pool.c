@@ -221,7 +221,7 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 }
 EXPORT_SYMBOL_GPL(__ants_pool_create);
 
-static bool callers_gone(struct ants_pool *pool)
+static bool callers_gone(struct ants_pool *pool, unsigned int arg)
 {
 	lockdep_assert_held(&pool->lock);
 	return !pool->nr_callers;
@@ -235,11 +235,8 @@ static bool callers_gone(struct ants_pool *pool)
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
-	mutex_lock(&pool->config);
-	__ants_release(pool);
-	mutex_unlock(&pool->config);
 	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
-	ants_wait_until(pool, callers_gone, MAX_SCHEDULE_TIMEOUT,
+	ants_wait_until(pool, callers_gone, 0, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 	kobject_del(&pool->kobj);
 	registry_del(pool);

@@ -26,7 +26,7 @@ static bool fail_round(struct ants_pool *pool)
  * Closing is one step: a submit is before it, and its task runs, or after it.
  * The rest goes in rounds, with pool->config held against a reboot meanwhile.
  */
-void __ants_release(struct ants_pool *pool)
+static void release(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
@@ -55,31 +55,33 @@ int ants_release(struct ants_pool *pool)
 	if (pool == ants_system_pool)
 		return -EPERM;
 	ants_config_lock(pool);
-	__ants_release(pool);
+	release(pool);
 	ants_config_unlock(pool);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_release);
 
-static bool drained(struct ants_pool *pool)
+/* Empty, or it was, and was opened again before this caller looked. */
+static bool drained(struct ants_pool *pool, unsigned int generation)
 {
 	lockdep_assert_held(&pool->lock);
-	return ants_is_drained(pool);
+	return pool->generation != generation || ants_is_drained(pool);
 }
 
 /*
- * Waits until the released @pool owns no task, thread, timer or queued work.
- * Returns 0, -ETIMEDOUT or -EINTR.
+ * Closes the pool and waits until it owns no task, thread, timer or queued
+ * work. Returns 0, -ETIMEDOUT or -EINTR.
  */
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state)
 {
-	int err;
+	unsigned int generation;
 
-	err = ants_wait_until(pool, drained, timeout, state);
-	if (!err)
-		timer_delete_sync(&pool->timer);
-	return err;
+	mutex_lock(&pool->config);
+	release(pool);
+	generation = pool->generation;
+	mutex_unlock(&pool->config);
+	return ants_wait_until(pool, drained, generation, timeout, state);
 }
 
 /**
@@ -107,9 +109,6 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EDEADLK;
 	ants_wait_touch(pool);
 	ants_caller_enter(pool);
-	mutex_lock(&pool->config);
-	__ants_release(pool);
-	mutex_unlock(&pool->config);
 	err = ants_drain(pool, timeout, TASK_KILLABLE);
 	ants_caller_leave(pool);
 	return err;
@@ -120,6 +119,7 @@ static void reopen(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->released = false;
+	pool->generation++;
 	pool->backoff = 0;
 	ants_update_room(pool);
 	raw_spin_unlock_irq(&pool->lock);
@@ -136,7 +136,6 @@ static int reboot(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 	if (!empty)
 		return -EBUSY;
-	timer_delete_sync(&pool->timer);
 	err = ants_workers_prepare(pool, pool->floor, &prepared);
 	if (err)
 		return err;

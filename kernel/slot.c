@@ -42,7 +42,7 @@ void ants_slot_free(struct ants_slot *slot)
 		kmem_cache_free(slot_cache, slot);
 }
 
-static void stock_put(struct ants_pool *pool, struct ants_slot *slot)
+void ants_stock_put(struct ants_pool *pool, struct ants_slot *slot)
 {
 	list_add(&slot->node, &pool->stock);
 	pool->nr_stock++;
@@ -75,7 +75,7 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 		if (!slot)
 			return false;
 		raw_spin_lock_irq(&pool->lock);
-		stock_put(pool, slot);
+		ants_stock_put(pool, slot);
 		raw_spin_unlock_irq(&pool->lock);
 	}
 	return true;
@@ -125,7 +125,7 @@ void ants_pending_take(struct ants_pool *pool, struct ants_worker *w,
 	w->data = slot->data;
 	w->epoch = slot->epoch;
 	if (likely(pool->nr_stock < pool->stock_max))
-		stock_put(pool, slot);
+		ants_stock_put(pool, slot);
 	else
 		kick->spare = slot;
 }

@@ -31,7 +31,7 @@ static void read_counters(const struct ants_pool *pool,
 	stats->peak_waiting = pool->peak_waiting;
 	stats->submitted = pool->submitted;
 	stats->completed = pool->completed;
-	stats->rejected = atomic64_read(&pool->rejected);
+	stats->rejected = pool->rejected;
 	stats->blocked = pool->blocked;
 	stats->spawned = pool->spawned;
 	stats->reaped = pool->reaped;

@@ -8,6 +8,15 @@
 
 #include "internal.h"
 
+/* No. Counted while the pool is sure to be there. */
+static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
+	__releases(&pool->lock)
+{
+	pool->rejected++;
+	ants_unlock(pool, kick);
+	return err;
+}
+
 /* Takes the task if there is room; nobody is overtaken, since then there is not. */
 static int accept(struct ants_pool *pool, ants_fn_t fn, void *data,
 		  struct ants_kick *kick)
@@ -33,9 +42,9 @@ static int submit_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	int err;
 
 	err = timeout ? ants_wait_enrol(pool, waiter, nested) : -ETIMEDOUT;
-	ants_unlock(pool, kick);
 	if (err)
-		return err;
+		return reject(pool, kick, err);
+	ants_unlock(pool, kick);
 	ants_pause(ANTS_PAUSE_ENROLLED, pool);
 	return ants_wait(pool, waiter, timeout);
 }
@@ -73,13 +82,13 @@ static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ants_lock(pool, &kick);
 	err = accept(pool, fn, data, &kick);
-	if (likely(!err) || err == -ESHUTDOWN || pool->flags & nonblocking)
+	if (likely(!err)) {
 		ants_unlock(pool, &kick);
-	else
-		err = submit_wait(pool, &waiter, timeout, &kick);
-	if (unlikely(err))
-		atomic64_inc(&pool->rejected);
-	return err;
+		return 0;
+	}
+	if (err == -ESHUTDOWN || pool->flags & nonblocking)
+		return reject(pool, &kick, err);
+	return submit_wait(pool, &waiter, timeout, &kick);
 }
 
 /**
@@ -167,9 +176,9 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	err = accept(pool, fn, data, &kick);
 	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
 		want_stock(pool, &kick);
-	ants_unlock(pool, &kick);
 	if (unlikely(err))
-		atomic64_inc(&pool->rejected);
-	return err;
+		return reject(pool, &kick, err);
+	ants_unlock(pool, &kick);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);

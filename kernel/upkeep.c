@@ -278,6 +278,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
 		pool->upkeep_queued = false;
+		ants_timer_quiesce(pool);
 		kick.waitq = pool->released;
 	}
 	ants_unlock(pool, &kick);

@@ -54,9 +54,14 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 }
 
 /* Sleeps for one slice, in the state that the caller has set. */
-static void sleeper_sleep(struct sleeper *s)
+static void sleeper_sleep(const struct sleeper *s)
 {
 	schedule_timeout(min_t(unsigned long, sleeper_left(s), SLICE));
+}
+
+/* Says once that the wait takes long. The pool must not go meanwhile. */
+static void sleeper_log(struct sleeper *s)
+{
 	if (s->logged || time_before(jiffies, s->start + LONG_WAIT))
 		return;
 	s->logged = true;
@@ -103,6 +108,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
 		return -EBUSY;
 	waiter->task = current;
+	waiter->slot = ants_stock_get(pool);
 	waiter->result = ANTS_STILL_WAITING;
 	list_add_tail(&waiter->node, &pool->waiters);
 	INIT_LIST_HEAD(&waiter->nested);
@@ -117,9 +123,17 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	return 0;
 }
 
+/* Pairs with smp_store_release() in ants_waiter_end(). */
+static int waiter_result(const struct ants_waiter *waiter)
+{
+	return smp_load_acquire(&waiter->result);
+}
+
 /*
  * Gives up with @err, unless the wait was ended meanwhile: a grant beats a
- * signal and a timeout. Afterwards the next in the FIFO may be due.
+ * signal and a timeout. Afterwards the next in the FIFO may be due. Destroy
+ * waits for RCU readers after it saw no waiter, so that the pool is there if
+ * the result was not inside this section.
  */
 static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 			 int err)
@@ -127,14 +141,27 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 	struct ants_kick kick;
 
 	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
-	ants_lock(pool, &kick);
-	if (waiter->result == ANTS_STILL_WAITING) {
-		ants_waiter_end(pool, waiter, err, &kick);
-		kick.nr_wake = 0;
-		ants_dispatch(pool, &kick);
+	rcu_read_lock();
+	if (waiter_result(waiter) == ANTS_STILL_WAITING) {
+		ants_lock(pool, &kick);
+		if (waiter->result == ANTS_STILL_WAITING) {
+			ants_waiter_end(pool, waiter, err, &kick);
+			kick.nr_wake = 0;
+			ants_dispatch(pool, &kick);
+		}
+		ants_unlock(pool, &kick);
 	}
-	ants_unlock(pool, &kick);
-	return waiter->result;
+	rcu_read_unlock();
+	return waiter_result(waiter);
+}
+
+/* As above: the name is there as long as the result is not. */
+static void waiter_log(const struct ants_waiter *waiter, struct sleeper *s)
+{
+	rcu_read_lock();
+	if (waiter_result(waiter) == ANTS_STILL_WAITING)
+		sleeper_log(s);
+	rcu_read_unlock();
 }
 
 /*
@@ -150,8 +177,7 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	sleeper_init(&s, pool, timeout);
 	for (;;) {
 		set_current_state(TASK_KILLABLE);
-		/* Pairs with smp_store_release() in ants_waiter_end(). */
-		result = smp_load_acquire(&waiter->result);
+		result = waiter_result(waiter);
 		if (result != ANTS_STILL_WAITING)
 			break;
 		err = sleeper_error(&s, TASK_KILLABLE);
@@ -160,18 +186,19 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 			return wait_withdraw(pool, waiter, err);
 		}
 		sleeper_sleep(&s);
+		waiter_log(waiter, &s);
 	}
 	__set_current_state(TASK_RUNNING);
 	return result;
 }
 
-static bool is_met(struct ants_pool *pool, bool (*met)(struct ants_pool *pool))
+static bool is_met(struct ants_pool *pool, ants_met_t met, unsigned int arg)
 {
 	unsigned long flags;
 	bool ret;
 
 	raw_spin_lock_irqsave(&pool->lock, flags);
-	ret = met(pool);
+	ret = met(pool, arg);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return ret;
 }
@@ -208,28 +235,28 @@ void ants_config_unlock(struct ants_pool *pool)
 }
 
 /* One look and, if it was in vain, one sleep. Returns 1 to be called again. */
-static int wait_once(struct sleeper *s, bool (*met)(struct ants_pool *pool),
+static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 		     unsigned int state)
 {
 	DEFINE_WAIT(wait);
 	int err = 0;
 
 	prepare_to_wait(&s->pool->waitq, &wait, state);
-	if (!is_met(s->pool, met)) {
+	if (!is_met(s->pool, met, arg)) {
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1)
 			sleeper_sleep(s);
 	}
 	finish_wait(&s->pool->waitq, &wait);
+	sleeper_log(s);
 	return err;
 }
 
 /*
- * Waits until @met, which is called with the lock held and may take what it
- * waited for. The caller is counted in, or owns the pool. If no thread can be made the caller runs the tasks itself.
+ * Waits until @met, which may take what it waited for. The caller is counted in, or owns the pool. If no thread can be made the caller runs the tasks itself.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
-int ants_wait_until(struct ants_pool *pool, bool (*met)(struct ants_pool *pool),
+int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
@@ -239,7 +266,7 @@ int ants_wait_until(struct ants_pool *pool, bool (*met)(struct ants_pool *pool),
 	do {
 		while (ants_stand_in(pool))
 			;
-		err = wait_once(&s, met, state);
+		err = wait_once(&s, met, arg, state);
 	} while (err == 1);
 	return err;
 }

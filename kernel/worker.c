@@ -164,8 +164,6 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	pool->reaped += w->expired;
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
-	if (pool->released && !pool->nr_workers)
-		timer_delete(&pool->timer);
 	ants_kick_upkeep(pool, kick);
 	ants_dispatch(pool, kick);
 	ants_unlock(pool, kick);
@@ -241,6 +239,7 @@ bool ants_stand_in(struct ants_pool *pool)
 		worker_unlist(w);
 		WRITE_ONCE(w->task, NULL);
 		ants_dispatch(pool, &kick);
+		ants_timer_quiesce(pool);
 		kick.waitq = true;
 	}
 	ants_unlock(pool, &kick);
