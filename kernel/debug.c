@@ -36,6 +36,7 @@ void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
 
 	init_completion(&p->reached);
 	init_completion(&p->resume);
+	/* Pairs with the cmpxchg() in ants_pause(). */
 	smp_store_release(&p->pool, pool);
 }
 EXPORT_SYMBOL_GPL(ants_pause_arm);

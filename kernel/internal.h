@@ -178,7 +178,8 @@ struct ants_waiter {
  * @max_blocking: C
  * @min_workers: C: as configured
  * @floor: C: workers that are never reaped; %ANTS_PREALLOC: all
- * @expiry: C: in jiffies
+ * @expiry_ms: C: as configured
+ * @expiry: C: the same in jiffies
  * @flags: C: bits of enum ants_flags
  * @stock_max: C: most slots that @stock keeps
  * @waiters: L: FIFO of submitters that wait
@@ -187,7 +188,9 @@ struct ants_waiter {
  * @nr_nested: L: length of @nested
  * @workers: L: every worker that started and has not left
  * @left: L: workers that left and are not joined yet
- * @scan_slot: L: first pending slot that ants_unload_scan() has not seen
+ * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
+ * @scan_hit: L: a function of @scan_mod that was accepted meanwhile
+ * @scan_slot: L: first pending slot that it has not seen
  * @scan_worker: L: first worker that it has not seen
  * @timer: serves the reaper, late wake-ups and back-off. Only marks.
  * @upkeep: makes, retires and joins threads, fills the stock
@@ -250,6 +253,7 @@ struct ants_pool {
 	unsigned int max_blocking;
 	unsigned int min_workers;
 	unsigned int floor;
+	unsigned int expiry_ms;
 	unsigned long expiry;
 	unsigned int flags;
 	unsigned int stock_max;
@@ -260,6 +264,8 @@ struct ants_pool {
 	unsigned int nr_nested;
 	struct list_head workers;
 	struct list_head left;
+	const struct module *scan_mod;
+	ants_fn_t scan_hit;
 	struct ants_slot *scan_slot;
 	struct ants_worker *scan_worker;
 
@@ -273,6 +279,7 @@ struct ants_pool {
 	unsigned long backoff;
 	unsigned long backoff_until;
 	wait_queue_head_t waitq;
+	/* Serialises every change of the configuration. */
 	struct mutex config;
 
 	char name[ANTS_NAME_LEN];
@@ -451,6 +458,7 @@ int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
+void ants_set_expiry(struct ants_pool *pool, unsigned int ms);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
 int ants_set_nonblocking(struct ants_pool *pool, bool on);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,

@@ -93,10 +93,10 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
 	pool->max_blocking = attrs->max_blocking;
-	pool->expiry = msecs_to_jiffies(attrs->expiry_ms ?: ANTS_EXPIRY_MS);
 	pool->nice = attrs->nice;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
+	ants_set_expiry(pool, attrs->expiry_ms ?: ANTS_EXPIRY_MS);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);
 	raw_spin_unlock_irq(&pool->lock);

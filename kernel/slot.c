@@ -4,6 +4,7 @@
  * free ones in a stock, so that callers that may not allocate find one and a
  * busy pool never enters the slab.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -99,6 +100,9 @@ void ants_pending_add(struct ants_pool *pool, struct ants_slot *slot,
 		      ants_fn_t fn, void *data)
 {
 	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->scan_mod) &&
+	    within_module((unsigned long)fn, pool->scan_mod))
+		pool->scan_hit = fn;
 	slot->fn = fn;
 	slot->data = data;
 	slot->epoch = pool->epoch;

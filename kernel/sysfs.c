@@ -67,12 +67,12 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
 
-/* Files that hold one unsigned int of struct ants_pool. */
-#define ANTS_UINT_ATTR(_name, _set)					\
+/* A file that holds one number; @_get reads it, @_set changes it. */
+#define ANTS_UINT_ATTR(_name, _get, _set)				\
 static ssize_t _name##_show(struct kobject *kobj,			\
 			    struct kobj_attribute *attr, char *buf)	\
 {									\
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_pool(kobj)->_name));	\
+	return sysfs_emit(buf, "%u\n", _get(to_pool(kobj)));		\
 }									\
 									\
 static ssize_t _name##_store(struct kobject *kobj,			\
@@ -84,32 +84,29 @@ static ssize_t _name##_store(struct kobject *kobj,			\
 									\
 static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
 
-ANTS_UINT_ATTR(max_blocking, ants_set_max_blocking);
-ANTS_UINT_ATTR(queue_depth, ants_set_queue_depth);
-ANTS_UINT_ATTR(min_workers, ants_set_min_workers);
-
-static ssize_t expiry_ms_show(struct kobject *kobj, struct kobj_attribute *attr,
-			      char *buf)
+static unsigned int get_max_blocking(const struct ants_pool *pool)
 {
-	return sysfs_emit(buf, "%u\n",
-			  jiffies_to_msecs(READ_ONCE(to_pool(kobj)->expiry)));
+	return READ_ONCE(pool->max_blocking);
 }
 
-static ssize_t expiry_ms_store(struct kobject *kobj,
-			       struct kobj_attribute *attr, const char *buf,
-			       size_t count)
+static unsigned int get_queue_depth(const struct ants_pool *pool)
 {
-	return change_uint(kobj, buf, count, ants_set_expiry_ms);
+	return READ_ONCE(pool->queue_depth);
 }
 
-static struct kobj_attribute expiry_ms_attr = __ATTR_RW(expiry_ms);
-
-static ssize_t nonblocking_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *buf)
+static unsigned int get_min_workers(const struct ants_pool *pool)
 {
-	unsigned int flags = READ_ONCE(to_pool(kobj)->flags);
+	return READ_ONCE(pool->min_workers);
+}
 
-	return sysfs_emit(buf, "%u\n", !!(flags & ANTS_NONBLOCKING));
+static unsigned int get_expiry_ms(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->expiry_ms);
+}
+
+static unsigned int get_nonblocking(const struct ants_pool *pool)
+{
+	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
 }
 
 static int set_nonblocking(struct ants_pool *pool, unsigned int value)
@@ -117,14 +114,11 @@ static int set_nonblocking(struct ants_pool *pool, unsigned int value)
 	return value > 1 ? -EINVAL : ants_set_nonblocking(pool, value);
 }
 
-static ssize_t nonblocking_store(struct kobject *kobj,
-				 struct kobj_attribute *attr, const char *buf,
-				 size_t count)
-{
-	return change_uint(kobj, buf, count, set_nonblocking);
-}
-
-static struct kobj_attribute nonblocking_attr = __ATTR_RW(nonblocking);
+ANTS_UINT_ATTR(max_blocking, get_max_blocking, ants_set_max_blocking);
+ANTS_UINT_ATTR(queue_depth, get_queue_depth, ants_set_queue_depth);
+ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
+ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
+ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
@@ -156,34 +150,34 @@ static const struct attribute_group pool_group = {
 	.attrs = pool_attrs,
 };
 
-/* Files of stats/, each one field of struct ants_stats. */
-#define ANTS_STAT_ATTR(_name)						\
+/* A file of stats/; @_field is the one of struct ants_stats. */
+#define ANTS_STAT_ATTR(_name, _field)					\
 static ssize_t _name##_show(struct kobject *kobj,			\
 			    struct kobj_attribute *attr, char *buf)	\
 {									\
 	struct ants_stats stats;					\
 									\
 	ants_pool_stats(to_pool(kobj), &stats);				\
-	return sysfs_emit(buf, "%llu\n", (u64)stats._name);		\
+	return sysfs_emit(buf, "%llu\n", (u64)stats._field);		\
 }									\
 									\
 static struct kobj_attribute _name##_attr = __ATTR_RO(_name)
 
-ANTS_STAT_ATTR(running);
-ANTS_STAT_ATTR(idle);
-ANTS_STAT_ATTR(busy);
-ANTS_STAT_ATTR(pending);
-ANTS_STAT_ATTR(waiting);
-ANTS_STAT_ATTR(peak_running);
-ANTS_STAT_ATTR(peak_busy);
-ANTS_STAT_ATTR(peak_pending);
-ANTS_STAT_ATTR(peak_waiting);
-ANTS_STAT_ATTR(submitted);
-ANTS_STAT_ATTR(completed);
-ANTS_STAT_ATTR(rejected);
-ANTS_STAT_ATTR(blocked);
-ANTS_STAT_ATTR(spawned);
-ANTS_STAT_ATTR(reaped);
+ANTS_STAT_ATTR(running, running);
+ANTS_STAT_ATTR(idle, idle);
+ANTS_STAT_ATTR(busy, busy);
+ANTS_STAT_ATTR(pending, pending);
+ANTS_STAT_ATTR(waiting, waiting);
+ANTS_STAT_ATTR(peak_running, peak_running);
+ANTS_STAT_ATTR(peak_busy, peak_busy);
+ANTS_STAT_ATTR(peak_pending, peak_pending);
+ANTS_STAT_ATTR(peak_waiting, peak_waiting);
+ANTS_STAT_ATTR(submitted, submitted);
+ANTS_STAT_ATTR(completed, completed);
+ANTS_STAT_ATTR(rejected, rejected);
+ANTS_STAT_ATTR(blocked, blocked);
+ANTS_STAT_ATTR(spawned, spawned);
+ANTS_STAT_ATTR(reaped, reaped);
 
 static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)

@@ -150,6 +150,13 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	return 0;
 }
 
+void ants_set_expiry(struct ants_pool *pool, unsigned int ms)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->expiry_ms = ms;
+	pool->expiry = msecs_to_jiffies(ms);
+}
+
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 {
 	struct ants_kick kick;
@@ -158,7 +165,7 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &kick);
-	pool->expiry = msecs_to_jiffies(ms);
+	ants_set_expiry(pool, ms);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);

@@ -25,106 +25,114 @@ static bool is_of(ants_fn_t fn, const struct module *mod)
  * One round over the pending tasks, from where the last one stopped. A worker
  * that takes the task at the cursor moves the cursor. Returns false at the end.
  */
-static bool scan_pending_round(struct ants_pool *pool,
-			       const struct module *mod, ants_fn_t *found)
+static bool scan_pending_round(struct ants_pool *pool, ants_fn_t *found)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
-	for (i = 0; i < ANTS_ROUND; i++) {
+	if (!pool->scan_slot)
+		pool->scan_slot = list_first_entry(&pool->pending,
+						   struct ants_slot, node);
+	for (i = 0; i < ANTS_ROUND && !*found; i++) {
 		if (&pool->scan_slot->node == &pool->pending)
 			return false;
-		if (is_of(pool->scan_slot->fn, mod)) {
+		if (is_of(pool->scan_slot->fn, pool->scan_mod))
 			*found = pool->scan_slot->fn;
-			return false;
-		}
 		pool->scan_slot = list_next_entry(pool->scan_slot, node);
 	}
-	return true;
+	return !*found;
 }
 
-static bool scan_running_round(struct ants_pool *pool,
-			       const struct module *mod, ants_fn_t *found)
+/* The same over the workers; one that leaves moves the cursor. */
+static bool scan_running_round(struct ants_pool *pool, ants_fn_t *found)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
-	for (i = 0; i < ANTS_ROUND; i++) {
+	if (!pool->scan_worker)
+		pool->scan_worker = list_first_entry(&pool->workers,
+						     struct ants_worker,
+						     member);
+	for (i = 0; i < ANTS_ROUND && !*found; i++) {
 		if (&pool->scan_worker->member == &pool->workers)
 			return false;
-		if (is_of(pool->scan_worker->fn, mod)) {
+		if (is_of(pool->scan_worker->fn, pool->scan_mod))
 			*found = pool->scan_worker->fn;
-			return false;
-		}
 		pool->scan_worker = list_next_entry(pool->scan_worker, member);
 	}
-	return true;
+	return !*found;
 }
 
-static void scan_start(struct ants_pool *pool)
+/*
+ * From here on a function of @mod that is accepted leaves a mark, so that one
+ * task that hands over to the next, in whatever pool, is not missed.
+ */
+static void scan_begin(struct ants_pool *pool, const struct module *mod)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->scan_slot = list_first_entry(&pool->pending, struct ants_slot,
-					   node);
-	pool->scan_worker = list_first_entry(&pool->workers, struct ants_worker,
-					     member);
+	pool->scan_mod = mod;
+	pool->scan_hit = NULL;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-static void scan_end(struct ants_pool *pool)
+/* Returns what was found, or accepted meanwhile. */
+static ants_fn_t scan_end(struct ants_pool *pool)
 {
+	ants_fn_t hit;
+
 	raw_spin_lock_irq(&pool->lock);
+	hit = pool->scan_hit;
+	pool->scan_mod = NULL;
 	pool->scan_slot = NULL;
 	pool->scan_worker = NULL;
 	raw_spin_unlock_irq(&pool->lock);
+	return hit;
 }
 
 /* All rounds of one kind, each with a hold of the lock of its own. */
-static void scan_rounds(struct ants_pool *pool, const struct module *mod,
-			bool (*round)(struct ants_pool *pool,
-				      const struct module *mod,
-				      ants_fn_t *found),
-			ants_fn_t *found)
+static ants_fn_t scan(struct ants_pool *pool,
+		      bool (*round)(struct ants_pool *pool, ants_fn_t *found))
 {
+	ants_fn_t found = NULL;
 	bool more;
 
 	do {
 		raw_spin_lock_irq(&pool->lock);
-		more = round(pool, mod, found);
+		more = round(pool, &found);
 		raw_spin_unlock_irq(&pool->lock);
 	} while (more);
+	return found;
 }
 
-/*
- * A function of @mod that @pool has yet to run or runs, or NULL. Pending ones
- * first: a task that starts meanwhile is then found running.
- */
-static ants_fn_t scan_pool(struct ants_pool *pool, const struct module *mod)
+/* Pending tasks first: one that starts meanwhile is then found running. */
+static void scan_pool(struct ants_pool *pool)
 {
-	ants_fn_t found = NULL;
+	ants_fn_t fn;
 
-	lockdep_assert_held(&ants_registry_lock);
-	scan_start(pool);
-	scan_rounds(pool, mod, scan_pending_round, &found);
-	if (!found)
-		scan_rounds(pool, mod, scan_running_round, &found);
-	scan_end(pool);
-	return found;
+	fn = scan(pool, scan_pending_round) ?: scan(pool, scan_running_round);
+	if (!fn)
+		return;
+	raw_spin_lock_irq(&pool->lock);
+	pool->scan_hit = fn;
+	raw_spin_unlock_irq(&pool->lock);
 }
 
 /* A function of @mod in any pool, and the pool's name into @name. */
 static ants_fn_t scan_all(const struct module *mod, char *name)
 {
+	ants_fn_t fn, found = NULL;
 	struct ants_pool *pool;
-	ants_fn_t found = NULL;
 
 	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		scan_begin(pool, mod);
+	list_for_each_entry(pool, &ants_pools, registered)
+		scan_pool(pool);
 	list_for_each_entry(pool, &ants_pools, registered) {
-		found = scan_pool(pool, mod);
-		if (found) {
+		fn = scan_end(pool);
+		if (fn)
 			strscpy(name, pool->name, ANTS_NAME_LEN);
-			break;
-		}
+		found = fn ?: found;
 	}
 	mutex_unlock(&ants_registry_lock);
 	return found;

@@ -123,9 +123,9 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	return 0;
 }
 
-/* Pairs with smp_store_release() in ants_waiter_end(). */
 static int waiter_result(const struct ants_waiter *waiter)
 {
+	/* Pairs with smp_store_release() in ants_waiter_end(). */
 	return smp_load_acquire(&waiter->result);
 }
 
@@ -253,7 +253,8 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 }
 
 /*
- * Waits until @met, which may take what it waited for. The caller is counted in, or owns the pool. If no thread can be made the caller runs the tasks itself.
+ * Waits until @met, which may take what it waited for. The caller is counted
+ * in, or owns the pool. If no thread can be made it runs the tasks itself.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
