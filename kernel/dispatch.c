@@ -37,7 +37,7 @@ void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
 	if (pool->upkeep_queued)
 		return;
 	pool->upkeep_queued = true;
-	kick->upkeep = true;
+	kick->todo |= ANTS_TODO_UPKEEP;
 }
 
 /* Is there a task that no idle, waking or new worker will take? */
@@ -76,17 +76,14 @@ static void ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * One wake-up in flight: while pool->waking is set its holder will look after
- * the rest, in its first locked section. A wake-up that gets lost behind a
- * busy CPU is noticed by the timer.
+ * Wakes the worker that parked last, or asks for one. From now on, and until it
+ * has the lock, it is the wake-up in flight.
  */
-void ants_wake_next(struct ants_pool *pool, struct ants_kick *kick)
+void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_worker *w;
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->waking || !pool->nr_pending)
-		return;
 	w = list_first_entry_or_null(&pool->idle, struct ants_worker, node);
 	if (!w) {
 		ask_for_worker(pool, kick);
@@ -150,7 +147,7 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 		return;
 	while (pool->nr_waiting && ants_places(pool)) {
 		if (ants_kick_full(kick)) {
-			kick->again = true;
+			kick->todo |= ANTS_TODO_GRANT;
 			return;
 		}
 		if (!grant_one(pool, kick))
@@ -175,25 +172,15 @@ static bool grant_due(const struct ants_pool *pool)
 	       ants_places(pool) >= DIV_ROUND_UP(pool->capacity, 2);
 }
 
-static void grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
+void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
 {
-	if (!pool->nr_waiting || pool->released)
+	lockdep_assert_held(&pool->lock);
+	if (pool->released)
 		return;
 	if (grant_due(pool))
 		ants_grant(pool, kick);
 	else if (ants_places(pool))
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
-}
-
-/*
- * To be called in the same locked section after every event that frees a place
- * or removes a worker. Grants, and wakes the next worker if tasks remain.
- */
-void ants_dispatch(struct ants_pool *pool, struct ants_kick *kick)
-{
-	lockdep_assert_held(&pool->lock);
-	grant_if_due(pool, kick);
-	ants_wake_next(pool, kick);
 }
 
 /* One more round of grants, with a hold of the lock of its own. */
@@ -205,8 +192,8 @@ static bool grant_round(struct ants_pool *pool)
 	ants_lock(pool, &kick);
 	ants_grant(pool, &kick);
 	ants_wake_next(pool, &kick);
-	again = kick.again;
-	kick.again = false;
+	again = kick.todo & ANTS_TODO_GRANT;
+	kick.todo &= ~ANTS_TODO_GRANT;
 	ants_unlock(pool, &kick);
 	return again;
 }
@@ -219,30 +206,29 @@ void ants_grant_all(struct ants_pool *pool)
 }
 
 /*
- * Drops the lock and does what was decided under it. Interrupts stay off and
- * an RCU read section stays open from the decision to the last wake-up: the
- * threads to be woken, and the pool if its last task ended meanwhile, stay
- * until then. The wait queue's lock may sleep on PREEMPT_RT, so it is taken
- * with interrupts as the caller had them.
+ * The slow half of ants_unlock(). Interrupts stay off and an RCU read section
+ * stays open from the decision to the last wake-up: the threads to be woken,
+ * and the pool if its last task ended meanwhile, stay until then. The wait
+ * queue's lock may sleep on PREEMPT_RT, so it is taken with interrupts as the
+ * caller had them.
  */
-void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
+void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	unsigned int i;
 
-	ants_check(pool);
 	rcu_read_lock();
 	raw_spin_unlock(&pool->lock);
 	for (i = 0; i < kick->nr_wake; i++)
 		wake_up_process(kick->wake[i]);
-	if (unlikely(kick->upkeep))
+	if (kick->todo & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep);
 	local_irq_restore(kick->flags);
-	if (unlikely(kick->waitq))
+	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
-	if (unlikely(kick->again))
+	if (kick->todo & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	rcu_read_unlock();
-	if (unlikely(kick->spare))
+	if (kick->todo & ANTS_TODO_FREE)
 		ants_slot_free(kick->spare);
 }

@@ -30,7 +30,7 @@ static void flush_end(struct ants_pool *pool)
 
 	ants_lock(pool, &kick);
 	pool->flushing = false;
-	kick.waitq = true;
+	kick.todo |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &kick);
 }
 

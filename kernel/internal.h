@@ -57,13 +57,17 @@
 
 /**
  * struct ants_slot - a task that is accepted and not started, or a free slot
- * @node: L: in pool->pending or pool->stock
+ * @node: L: in pool->pending
+ * @next: L: in pool->stock
  * @fn: L: what to run
  * @data: L: and with what
  * @epoch: L: index of the flush epoch that the task was accepted in
  */
 struct ants_slot {
-	struct list_head node;
+	union {
+		struct list_head node;
+		struct ants_slot *next;
+	};
 	ants_fn_t fn;
 	void *data;
 	unsigned int epoch;
@@ -162,7 +166,6 @@ struct ants_waiter {
  * @in_epoch: L: tasks of each epoch that have not ended
  * @nr_callers: L: callers inside ants_flush() and its like
  * @submitted: L: see struct ants_stats, as the following ones
- * @completed: L
  * @spawned: L
  * @reaped: L
  * @blocked: L
@@ -227,7 +230,7 @@ struct ants_pool {
 	unsigned int epoch;
 	struct ants_worker *waking;
 	struct list_head pending;
-	struct list_head stock;
+	struct ants_slot *stock;
 	struct list_head idle;
 	unsigned int nr_idle;
 	unsigned int nr_new;
@@ -236,7 +239,6 @@ struct ants_pool {
 	unsigned int in_epoch[2];
 	unsigned int nr_callers;
 	u64 submitted;
-	u64 completed;
 	u64 spawned;
 	u64 reaped;
 	u64 blocked;
@@ -301,53 +303,6 @@ struct ants_pool {
 #endif
 };
 
-/**
- * struct ants_kick - what a locked section decided, to be done after it
- * @flags: interrupt state before the section
- * @nr_wake: length of @wake
- * @upkeep: queue pool->upkeep
- * @waitq: wake pool->waitq; only where interrupts were on before the section
- * @again: more waiters can be granted than one round holds
- * @spare: a slot to be freed; only where interrupts were on before the section
- * @wake: threads to wake
- */
-struct ants_kick {
-	unsigned long flags;
-	unsigned int nr_wake;
-	bool upkeep;
-	bool waitq;
-	bool again;
-	struct ants_slot *spare;
-	struct task_struct *wake[ANTS_ROUND + 1];
-};
-
-/*
- * Opens a locked section; ants_unlock() ends it. The array of @kick is not
- * initialised, which is what makes a section cheap.
- */
-static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
-	__acquires(&pool->lock)
-{
-	kick->nr_wake = 0;
-	kick->upkeep = false;
-	kick->waitq = false;
-	kick->again = false;
-	kick->spare = NULL;
-	raw_spin_lock_irqsave(&pool->lock, kick->flags);
-}
-
-static inline void ants_kick_wake(struct ants_kick *kick,
-				  struct task_struct *task)
-{
-	kick->wake[kick->nr_wake++] = task;
-}
-
-static inline bool ants_kick_full(const struct ants_kick *kick)
-{
-	/* The last one is for a worker. */
-	return kick->nr_wake >= ANTS_ROUND;
-}
-
 /* Places that a new task would find, whoever waits before it. */
 static inline unsigned int ants_places(const struct ants_pool *pool)
 {
@@ -380,38 +335,9 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->upkeep_queued;
 }
 
-/* debug.c: present in debug builds only */
 #include "debug.h"
-
-/* slot.c: the stock of slots and the FIFO of pending tasks */
-int ants_slot_cache_init(void);
-void ants_slot_cache_exit(void);
-struct ants_slot *ants_slot_alloc(const struct ants_pool *pool);
-void ants_slot_free(struct ants_slot *slot);
-bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
-void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
-void ants_pending_add(struct ants_pool *pool, struct ants_slot *slot,
-		      ants_fn_t fn, void *data);
-void ants_pending_take(struct ants_pool *pool, struct ants_worker *w,
-		       struct ants_kick *kick);
-struct ants_slot *ants_stock_get(struct ants_pool *pool);
-void ants_stock_put(struct ants_pool *pool, struct ants_slot *slot);
-
-/* dispatch.c: what every event that makes progress possible leads to */
-extern struct workqueue_struct *ants_wq;
-void ants_dispatch(struct ants_pool *pool, struct ants_kick *kick);
-void ants_wake_next(struct ants_pool *pool, struct ants_kick *kick);
-void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
-void ants_grant_all(struct ants_pool *pool);
-void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
-		     int result, struct ants_kick *kick);
-void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
-void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
-	__releases(&pool->lock);
-bool ants_need_worker(const struct ants_pool *pool);
-bool ants_backing_off(const struct ants_pool *pool);
-void ants_timer_arm(struct ants_pool *pool, unsigned long when);
-void ants_timer_quiesce(struct ants_pool *pool);
+#include "slot.h"
+#include "dispatch.h"
 
 /* wait.c: callers that sleep */
 

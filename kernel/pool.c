@@ -67,7 +67,6 @@ static int set_name(struct ants_pool *pool, const char *fmt, va_list args)
 static void init_lists(struct ants_pool *pool)
 {
 	INIT_LIST_HEAD(&pool->pending);
-	INIT_LIST_HEAD(&pool->stock);
 	INIT_LIST_HEAD(&pool->idle);
 	INIT_LIST_HEAD(&pool->waiters);
 	INIT_LIST_HEAD(&pool->nested);

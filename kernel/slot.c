@@ -26,7 +26,7 @@ void ants_slot_cache_exit(void)
  * A pool that reclaim depends on must not wait for reclaim: its submitters
  * wait for a slot that comes back instead.
  */
-struct ants_slot *ants_slot_alloc(const struct ants_pool *pool)
+static struct ants_slot *slot_alloc(const struct ants_pool *pool)
 {
 	gfp_t gfp = GFP_KERNEL;
 
@@ -43,26 +43,6 @@ void ants_slot_free(struct ants_slot *slot)
 		kmem_cache_free(slot_cache, slot);
 }
 
-void ants_stock_put(struct ants_pool *pool, struct ants_slot *slot)
-{
-	list_add(&slot->node, &pool->stock);
-	pool->nr_stock++;
-}
-
-/* Takes a free slot, or returns NULL. */
-struct ants_slot *ants_stock_get(struct ants_pool *pool)
-{
-	struct ants_slot *slot;
-
-	lockdep_assert_held(&pool->lock);
-	slot = list_first_entry_or_null(&pool->stock, struct ants_slot, node);
-	if (slot) {
-		list_del(&slot->node);
-		pool->nr_stock--;
-	}
-	return slot;
-}
-
 /*
  * Fills the stock up to @nr. Returns false when memory ran out on the way.
  * Context: Process context.
@@ -72,7 +52,7 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 	struct ants_slot *slot;
 
 	while (READ_ONCE(pool->nr_stock) < nr) {
-		slot = ants_slot_alloc(pool);
+		slot = slot_alloc(pool);
 		if (!slot)
 			return false;
 		raw_spin_lock_irq(&pool->lock);
@@ -95,41 +75,10 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 	}
 }
 
-/* Accepts a task into @slot. The caller dispatches. */
-void ants_pending_add(struct ants_pool *pool, struct ants_slot *slot,
-		      ants_fn_t fn, void *data)
+/* A task was accepted while unload.c looks for those of a module. */
+void ants_scan_hit(struct ants_pool *pool, ants_fn_t fn)
 {
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->scan_mod) &&
-	    within_module((unsigned long)fn, pool->scan_mod))
+	if (within_module((unsigned long)fn, pool->scan_mod))
 		pool->scan_hit = fn;
-	slot->fn = fn;
-	slot->data = data;
-	slot->epoch = pool->epoch;
-	pool->in_epoch[pool->epoch]++;
-	pool->submitted++;
-	list_add_tail(&slot->node, &pool->pending);
-	if (++pool->nr_pending > pool->peak_pending)
-		pool->peak_pending = pool->nr_pending;
-}
-
-/* The oldest task becomes @w's; its slot goes back into the stock. */
-void ants_pending_take(struct ants_pool *pool, struct ants_worker *w,
-		       struct ants_kick *kick)
-{
-	struct ants_slot *slot;
-
-	lockdep_assert_held(&pool->lock);
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	if (unlikely(slot == pool->scan_slot))
-		pool->scan_slot = list_next_entry(slot, node);
-	list_del(&slot->node);
-	pool->nr_pending--;
-	w->fn = slot->fn;
-	w->data = slot->data;
-	w->epoch = slot->epoch;
-	if (likely(pool->nr_stock < pool->stock_max))
-		ants_stock_put(pool, slot);
-	else
-		kick->spare = slot;
 }

@@ -8,6 +8,15 @@
 
 #include "internal.h"
 
+/*
+ * A submit may sleep, but most do not: a check, without the preemption point
+ * that might_sleep() is on some kernels, where each task would be a switch.
+ */
+static inline void sleeps(void)
+{
+	__might_sleep(__FILE__, __LINE__);
+}
+
 /* No. Counted while the pool is sure to be there. */
 static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 	__releases(&pool->lock)
@@ -111,7 +120,7 @@ static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	might_sleep();
+	sleeps();
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
@@ -135,7 +144,7 @@ EXPORT_SYMBOL_GPL(ants_submit);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
-	might_sleep();
+	sleeps();
 	if (unlikely(!fn))
 		return -EINVAL;
 	ants_wait_touch(pool);

@@ -143,7 +143,7 @@ static void make_failed(struct ants_pool *pool)
 				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
 	pool->backoff_until = jiffies + pool->backoff;
 	ants_timer_arm(pool, pool->backoff_until);
-	kick.waitq = true;
+	kick.todo |= ANTS_TODO_WAITQ;
 	ants_dispatch(pool, &kick);
 	ants_unlock(pool, &kick);
 }
@@ -279,7 +279,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	if (done) {
 		pool->upkeep_queued = false;
 		ants_timer_quiesce(pool);
-		kick.waitq = pool->released;
+		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}
 	ants_unlock(pool, &kick);
 	return done;

@@ -217,7 +217,7 @@ void ants_caller_leave(struct ants_pool *pool)
 
 	ants_lock(pool, &kick);
 	pool->nr_callers--;
-	kick.waitq = true;
+	kick.todo |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &kick);
 }
 

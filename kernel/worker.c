@@ -76,6 +76,17 @@ static void worker_rescind(struct ants_worker *w)
 	w->expired = false;
 }
 
+static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
+			struct ants_kick *kick)
+{
+	if (likely(pool->nr_stock < pool->stock_max)) {
+		ants_stock_put(pool, slot);
+		return;
+	}
+	kick->spare = slot;
+	kick->todo |= ANTS_TODO_FREE;
+}
+
 /*
  * Takes the oldest task, if there is one and the worker may stay. If pending
  * has run dry the oldest waiter's task is handed over right here.
@@ -83,6 +94,7 @@ static void worker_rescind(struct ants_worker *w)
 static bool worker_take(struct ants_worker *w, struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
+	struct ants_slot *slot;
 
 	if (!worker_fits(w))
 		return false;
@@ -91,7 +103,11 @@ static bool worker_take(struct ants_worker *w, struct ants_kick *kick)
 	if (!pool->nr_pending)
 		return false;
 	worker_rescind(w);
-	ants_pending_take(pool, w, kick);
+	slot = ants_pending_pop(pool);
+	w->fn = slot->fn;
+	w->data = slot->data;
+	w->epoch = slot->epoch;
+	slot_return(pool, slot, kick);
 	if (++pool->nr_busy > pool->peak_busy)
 		pool->peak_busy = pool->nr_busy;
 	return true;
@@ -103,9 +119,8 @@ static void worker_finish(struct ants_worker *w, struct ants_kick *kick)
 
 	w->fn = NULL;
 	pool->nr_busy--;
-	pool->completed++;
 	if (!--pool->in_epoch[w->epoch] && pool->nr_callers)
-		kick->waitq = true;
+		kick->todo |= ANTS_TODO_WAITQ;
 }
 
 /* The task, with the pool's map held: see ants_wait_touch(). */
@@ -240,7 +255,7 @@ bool ants_stand_in(struct ants_pool *pool)
 		WRITE_ONCE(w->task, NULL);
 		ants_dispatch(pool, &kick);
 		ants_timer_quiesce(pool);
-		kick.waitq = true;
+		kick.todo |= ANTS_TODO_WAITQ;
 	}
 	ants_unlock(pool, &kick);
 	return needed;

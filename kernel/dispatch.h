@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dispatch.c and what of it is on every task's way: locked sections, the
+ * decisions that fall in them, and what they lead to.
+ */
+#ifndef _ANTS_DISPATCH_H
+#define _ANTS_DISPATCH_H
+
+/**
+ * enum ants_todo - what a locked section decided, to be done after it
+ * @ANTS_TODO_WAKE: wake the threads in &ants_kick.wake
+ * @ANTS_TODO_UPKEEP: queue pool->upkeep
+ * @ANTS_TODO_WAITQ: wake pool->waitq; only where interrupts were on before
+ * @ANTS_TODO_GRANT: grant more waiters than one round holds
+ * @ANTS_TODO_FREE: free &ants_kick.spare; only where interrupts were on before
+ */
+enum ants_todo {
+	ANTS_TODO_WAKE		= 1 << 0,
+	ANTS_TODO_UPKEEP	= 1 << 1,
+	ANTS_TODO_WAITQ		= 1 << 2,
+	ANTS_TODO_GRANT		= 1 << 3,
+	ANTS_TODO_FREE		= 1 << 4,
+};
+
+/**
+ * struct ants_kick - one locked section
+ * @flags: interrupt state before it
+ * @todo: bits of enum ants_todo
+ * @nr_wake: length of @wake
+ * @spare: a slot that the stock has no place for
+ * @wake: threads to wake
+ */
+struct ants_kick {
+	unsigned long flags;
+	unsigned int todo;
+	unsigned int nr_wake;
+	struct ants_slot *spare;
+	struct task_struct *wake[ANTS_ROUND + 1];
+};
+
+extern struct workqueue_struct *ants_wq;
+void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock);
+void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
+void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
+void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick);
+void ants_grant_all(struct ants_pool *pool);
+void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
+		     int result, struct ants_kick *kick);
+void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
+bool ants_need_worker(const struct ants_pool *pool);
+bool ants_backing_off(const struct ants_pool *pool);
+void ants_timer_arm(struct ants_pool *pool, unsigned long when);
+void ants_timer_quiesce(struct ants_pool *pool);
+
+/* Opens a locked section; ants_unlock() ends it. Cheap: @wake stays as it is. */
+static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
+	__acquires(&pool->lock)
+{
+	kick->todo = 0;
+	kick->nr_wake = 0;
+	raw_spin_lock_irqsave(&pool->lock, kick->flags);
+}
+
+/* Drops the lock and does what was decided under it. */
+static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	ants_check(pool);
+	if (unlikely(kick->todo))
+		ants_unlock_kick(pool, kick);
+	else
+		raw_spin_unlock_irqrestore(&pool->lock, kick->flags);
+}
+
+static inline void ants_kick_wake(struct ants_kick *kick,
+				  struct task_struct *task)
+{
+	kick->todo |= ANTS_TODO_WAKE;
+	kick->wake[kick->nr_wake++] = task;
+}
+
+static inline bool ants_kick_full(const struct ants_kick *kick)
+{
+	/* The last one is for a worker. */
+	return kick->nr_wake >= ANTS_ROUND;
+}
+
+/*
+ * One wake-up in flight: while pool->waking is set its holder will look after
+ * the rest, in its first locked section. A wake-up that gets lost behind a
+ * busy CPU is noticed by the timer.
+ */
+static inline void ants_wake_next(struct ants_pool *pool,
+				  struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!pool->waking && pool->nr_pending)
+		ants_wake_one(pool, kick);
+}
+
+/*
+ * To be called in the same locked section after every event that frees a place
+ * or removes a worker. Grants, and wakes the next worker if tasks remain.
+ */
+static inline void ants_dispatch(struct ants_pool *pool,
+				 struct ants_kick *kick)
+{
+	if (unlikely(pool->nr_waiting))
+		ants_grant_if_due(pool, kick);
+	ants_wake_next(pool, kick);
+}
+
+#endif /* _ANTS_DISPATCH_H */
