@@ -89,7 +89,7 @@ static bool tasks_served(const struct ants_pool *pool)
 static bool waiters_served(const struct ants_pool *pool)
 {
 	return !pool->nr_waiting || pool->released || !ants_places(pool) ||
-	       pool->nr_pending || !pool->nr_stock;
+	       pool->nr_pending;
 }
 
 static bool counts_fit(const struct ants_pool *pool)

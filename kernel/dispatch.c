@@ -62,7 +62,9 @@ bool ants_need_worker(const struct ants_pool *pool)
 /* Making a thread failed not long ago; the timer ends the pause. */
 bool ants_backing_off(const struct ants_pool *pool)
 {
-	return pool->backoff && time_before(jiffies, pool->backoff_until);
+	return pool->backoff &&
+	       time_in_range_open(jiffies, pool->backoff_until - pool->backoff,
+				  pool->backoff_until);
 }
 
 static void ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
@@ -122,8 +124,9 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 }
 
 /*
- * The oldest waiter's task becomes pending. False: all slots are in use; one
- * comes back with the next task that starts, and its worker dispatches.
+ * The oldest waiter's task becomes pending. False: there is no slot, so all of
+ * them are pending, since waiters have none before this one has. One comes back
+ * with the next task that starts, and its worker dispatches.
  */
 static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 {

@@ -163,6 +163,7 @@ struct ants_waiter {
  * @nr_new: L: workers in state ANTS_NEW
  * @nr_workers: L: places taken, leaving workers included
  * @nr_leaving: L: workers in state ANTS_LEAVING
+ * @nr_making: L: places whose thread is not made yet
  * @in_epoch: L: tasks of each epoch that have not ended
  * @nr_callers: L: callers inside ants_flush() and its like
  * @submitted: L: see struct ants_stats, as the following ones
@@ -201,6 +202,7 @@ struct ants_waiter {
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @released: L: closed
  * @generation: L: how often it was opened again
+ * @dying: C: being destroyed
  * @flushing: L: a flush waits for its epoch
  * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
  *	went well
@@ -236,6 +238,7 @@ struct ants_pool {
 	unsigned int nr_new;
 	unsigned int nr_workers;
 	unsigned int nr_leaving;
+	unsigned int nr_making;
 	unsigned int in_epoch[2];
 	unsigned int nr_callers;
 	u64 submitted;
@@ -277,6 +280,7 @@ struct ants_pool {
 	bool stock_wanted;
 	bool released;
 	unsigned int generation;
+	bool dying;
 	bool flushing;
 	unsigned long backoff;
 	unsigned long backoff_until;
@@ -322,10 +326,13 @@ static inline void ants_update_room(struct ants_pool *pool)
 	pool->room = pool->released || pool->nr_waiting ? 0 : pool->limit;
 }
 
-/* Workers that count against the capacity: a leaving one is as good as gone. */
+/*
+ * Workers that are there to stay: a leaving one is as good as gone, and one
+ * that is yet to be made may take its time.
+ */
 static inline unsigned int ants_nr_staying(const struct ants_pool *pool)
 {
-	return pool->nr_workers - pool->nr_leaving;
+	return pool->nr_workers - pool->nr_leaving - pool->nr_making;
 }
 
 static inline bool ants_is_drained(const struct ants_pool *pool)
@@ -353,6 +360,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 void ants_wait_touch(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
+void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
 void ants_config_lock(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
@@ -378,6 +386,7 @@ void ants_timer_fn(struct timer_list *timer);
 /* release.c */
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state);
+void ants_drain_for_good(struct ants_pool *pool);
 
 /* tune.c: every change of a live pool, with pool->config held */
 int __ants_tune(struct ants_pool *pool, unsigned int capacity);

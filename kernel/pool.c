@@ -153,13 +153,10 @@ static void registry_del(struct ants_pool *pool)
 /* Threads first, started last: until then there is nothing to wait for. */
 static int pool_populate(struct ants_pool *pool)
 {
-	unsigned int stock = ANTS_SPARE_SLOTS;
 	LIST_HEAD(prepared);
 	int err;
 
-	if (pool->flags & ANTS_PREALLOC)
-		stock = pool->stock_max;
-	if (!ants_stock_fill(pool, stock))
+	if (!ants_stock_fill(pool, ants_stock_level(pool)))
 		return -ENOMEM;
 	err = ants_workers_prepare(pool, pool->floor, &prepared);
 	if (err)
@@ -234,7 +231,7 @@ static bool callers_gone(struct ants_pool *pool, unsigned int arg)
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
-	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_drain_for_good(pool);
 	ants_wait_until(pool, callers_gone, 0, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 	kobject_del(&pool->kobj);

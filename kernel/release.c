@@ -32,6 +32,7 @@ static void release(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	pool->released = true;
 	ants_update_room(pool);
+	ants_timer_quiesce(pool);
 	raw_spin_unlock_irq(&pool->lock);
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
 	while (fail_round(pool))
@@ -84,6 +85,15 @@ int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	return ants_wait_until(pool, drained, generation, timeout, state);
 }
 
+/* For destroy: from here on nobody opens the pool again. */
+void ants_drain_for_good(struct ants_pool *pool)
+{
+	mutex_lock(&pool->config);
+	pool->dying = true;
+	mutex_unlock(&pool->config);
+	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+}
+
 /**
  * ants_release_timeout() - close a pool and wait until it is empty
  * @pool: the pool
@@ -134,8 +144,10 @@ static int reboot(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	empty = ants_is_drained(pool);
 	raw_spin_unlock_irq(&pool->lock);
-	if (!empty)
+	if (!empty || pool->dying)
 		return -EBUSY;
+	if (!ants_stock_fill(pool, ants_stock_level(pool)))
+		return -ENOMEM;
 	err = ants_workers_prepare(pool, pool->floor, &prepared);
 	if (err)
 		return err;

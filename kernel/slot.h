@@ -21,6 +21,12 @@ static inline void ants_stock_put(struct ants_pool *pool,
 	pool->nr_stock++;
 }
 
+/* Slots that exist even if nothing is pending. */
+static inline unsigned int ants_stock_level(const struct ants_pool *pool)
+{
+	return pool->flags & ANTS_PREALLOC ? pool->stock_max : ANTS_SPARE_SLOTS;
+}
+
 /* Takes a free slot, or returns NULL. */
 static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 {

@@ -47,7 +47,7 @@ static int submit_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 		       unsigned long timeout, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
-	bool nested = timeout == MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
 	int err;
 
 	err = timeout ? ants_wait_enrol(pool, waiter, nested) : -ETIMEDOUT;
@@ -70,14 +70,18 @@ static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 
 /*
  * Slots for this task and those that may not allocate. Without memory the task
- * takes one of the latter, or waits for one that comes back.
+ * takes one of the latter, or waits for one that comes back. True: the caller
+ * is counted in, for the allocation may have slept.
  */
-static void prepare(struct ants_pool *pool, ants_fn_t fn)
+static bool prepare(struct ants_pool *pool, ants_fn_t fn)
 {
 	if (unlikely(current->flags & PF_MEMALLOC))
 		check_reclaim(pool, fn);
-	if (unlikely(READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS))
-		ants_stock_fill(pool, ANTS_SPARE_SLOTS + 1);
+	if (likely(READ_ONCE(pool->nr_stock) > ANTS_SPARE_SLOTS))
+		return false;
+	ants_caller_enter(pool);
+	ants_stock_fill(pool, ANTS_SPARE_SLOTS + 1);
+	return true;
 }
 
 static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
@@ -85,11 +89,14 @@ static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
 {
 	struct ants_waiter waiter = { .fn = fn, .data = data };
 	struct ants_kick kick;
+	bool counted;
 	int err;
 
-	prepare(pool, fn);
+	counted = prepare(pool, fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ants_lock(pool, &kick);
+	if (unlikely(counted))
+		ants_caller_out(pool, &kick);
 	err = accept(pool, fn, data, &kick);
 	if (likely(!err)) {
 		ants_unlock(pool, &kick);

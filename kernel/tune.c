@@ -65,13 +65,26 @@ static bool refuse_round(struct ants_pool *pool)
 	return more;
 }
 
-/* What follows from a change of the bounds: either way, one of them is idle. */
+/* Waiters that came without a slot need one to be granted. */
+static void fill_for_waiters(struct ants_pool *pool)
+{
+	unsigned int nr;
+
+	raw_spin_lock_irq(&pool->lock);
+	nr = min(pool->nr_waiting, ants_places(pool));
+	raw_spin_unlock_irq(&pool->lock);
+	if (nr)
+		ants_stock_fill(pool, nr + ANTS_SPARE_SLOTS);
+}
+
+/* What follows from a change of the bounds, in either direction. */
 static void settle(struct ants_pool *pool)
 {
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	while (refuse_round(pool))
 		;
 	ants_retire_above(pool);
+	fill_for_waiters(pool);
 	ants_grant_all(pool);
 }
 
@@ -82,10 +95,11 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 
 	ants_lock(pool, &kick);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	if (ants_need_worker(pool) && !ants_backing_off(pool))
+	if (ants_need_worker(pool))
 		ants_kick_upkeep(pool, &kick);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
+	ants_dispatch(pool, &kick);
 	ants_unlock(pool, &kick);
 }
 

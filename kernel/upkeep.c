@@ -29,7 +29,9 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 				      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
 		kfree(w);
-		return ERR_CAST(task);
+		/* No -EAGAIN for a limit of threads: that means a full pool. */
+		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
+						 ERR_PTR(-ENOMEM);
 	}
 	w->task = get_task_struct(task);
 	return w;
@@ -117,13 +119,16 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 /* Takes the place before the thread is made, if one is wanted. */
 static bool make_reserve(struct ants_pool *pool)
 {
+	struct ants_kick kick;
 	bool wanted;
 
-	raw_spin_lock_irq(&pool->lock);
+	ants_lock(pool, &kick);
 	wanted = ants_need_worker(pool) && !ants_backing_off(pool);
-	if (wanted)
+	if (wanted) {
 		place_take(pool);
-	raw_spin_unlock_irq(&pool->lock);
+		pool->nr_making++;
+	}
+	ants_unlock(pool, &kick);
 	return wanted;
 }
 
@@ -136,6 +141,7 @@ static void make_failed(struct ants_pool *pool)
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
+	pool->nr_making--;
 	pool->nr_workers--;
 	pool->nr_new--;
 	pool->spawned--;
@@ -155,6 +161,7 @@ static void make_done(struct ants_worker *w)
 
 	ants_lock(pool, &kick);
 	pool->backoff = 0;
+	pool->nr_making--;
 	worker_add(w, &kick);
 	ants_unlock(pool, &kick);
 }
@@ -246,12 +253,6 @@ static void join_left(struct ants_pool *pool)
 		worker_join(w);
 }
 
-/* Slots that exist even if nothing is pending. */
-static unsigned int stock_level(const struct ants_pool *pool)
-{
-	return pool->flags & ANTS_PREALLOC ? pool->stock_max : ANTS_SPARE_SLOTS;
-}
-
 static void tend_stock(struct ants_pool *pool)
 {
 	bool idle;
@@ -261,9 +262,9 @@ static void tend_stock(struct ants_pool *pool)
 	idle = !pool->nr_workers && !pool->nr_pending;
 	raw_spin_unlock_irq(&pool->lock);
 	if (idle)
-		ants_stock_trim(pool, stock_level(pool));
+		ants_stock_trim(pool, ants_stock_level(pool));
 	else
-		ants_stock_fill(pool, stock_level(pool));
+		ants_stock_fill(pool, ants_stock_level(pool));
 }
 
 /* True if there is nothing left to do; then the next kick queues the work. */
@@ -278,6 +279,8 @@ static bool upkeep_done(struct ants_pool *pool)
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
 		pool->upkeep_queued = false;
+		if (ants_need_worker(pool))
+			ants_timer_arm(pool, pool->backoff_until);
 		ants_timer_quiesce(pool);
 		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}

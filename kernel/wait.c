@@ -94,6 +94,21 @@ static bool would_deadlock(const struct ants_pool *pool)
 }
 
 /*
+ * A slot for a waiter, so that it can be granted at any time. If one goes
+ * without, those behind it do, too: else they could hold all slots while the
+ * first one waits for one.
+ */
+static struct ants_slot *waiter_slot(struct ants_pool *pool)
+{
+	struct ants_waiter *last;
+
+	if (!pool->nr_waiting)
+		return ants_stock_get(pool);
+	last = list_last_entry(&pool->waiters, struct ants_waiter, node);
+	return last->slot ? ants_stock_get(pool) : NULL;
+}
+
+/*
  * Puts @waiter into the FIFO, or says why not. @nested: its wait has no end of
  * its own, and a worker of the pool waits in it.
  */
@@ -108,7 +123,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
 		return -EBUSY;
 	waiter->task = current;
-	waiter->slot = ants_stock_get(pool);
+	waiter->slot = waiter_slot(pool);
 	waiter->result = ANTS_STILL_WAITING;
 	list_add_tail(&waiter->node, &pool->waiters);
 	INIT_LIST_HEAD(&waiter->nested);
@@ -211,13 +226,20 @@ void ants_caller_enter(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
+/* Counts a caller out in a locked section that is open. */
+void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->nr_callers--;
+	kick->todo |= ANTS_TODO_WAITQ;
+}
+
 void ants_caller_leave(struct ants_pool *pool)
 {
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
-	pool->nr_callers--;
-	kick.todo |= ANTS_TODO_WAITQ;
+	ants_caller_out(pool, &kick);
 	ants_unlock(pool, &kick);
 }
 
@@ -234,9 +256,12 @@ void ants_config_unlock(struct ants_pool *pool)
 	ants_caller_leave(pool);
 }
 
-/* One look and, if it was in vain, one sleep. Returns 1 to be called again. */
+/*
+ * One look and, if it was in vain and @sleep is set, one sleep. Returns 1 to be
+ * called again.
+ */
 static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
-		     unsigned int state)
+		     unsigned int state, bool sleep)
 {
 	DEFINE_WAIT(wait);
 	int err = 0;
@@ -244,7 +269,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 	prepare_to_wait(&s->pool->waitq, &wait, state);
 	if (!is_met(s->pool, met, arg)) {
 		err = sleeper_error(s, state) ?: 1;
-		if (err == 1)
+		if (err == 1 && sleep)
 			sleeper_sleep(s);
 	}
 	finish_wait(&s->pool->waitq, &wait);
@@ -261,13 +286,13 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
+	bool ran;
 	int err;
 
 	sleeper_init(&s, pool, timeout);
 	do {
-		while (ants_stand_in(pool))
-			;
-		err = wait_once(&s, met, arg, state);
+		ran = ants_stand_in(pool);
+		err = wait_once(&s, met, arg, state, !ran);
 	} while (err == 1);
 	return err;
 }

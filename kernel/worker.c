@@ -136,23 +136,24 @@ static void worker_run(const struct ants_worker *w)
 }
 
 /*
- * Runs tasks until there is none for this worker. Entered and left with the
- * lock held and what the last locked section decided in @kick.
+ * Runs one task, if there is one for this worker. Entered and left with the
+ * lock held, and with what the open section has decided so far in @kick.
  */
-static void worker_serve(struct ants_worker *w, struct ants_kick *kick)
+static bool worker_serve(struct ants_worker *w, struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
-	while (worker_take(w, kick)) {
-		ants_dispatch(pool, kick);
-		ants_unlock(pool, kick);
-		ants_pause(ANTS_PAUSE_RUN, pool);
-		worker_run(w);
-		ants_pause(ANTS_PAUSE_FINISH, pool);
-		ants_lock(pool, kick);
-		worker_finish(w, kick);
-	}
+	if (!worker_take(w, kick))
+		return false;
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+	ants_pause(ANTS_PAUSE_RUN, pool);
+	worker_run(w);
+	ants_pause(ANTS_PAUSE_FINISH, pool);
+	ants_lock(pool, kick);
+	worker_finish(w, kick);
+	return true;
 }
 
 static void worker_unlist(struct ants_worker *w)
@@ -224,7 +225,8 @@ int ants_worker_fn(void *arg)
 	ants_lock(pool, &kick);
 	for (;;) {
 		worker_arrive(w);
-		worker_serve(w, &kick);
+		while (worker_serve(w, &kick))
+			;
 		if (worker_must_leave(w))
 			break;
 		worker_park(w, &kick);
@@ -234,8 +236,8 @@ int ants_worker_fn(void *arg)
 }
 
 /*
- * Plays a worker for as long as there are tasks, if there is no worker and
- * none can be made: what was accepted runs even then. Returns true if it did.
+ * Plays a worker for one task, if there is no worker and none can be made: what
+ * was accepted runs even then. Returns true if it did.
  */
 bool ants_stand_in(struct ants_pool *pool)
 {
