@@ -111,12 +111,18 @@ static inline void test_gate_free(struct kunit_resource *res)
 	gate_open(res->data);
 }
 
+/* Gates are never freed: a task may still be at one when its test has ended. */
+static struct gate test_gates[128];
+static unsigned int nr_test_gates;
+
 /* A closed gate that is opened when the test ends, before older pools go. */
 static inline struct gate *test_gate(struct kunit *test)
 {
-	struct gate *gate = kunit_kzalloc(test, sizeof(*gate), GFP_KERNEL);
+	struct gate *gate;
 
-	KUNIT_ASSERT_NOT_NULL(test, gate);
+	KUNIT_ASSERT_LT(test, nr_test_gates,
+			(unsigned int)ARRAY_SIZE(test_gates));
+	gate = &test_gates[nr_test_gates++];
 	gate_init(gate);
 	kunit_alloc_resource(test, test_pool_init, test_gate_free, GFP_KERNEL,
 			     gate);
