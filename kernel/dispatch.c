@@ -67,7 +67,8 @@ bool ants_backing_off(const struct ants_pool *pool)
 				  pool->backoff_until);
 }
 
-static void ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
+/* Tasks are pending, and nobody is idle or on his way: is a thread wanted? */
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 {
 	if (!ants_need_worker(pool))
 		return;
@@ -78,19 +79,15 @@ static void ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * Wakes the worker that parked last, or asks for one. From now on, and until it
- * has the lock, it is the wake-up in flight.
+ * Wakes the worker that parked last. From now on, and until it has the lock, it
+ * is the wake-up in flight.
  */
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_worker *w;
 
 	lockdep_assert_held(&pool->lock);
-	w = list_first_entry_or_null(&pool->idle, struct ants_worker, node);
-	if (!w) {
-		ask_for_worker(pool, kick);
-		return;
-	}
+	w = list_first_entry(&pool->idle, struct ants_worker, node);
 	list_del(&w->node);
 	pool->nr_idle--;
 	w->state = ANTS_WAKING;
@@ -189,10 +186,11 @@ void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
 /* One more round of grants, with a hold of the lock of its own. */
 static bool grant_round(struct ants_pool *pool)
 {
+	struct ants_round round;
 	struct ants_kick kick;
 	bool again;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	ants_grant(pool, &kick);
 	ants_wake_next(pool, &kick);
 	again = kick.todo & ANTS_TODO_GRANT;
@@ -222,8 +220,10 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 
 	rcu_read_lock();
 	raw_spin_unlock(&pool->lock);
-	for (i = 0; i < kick->nr_wake; i++)
-		wake_up_process(kick->wake[i]);
+	if (kick->nr_wake)
+		wake_up_process(kick->first);
+	for (i = 1; i < kick->nr_wake; i++)
+		wake_up_process(kick->round->wake[i - 1]);
 	if (kick->todo & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep);
 	local_irq_restore(kick->flags);

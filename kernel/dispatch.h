@@ -8,7 +8,7 @@
 
 /**
  * enum ants_todo - what a locked section decided, to be done after it
- * @ANTS_TODO_WAKE: wake the threads in &ants_kick.wake
+ * @ANTS_TODO_WAKE: wake &ants_kick.first and those in &ants_kick.round
  * @ANTS_TODO_UPKEEP: queue pool->upkeep
  * @ANTS_TODO_WAITQ: wake pool->waitq; only where interrupts were on before
  * @ANTS_TODO_GRANT: grant more waiters than one round holds
@@ -23,25 +23,37 @@ enum ants_todo {
 };
 
 /**
+ * struct ants_round - threads to wake after a section that may end waits
+ * @wake: all but the first
+ */
+struct ants_round {
+	struct task_struct *wake[ANTS_ROUND];
+};
+
+/**
  * struct ants_kick - one locked section
  * @flags: interrupt state before it
  * @todo: bits of enum ants_todo
- * @nr_wake: length of @wake
+ * @nr_wake: how many threads to wake
+ * @first: the first of them; the only one after a submit, so that its stack
+ *	frame is small: kernels that clear stack variables make it dear
+ * @round: the others, NULL if there are none
  * @spare: a slot that the stock has no place for
- * @wake: threads to wake
  */
 struct ants_kick {
 	unsigned long flags;
 	unsigned int todo;
 	unsigned int nr_wake;
+	struct task_struct *first;
+	struct ants_round *round;
 	struct ants_slot *spare;
-	struct task_struct *wake[ANTS_ROUND + 1];
 };
 
 extern struct workqueue_struct *ants_wq;
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
@@ -53,13 +65,23 @@ bool ants_backing_off(const struct ants_pool *pool);
 void ants_timer_arm(struct ants_pool *pool, unsigned long when);
 void ants_timer_quiesce(struct ants_pool *pool);
 
-/* Opens a locked section; ants_unlock() ends it. Cheap: @wake stays as it is. */
+/* Opens a locked section that wakes one thread at most. */
 static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	__acquires(&pool->lock)
 {
 	kick->todo = 0;
 	kick->nr_wake = 0;
 	raw_spin_lock_irqsave(&pool->lock, kick->flags);
+}
+
+/* Opens one that may end waits, or retire workers. */
+static inline void ants_lock_round(struct ants_pool *pool,
+				   struct ants_kick *kick,
+				   struct ants_round *round)
+	__acquires(&pool->lock)
+{
+	kick->round = round;
+	ants_lock(pool, kick);
 }
 
 /* Drops the lock and does what was decided under it. */
@@ -77,7 +99,10 @@ static inline void ants_kick_wake(struct ants_kick *kick,
 				  struct task_struct *task)
 {
 	kick->todo |= ANTS_TODO_WAKE;
-	kick->wake[kick->nr_wake++] = task;
+	if (kick->nr_wake++)
+		kick->round->wake[kick->nr_wake - 2] = task;
+	else
+		kick->first = task;
 }
 
 static inline bool ants_kick_full(const struct ants_kick *kick)
@@ -95,8 +120,12 @@ static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!pool->waking && pool->nr_pending)
+	if (pool->waking || !pool->nr_pending)
+		return;
+	if (pool->nr_idle)
 		ants_wake_one(pool, kick);
+	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued)
+		ants_ask_for_worker(pool, kick);
 }
 
 /*

@@ -357,7 +357,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state);
-void ants_wait_touch(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
@@ -368,6 +367,20 @@ void ants_config_unlock(struct ants_pool *pool);
 int ants_worker_fn(void *arg);
 bool ants_in_task_of(struct ants_pool *pool);
 bool ants_stand_in(struct ants_pool *pool);
+
+/*
+ * Tells lockdep that the caller waits for tasks of @pool. A task of the same
+ * pool does so too, and is answered with -EDEADLK where that can hang.
+ */
+static inline void ants_wait_touch(struct ants_pool *pool)
+{
+#ifdef CONFIG_LOCKDEP
+	if (ants_in_task_of(pool))
+		return;
+	lock_map_acquire(&pool->map);
+	lock_map_release(&pool->map);
+#endif
+}
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);

@@ -8,10 +8,11 @@
 static bool fail_round(struct ants_pool *pool)
 {
 	struct ants_waiter *waiter;
+	struct ants_round round;
 	struct ants_kick kick;
 	bool more;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	while (pool->nr_waiting && !ants_kick_full(&kick)) {
 		waiter = list_first_entry(&pool->waiters, struct ants_waiter,
 					  node);

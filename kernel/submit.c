@@ -27,8 +27,8 @@ static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 }
 
 /* Takes the task if there is room; nobody is overtaken, since then there is not. */
-static int accept(struct ants_pool *pool, ants_fn_t fn, void *data,
-		  struct ants_kick *kick)
+static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
+				  void *data, struct ants_kick *kick)
 {
 	struct ants_slot *slot;
 
@@ -43,19 +43,31 @@ static int accept(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 
 /* Waits for a place. Entered with the lock held, left without. */
-static int submit_wait(struct ants_pool *pool, struct ants_waiter *waiter,
-		       unsigned long timeout, struct ants_kick *kick)
+static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
+				void *data, unsigned long timeout,
+				struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	struct ants_waiter waiter = { .fn = fn, .data = data };
 	int err;
 
-	err = timeout ? ants_wait_enrol(pool, waiter, nested) : -ETIMEDOUT;
+	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
 		return reject(pool, kick, err);
 	ants_unlock(pool, kick);
 	ants_pause(ANTS_PAUSE_ENROLLED, pool);
-	return ants_wait(pool, waiter, timeout);
+	return ants_wait(pool, &waiter, timeout);
+}
+
+/* The pool is full, closed, or has no slot. */
+static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
+				void *data, struct ants_kick *kick, int err)
+	__releases(&pool->lock)
+{
+	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
+		return reject(pool, kick, err);
+	return submit_wait(pool, fn, data, MAX_SCHEDULE_TIMEOUT, kick);
 }
 
 /* A task that frees memory must not depend on a thread that needs some. */
@@ -70,41 +82,34 @@ static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 
 /*
  * Slots for this task and those that may not allocate. Without memory the task
- * takes one of the latter, or waits for one that comes back. True: the caller
- * is counted in, for the allocation may have slept.
+ * takes one of the latter, or waits for one that comes back. The caller is
+ * counted in, for the allocation may sleep.
  */
-static bool prepare(struct ants_pool *pool, ants_fn_t fn)
+static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 {
-	if (unlikely(current->flags & PF_MEMALLOC))
+	if (current->flags & PF_MEMALLOC)
 		check_reclaim(pool, fn);
-	if (likely(READ_ONCE(pool->nr_stock) > ANTS_SPARE_SLOTS))
-		return false;
 	ants_caller_enter(pool);
 	ants_stock_fill(pool, ANTS_SPARE_SLOTS + 1);
-	return true;
 }
 
-static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
-		  unsigned long timeout, unsigned int nonblocking)
+/* Opens a locked section and tries to hand the task over in it. */
+static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
+				  void *data, struct ants_kick *kick)
+	__acquires(&pool->lock)
 {
-	struct ants_waiter waiter = { .fn = fn, .data = data };
-	struct ants_kick kick;
-	bool counted;
-	int err;
+	bool counted = false;
 
-	counted = prepare(pool, fn);
-	ants_pause(ANTS_PAUSE_SUBMIT, pool);
-	ants_lock(pool, &kick);
-	if (unlikely(counted))
-		ants_caller_out(pool, &kick);
-	err = accept(pool, fn, data, &kick);
-	if (likely(!err)) {
-		ants_unlock(pool, &kick);
-		return 0;
+	if (unlikely(current->flags & PF_MEMALLOC ||
+		     READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS)) {
+		prepare_slow(pool, fn);
+		counted = true;
 	}
-	if (err == -ESHUTDOWN || pool->flags & nonblocking)
-		return reject(pool, &kick, err);
-	return submit_wait(pool, &waiter, timeout, &kick);
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	ants_lock(pool, kick);
+	if (unlikely(counted))
+		ants_caller_out(pool, kick);
+	return accept(pool, fn, data, kick);
 }
 
 /**
@@ -127,12 +132,20 @@ static int submit(struct ants_pool *pool, ants_fn_t fn, void *data,
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
+	struct ants_kick kick;
+	int err;
+
 	sleeps();
 	if (unlikely(!fn))
 		return -EINVAL;
-	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+	if (IS_ENABLED(CONFIG_LOCKDEP) &&
+	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	return submit(pool, fn, data, MAX_SCHEDULE_TIMEOUT, ANTS_NONBLOCKING);
+	err = submit(pool, fn, data, &kick);
+	if (unlikely(err))
+		return submit_slow(pool, fn, data, &kick, err);
+	ants_unlock(pool, &kick);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit);
 
@@ -151,11 +164,20 @@ EXPORT_SYMBOL_GPL(ants_submit);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
+	struct ants_kick kick;
+	int err;
+
 	sleeps();
 	if (unlikely(!fn))
 		return -EINVAL;
 	ants_wait_touch(pool);
-	return submit(pool, fn, data, timeout, 0);
+	err = submit(pool, fn, data, &kick);
+	if (err == -ESHUTDOWN)
+		return reject(pool, &kick, err);
+	if (err)
+		return submit_wait(pool, fn, data, timeout, &kick);
+	ants_unlock(pool, &kick);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 

@@ -64,9 +64,10 @@ static void rearm(struct ants_pool *pool)
 void ants_timer_fn(struct timer_list *timer)
 {
 	struct ants_pool *pool = timer_container_of(pool, timer, timer);
+	struct ants_round round;
 	struct ants_kick kick;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	forget_late(pool);
 	ants_grant(pool, &kick);
 	ants_wake_next(pool, &kick);

@@ -51,10 +51,11 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 static bool refuse_round(struct ants_pool *pool)
 {
 	struct ants_waiter *waiter;
+	struct ants_round round;
 	struct ants_kick kick;
 	bool more;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	while (pool->nr_nested >= pool->capacity && !ants_kick_full(&kick)) {
 		waiter = list_last_entry(&pool->nested, struct ants_waiter,
 					 nested);
@@ -91,9 +92,10 @@ static void settle(struct ants_pool *pool)
 static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 			  unsigned int queue_depth, unsigned int min_workers)
 {
+	struct ants_round round;
 	struct ants_kick kick;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
 	if (ants_need_worker(pool))
 		ants_kick_upkeep(pool, &kick);

@@ -95,9 +95,10 @@ void ants_workers_discard(struct list_head *prepared)
 static void start_round(struct ants_pool *pool, struct list_head *prepared)
 {
 	struct ants_worker *w;
+	struct ants_round round;
 	struct ants_kick kick;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	while (!list_empty(prepared) && !ants_kick_full(&kick) &&
 	       pool->nr_workers < pool->capacity) {
 		w = list_first_entry(prepared, struct ants_worker, node);
@@ -138,9 +139,10 @@ static bool make_reserve(struct ants_pool *pool)
  */
 static void make_failed(struct ants_pool *pool)
 {
+	struct ants_round round;
 	struct ants_kick kick;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	pool->nr_making--;
 	pool->nr_workers--;
 	pool->nr_new--;
@@ -212,10 +214,11 @@ static bool idle_above(const struct ants_pool *pool)
 static bool retire_round(struct ants_pool *pool,
 			 bool (*surplus)(const struct ants_pool *pool))
 {
+	struct ants_round round;
 	struct ants_kick kick;
 	bool more;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	while (surplus(pool) && !ants_kick_full(&kick))
 		retire_oldest(pool, surplus == ants_idle_expired, &kick);
 	more = surplus(pool);

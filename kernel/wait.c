@@ -71,20 +71,6 @@ static void sleeper_log(struct sleeper *s)
 }
 
 /*
- * Tells lockdep that the caller waits for tasks of @pool. A task of the same
- * pool does so too, and is answered with -EDEADLK where that can hang.
- */
-void ants_wait_touch(struct ants_pool *pool)
-{
-#ifdef CONFIG_LOCKDEP
-	if (ants_in_task_of(pool))
-		return;
-	lock_map_acquire(&pool->map);
-	lock_map_release(&pool->map);
-#endif
-}
-
-/*
  * A waiter inside a task keeps a worker. If as many as may run wait like that,
  * and none of them gives up in time, nobody is left to make room.
  */
@@ -153,12 +139,13 @@ static int waiter_result(const struct ants_waiter *waiter)
 static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 			 int err)
 {
+	struct ants_round round;
 	struct ants_kick kick;
 
 	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
 	rcu_read_lock();
 	if (waiter_result(waiter) == ANTS_STILL_WAITING) {
-		ants_lock(pool, &kick);
+		ants_lock_round(pool, &kick, &round);
 		if (waiter->result == ANTS_STILL_WAITING) {
 			ants_waiter_end(pool, waiter, err, &kick);
 			kick.nr_wake = 0;

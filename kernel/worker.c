@@ -91,7 +91,8 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
  * Takes the oldest task, if there is one and the worker may stay. If pending
  * has run dry the oldest waiter's task is handed over right here.
  */
-static bool worker_take(struct ants_worker *w, struct ants_kick *kick)
+static __always_inline bool worker_take(struct ants_worker *w,
+					struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_slot *slot;
@@ -139,7 +140,8 @@ static void worker_run(const struct ants_worker *w)
  * Runs one task, if there is one for this worker. Entered and left with the
  * lock held, and with what the open section has decided so far in @kick.
  */
-static bool worker_serve(struct ants_worker *w, struct ants_kick *kick)
+static __always_inline bool worker_serve(struct ants_worker *w,
+					 struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -151,6 +153,12 @@ static bool worker_serve(struct ants_worker *w, struct ants_kick *kick)
 	ants_pause(ANTS_PAUSE_RUN, pool);
 	worker_run(w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
+	/*
+	 * Tasks that do not sleep must not keep the CPU for as long as they
+	 * come. The tick asks on behalf of RCU, too.
+	 */
+	if (need_resched())
+		cond_resched();
 	ants_lock(pool, kick);
 	worker_finish(w, kick);
 	return true;
@@ -218,11 +226,12 @@ int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
 	struct ants_pool *pool = w->pool;
+	struct ants_round round;
 	struct ants_kick kick;
 
 	worker_setup(w);
 	ants_pause(ANTS_PAUSE_NEW, pool);
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	for (;;) {
 		worker_arrive(w);
 		while (worker_serve(w, &kick))
@@ -242,10 +251,11 @@ int ants_worker_fn(void *arg)
 bool ants_stand_in(struct ants_pool *pool)
 {
 	struct ants_worker *w = &pool->stand_in;
+	struct ants_round round;
 	struct ants_kick kick;
 	bool needed;
 
-	ants_lock(pool, &kick);
+	ants_lock_round(pool, &kick, &round);
 	needed = pool->backoff && pool->nr_pending && !pool->nr_workers;
 	if (needed) {
 		WRITE_ONCE(w->task, current);
