@@ -6,10 +6,11 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 STAGE := modules
 INSTALL_MOD_DIR ?= updates/ants
 
-# What a user may set on the command line goes on to kbuild.
-PASS := $(foreach var,W C ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH \
-	INSTALL_MOD_PATH DEPMOD CC LLVM ARCH CROSS_COMPILE,$(if $($(var)),$(if \
-	$(filter command environment,$(firstword $(origin $(var)))),$(var)=$($(var)))))
+# What the user set, and not make, goes on to kbuild.
+VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
+	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH
+user_set = $(filter command environment,$(firstword $(origin $(1))))
+PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test model bench check
 .DEFAULT_GOAL := modules
@@ -28,13 +29,13 @@ demo:
 	@samples/demo
 
 test:
-	@kunit/run $(T)
+	@T='$(T)' kunit/run
 
 model:
 	@tools/model
 
 bench:
-	@bench/run $(B)
+	@bench/run
 
 check:
 	@tools/check

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Making and ending pools: arguments, names, modes, numbers. */
+/* Making and ending pools: which threads they own, and what ending waits for. */
+#include <linux/mm.h>
 #include <linux/module.h>
 
-#include "util.h"
+#include "caller.h"
 
 static void default_attrs(struct kunit *test)
 {
@@ -22,7 +23,7 @@ static void runs_each_task_once(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 1000; i++)
-		KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &count), 0);
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1000);
 	ants_pool_stats(pool, &stats);
@@ -31,9 +32,355 @@ static void runs_each_task_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stats.peak_running, 4);
 }
 
+/* What a task sees of its own thread. */
+struct view {
+	struct completion done;
+	char comm[TASK_COMM_LEN];
+	struct cpumask cpus;
+	unsigned int policy;
+	unsigned int flags;
+	int nice;
+	int cpu;
+};
+
+static void view_task(void *data)
+{
+	struct view *view = data;
+
+	get_task_comm(view->comm, current);
+	cpumask_copy(&view->cpus, current->cpus_ptr);
+	view->policy = current->policy;
+	view->flags = current->flags;
+	view->nice = task_nice(current);
+	view->cpu = raw_smp_processor_id();
+	complete(&view->done);
+}
+
+/* What is a thread of @pool like? */
+static struct view *view_of(struct kunit *test, struct ants_pool *pool)
+{
+	struct view *view = kunit_kzalloc(test, sizeof(*view), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, view);
+	init_completion(&view->done);
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, view_task, view), 0);
+	KUNIT_ASSERT_EQ(test, ants_flush(pool), 0);
+	KUNIT_ASSERT_TRUE(test, completion_done(&view->done));
+	return view;
+}
+
+static void threads_carry_the_pools_name(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "namesake");
+	struct view *view = view_of(test, pool);
+
+	KUNIT_EXPECT_STREQ(test, view->comm, "ants/namesake");
+	KUNIT_EXPECT_TRUE(test, view->flags & PF_KTHREAD);
+}
+
+static void threads_are_normal_by_default(struct kunit *test)
+{
+	struct view *view = view_of(test, test_pool(test, NULL, "normal"));
+
+	KUNIT_EXPECT_EQ(test, view->policy, SCHED_NORMAL);
+	KUNIT_EXPECT_EQ(test, view->nice, 0);
+	KUNIT_EXPECT_TRUE(test, cpumask_subset(cpu_online_mask, &view->cpus));
+}
+
+static void threads_have_the_nice_value(struct kunit *test)
+{
+	struct ants_attrs below = { .nice = -5 };
+	struct ants_attrs above = { .nice = 7 };
+	struct view *view = view_of(test, test_pool(test, &below, "below"));
+
+	KUNIT_EXPECT_EQ(test, view->nice, -5);
+	view = view_of(test, test_pool(test, &above, "above"));
+	KUNIT_EXPECT_EQ(test, view->nice, 7);
+	KUNIT_EXPECT_EQ(test, view->policy, SCHED_NORMAL);
+}
+
+static void throughput_threads_are_batch(struct kunit *test)
+{
+	struct ants_attrs attrs = { .nice = 3, .flags = ANTS_THROUGHPUT };
+	struct view *view = view_of(test, test_pool(test, &attrs, "batch"));
+
+	KUNIT_EXPECT_EQ(test, view->policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, view->nice, 3);
+}
+
+/* The mask is the caller's: it may change or go once the pool is made. */
+static void threads_keep_to_a_copy_of_the_cpumask(struct kunit *test)
+{
+	struct cpumask *mask = kunit_kzalloc(test, sizeof(*mask), GFP_KERNEL);
+	struct ants_attrs attrs = { .capacity = 2, .cpumask = mask };
+	int cpu = cpumask_last(cpu_online_mask);
+	struct ants_pool *pool;
+	struct view *view;
+
+	KUNIT_ASSERT_NOT_NULL(test, mask);
+	cpumask_set_cpu(cpu, mask);
+	pool = test_pool(test, &attrs, "masked");
+	cpumask_clear(mask);
+	cpumask_set_cpu(cpumask_first(cpu_online_mask), mask);
+	view = view_of(test, pool);
+	KUNIT_EXPECT_EQ(test, cpumask_weight(&view->cpus), 1);
+	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(cpu, &view->cpus));
+	KUNIT_EXPECT_EQ(test, view->cpu, cpu);
+}
+
+static void thread_of_a_node_lies_there(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.node = first_online_node, .flags = ANTS_ON_NODE,
+		.min_workers = 1,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "node");
+	struct ants_worker *w;
+
+	KUNIT_EXPECT_EQ(test, pool->node, first_online_node);
+	w = list_first_entry_or_null(&pool->workers, struct ants_worker, member);
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w)), first_online_node);
+}
+
+static void min_workers_start_with_the_pool(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 5, .min_workers = 3 };
+	struct ants_pool *pool = test_pool(test, &attrs, "min");
+	struct ants_stats stats;
+
+	ants_pool_stats(pool, &stats);
+	KUNIT_EXPECT_EQ(test, stats.running, 3);
+	KUNIT_EXPECT_EQ(test, stats.spawned, 3);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 3);
+}
+
+static void preallocated_pool_starts_whole(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 20, .queue_depth = 7, .flags = ANTS_PREALLOC,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "whole");
+	struct gate *gate = test_gate(test);
+
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 20);
+	KUNIT_EXPECT_EQ(test, pool->nr_stock, 27 + ANTS_SPARE_SLOTS);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 20);
+	fill_pool(test, pool, gate, 20);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 20);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+}
+
+static void reclaim_pool_has_one_thread_always(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 4, .flags = ANTS_MEM_RECLAIM };
+	struct ants_pool *pool = test_pool(test, &attrs, "reclaim");
+
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1);
+}
+
+/* B4, B21, B24: what idles owns no thread, no timer, no work. */
+static bool owns_nothing(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = !pool->nr_workers && list_empty(&pool->left) &&
+	      !timer_pending(&pool->timer) && !pool->upkeep_queued;
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
+#define NR_POOLS	100
+
+static void a_hundred_idle_pools_own_nothing(struct kunit *test)
+{
+	struct ants_attrs attrs = { .expiry_ms = 1 };
+	struct ants_pool **pools;
+	atomic_t count = ATOMIC_INIT(0);
+	char name[ANTS_NAME_LEN];
+	int i;
+
+	pools = kunit_kcalloc(test, NR_POOLS, sizeof(*pools), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pools);
+	for (i = 0; i < NR_POOLS; i++) {
+		snprintf(name, sizeof(name), "idle%d", i);
+		pools[i] = test_pool(test, &attrs, name);
+		KUNIT_EXPECT_TRUE(test, owns_nothing(pools[i]));
+	}
+	for (i = 0; i < NR_POOLS; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pools[i], count_task, &count),
+				0);
+	for (i = 0; i < NR_POOLS; i++) {
+		KUNIT_EXPECT_EQ(test, ants_flush(pools[i]), 0);
+		EXPECT_SOON(test, owns_nothing(pools[i]));
+		KUNIT_EXPECT_EQ(test, stats_of(pools[i]).reaped, 1);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), NR_POOLS);
+}
+
+static void destroy_ignores_what_is_no_pool(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(ERR_PTR(-ENOMEM)), 0);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(ERR_PTR(-EINVAL)), 0);
+}
+
+static void destroy_takes_any_idle_pool(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 3, .min_workers = 2 };
+	struct ants_pool *pool = ants_pool_create(&attrs, "fresh");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+	pool = ants_pool_create(&attrs, "closed");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+	pool = ants_pool_create(&attrs, "drained");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+}
+
+/*
+ * The pool is the destroyer's: it may be looked at only while the gate keeps
+ * it from being freed.
+ */
+static void destroy_runs_what_was_accepted(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 20 };
+	struct ants_pool *pool = ants_pool_create(&attrs, "loaded");
+	struct gate *gate = test_gate(test);
+	atomic_t count = ATOMIC_INIT(0);
+	struct caller *destroyer;
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	fill_pool(test, pool, gate, 2);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	destroyer = call_async(test, call_destroy, pool);
+	EXPECT_SOON(test, ants_is_released(pool));
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), -ESHUTDOWN);
+	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 20);
+}
+
+/* B14, B28: every waiter learns at once that the pool is gone, not just full. */
+static void destroy_fails_every_waiter(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct ants_pool *pool = ants_pool_create(&attrs, "waited");
+	struct gate *gate = test_gate(test);
+	atomic_t count = ATOMIC_INIT(0);
+	struct submitter *waiters[20];
+	struct caller *destroyer;
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	fill_pool(test, pool, gate, 1);
+	for (i = 0; i < ARRAY_SIZE(waiters); i++)
+		waiters[i] = submit_async(test, pool, count_task, &count,
+					  MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == ARRAY_SIZE(waiters));
+	destroyer = call_async(test, call_destroy, pool);
+	for (i = 0; i < ARRAY_SIZE(waiters); i++)
+		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]),
+				-ESHUTDOWN);
+	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
+}
+
+/* A flush that has nothing left to wait for is still inside the pool. */
+static void destroy_waits_for_callers_inside(struct kunit *test)
+{
+	struct ants_pool *pool = ants_pool_create(NULL, "inside");
+	struct caller *flusher, *destroyer;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	ants_pause_arm(ANTS_PAUSE_FLUSH, pool);
+	flusher = call_async(test, call_flush, pool);
+	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_FLUSH,
+						   TEST_DEADLINE));
+	destroyer = call_async(test, call_destroy, pool);
+	EXPECT_SOON(test, ants_is_released(pool));
+	/* Nothing is left to drain: it sleeps for that one caller. */
+	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
+	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	ants_pause_resume(ANTS_PAUSE_FLUSH);
+	KUNIT_EXPECT_EQ(test, caller_result(test, flusher), 0);
+	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+}
+
+static void system_pool_runs_tasks(struct kunit *test)
+{
+	struct view *view = kunit_kzalloc(test, sizeof(*view), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, view);
+	KUNIT_ASSERT_NOT_NULL(test, ants_system_pool);
+	init_completion(&view->done);
+	KUNIT_ASSERT_EQ(test, ants_submit(ants_system_pool, view_task, view), 0);
+	/* Without a deadline: the task has the memory until it is done. */
+	wait_for_completion(&view->done);
+	KUNIT_EXPECT_STREQ(test, view->comm, "ants/system");
+	KUNIT_EXPECT_EQ(test, ants_capacity(ants_system_pool), 256);
+}
+
+static void system_pool_is_nobodys(struct kunit *test)
+{
+	struct ants_pool *pool = ants_system_pool, *other;
+
+	KUNIT_EXPECT_EQ(test, ants_release(pool), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, HZ), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
+	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
+	other = ants_pool_create(NULL, "system");
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(other), -EEXIST);
+	ants_pool_destroy(other);
+}
+
+/* A slot is what a pending task costs, a worker what a thread does. */
+static void structures_stay_small(struct kunit *test)
+{
+	KUNIT_EXPECT_LE(test, sizeof(struct ants_slot), 48);
+	KUNIT_EXPECT_LE(test, sizeof(struct ants_worker), 256);
+	kunit_info(test, "slot %zu, worker %zu, waiter %zu, pool %zu bytes with debug options",
+		   sizeof(struct ants_slot), sizeof(struct ants_worker),
+		   sizeof(struct ants_waiter), sizeof(struct ants_pool));
+}
+
 static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(default_attrs),
 	KUNIT_CASE(runs_each_task_once),
+	KUNIT_CASE(threads_carry_the_pools_name),
+	KUNIT_CASE(threads_are_normal_by_default),
+	KUNIT_CASE(threads_have_the_nice_value),
+	KUNIT_CASE(throughput_threads_are_batch),
+	KUNIT_CASE(threads_keep_to_a_copy_of_the_cpumask),
+	KUNIT_CASE(thread_of_a_node_lies_there),
+	KUNIT_CASE(min_workers_start_with_the_pool),
+	KUNIT_CASE(preallocated_pool_starts_whole),
+	KUNIT_CASE(reclaim_pool_has_one_thread_always),
+	KUNIT_CASE(a_hundred_idle_pools_own_nothing),
+	KUNIT_CASE(destroy_ignores_what_is_no_pool),
+	KUNIT_CASE(destroy_takes_any_idle_pool),
+	KUNIT_CASE(destroy_runs_what_was_accepted),
+	KUNIT_CASE(destroy_fails_every_waiter),
+	KUNIT_CASE(destroy_waits_for_callers_inside),
+	KUNIT_CASE(system_pool_runs_tasks),
+	KUNIT_CASE(system_pool_is_nobodys),
+	KUNIT_CASE(structures_stay_small),
 	{}
 };
 

@@ -30,7 +30,7 @@ scene()
 
 fail()
 {
-	[ ! -s "$SAID" ] || say "   client: $(tail -n 1 "$SAID")"
+	[ ! -s "$SAID" ] || say "   client: $(head -n 1 "$SAID")"
 	say "demo: FAIL $*"
 	exit 1
 }
@@ -64,11 +64,16 @@ holds()
 	test "$(value "$1")" "$2" "$3"
 }
 
+in_words()
+{
+	echo "$*" | sed 's/-eq/=/g; s/-le/<=/g; s/-gt/>/g'
+}
+
 # settle NAME OP VALUE: wait until it holds
 settle()
 {
 	wait_for "holds $*" "$DEADLINE" ||
-		fail "$1 is $(value "$1"), should become $2 $3"
+		fail "$1 is $(value "$1"), should become: $(in_words "$*")"
 }
 
 # verify "NAME OP VALUE"...: these must hold now
@@ -78,10 +83,10 @@ verify()
 
 	for condition; do
 		# shellcheck disable=SC2086 # three words
-		holds $condition || fail "not true: $condition, but $(value "${condition%% *}")"
+		holds $condition || fail "$(in_words "$condition") does not hold, it is $(value "${condition%% *}")"
 		line="$line${line:+, }$condition"
 	done
-	say "   checked: $(echo "$line" | sed 's/-eq/=/g; s/-le/<=/g; s/-gt/>/g')"
+	say "   checked: $(in_words "$line")"
 }
 
 COLUMNS="capacity running idle busy pending waiting free submitted completed"
@@ -134,9 +139,10 @@ client()
 
 client_ends()
 {
-	wait "$client" || fail "the client found something wrong"
+	wait "$client" || fail "client: $(tail -n 1 "$SAID")"
 	say "   client: $(cat "$SAID")"
 	grep -q "$1" "$SAID" || fail "the client should say: $1"
+	rm "$SAID"
 }
 
 hundredths()

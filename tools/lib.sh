@@ -12,6 +12,9 @@ ANTS_SRC=${ANTS_SRC:-$ANTS_ROOT}
 ANTS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ants
 ANTS_JOBS=${ANTS_JOBS:-$(nproc)}
 
+# "make -j T=x test" is meant for us, not for the builds that we start.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
 # Builds read messages of tools; they must not depend on the user's language.
 export LC_ALL=C.UTF-8
 
@@ -39,6 +42,9 @@ run_logged()
 	# no terminal on stdin: oldconfig and dpkg must never ask
 	"$@" >"$logfile" 2>&1 </dev/null &
 	pid=$!
+	# a background job does not hear ^C
+	# shellcheck disable=SC2064 # this pid
+	trap "kill $pid 2>/dev/null; exit 130" INT TERM
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.2
 		if ((EPOCHSECONDS - start >= beat)); then
@@ -48,6 +54,7 @@ run_logged()
 		fi
 	done
 	wait "$pid" || status=$?
+	trap - INT TERM
 	if ((status)); then
 		log "$label: FAILED after $((EPOCHSECONDS - start)) s, see $logfile"
 		tail -n 25 "$logfile" | sed 's/^/    | /' >&2

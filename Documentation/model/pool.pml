@@ -12,7 +12,7 @@
 #define NS	2	/* submitters */
 #endif
 #ifndef NT
-#define NT	2	/* tasks of each */
+#define NT	2	/* tasks of each; NS * NT < 15 */
 #endif
 #ifndef CAP
 #define CAP	2	/* capacity at the start */
@@ -206,8 +206,8 @@ inline check()
 	assert(nwait == 0 || NFREE <= 0 || released || tuning ||
 	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
 	assert(nwait == 0 || NFREE <= 0 || released || tuning || armed);
-	/* min_workers */
-	assert(workers - leaving >= MINW || released || upkeep);
+	/* min_workers; a leaving one may hold the last place, and starts the upkeep when it gives it up */
+	assert(workers - leaving >= MINW || released || upkeep || (workers >= cap && leaving > 0));
 	/* nobody is parked where he may not be; somebody will join whoever left */
 	assert(nidle == 0 || tuning || !ABOVE);
 	assert(nidle == 0 || releasing || !released);
@@ -301,7 +301,9 @@ inline grant_waiters(force, most)
 	:: else
 	fi;
 	if	/* whoever stays although there is a place is served at the next tick */
+#ifndef MUT_NO_TICK
 	:: nwait > 0 && !released && NFREE > 0 -> armed = 1
+#endif
 	:: else
 	fi
 }
@@ -430,6 +432,9 @@ inline ants_wait_withdraw(id)
 #ifndef MUT_NO_STEP_ON_WITHDRAW
 		ants_dispatch()	/* the next in line may have a smaller batch */
 #endif
+#ifdef MUT_SIGNAL_BEATS_GRANT
+	:: res[id] == OK -> res[id] = INTR
+#endif
 	:: else
 	fi
 }
@@ -503,7 +508,11 @@ inline worker_arrive(x)
 		fi
 	:: else ->
 		if
+#ifdef STRICT
+		:: npend > 0 && !ABOVE -> worker_take(x)	/* variant: leaves even if there is work */
+#else
 		:: npend > 0 -> worker_take(x)
+#endif
 		:: else -> worker_park(x)
 		fi
 	fi;
@@ -655,6 +664,8 @@ active [NS] proctype submitter()
 		atomic {
 			assert(res[me] == OK || (res[me] == SHUT && CLOSERS) || (res[me] == INTR && TIMED(me)) ||
 			       (res[me] == AGAIN && (me >= NS - TRY || MAXB < 99)) || (res[me] == RETRY && STOCK < 99));
+			/* success: it runs; an error: it does not */
+			assert(!IDS || (res[me] == OK) == ((ever >> (me * NT + k)) & 1));
 			k = k + (res[me] != RETRY);
 			res[me] = 0
 		}

@@ -136,16 +136,20 @@ kunit_module()
 	rmmod "$(basename "$1" .ko)"
 }
 
-# kmemleak reports what two scans found lost; what waits for a grace period
-# looks lost for a moment, so only the last look counts.
+# kmemleak reports what two scans found lost and what is older than 5 s. What
+# waits for a grace period looks lost for a moment: the last look counts.
 no_leaks()
 {
+	sleep 3
 	for _pass in 1 2 3; do
+		sleep 3
 		echo scan >/sys/kernel/debug/kmemleak || return
-		sleep 1
+		echo scan >/sys/kernel/debug/kmemleak || return
+		_leaks=$(cat /sys/kernel/debug/kmemleak)
+		[ -n "$_leaks" ] || return 0
 	done
-	_leaks=$(cat /sys/kernel/debug/kmemleak)
-	[ -z "$_leaks" ] || { echo "$_leaks" | head -n 60; return 1; }
+	echo "$_leaks" | head -n 60
+	return 1
 }
 
 no_remains()

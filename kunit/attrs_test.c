@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a pool may be made with: attributes, names, and what failure leaves. */
+#include <linux/module.h>
+
+#include "caller.h"
+
+#define TOO_MUCH	((unsigned int)INT_MAX + 1)
+
+static const struct cpumask no_cpus;
+
+struct attrs_case {
+	const char *desc;
+	struct ants_attrs attrs;
+};
+
+static void attrs_desc(const struct attrs_case *c, char *desc)
+{
+	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+static const struct attrs_case wrong[] = {
+	{ "lowest unknown flag", { .flags = ANTS_ALL_FLAGS + 1 } },
+	{ "highest unknown flag", { .flags = BIT(31) } },
+	{ "unknown beside known", { .flags = BIT(31) | ANTS_NO_PURGE } },
+	{ "nice below -20", { .nice = MIN_NICE - 1 } },
+	{ "nice above 19", { .nice = MAX_NICE + 1 } },
+	{ "lowest nice", { .nice = INT_MIN } },
+	{ "highest nice", { .nice = INT_MAX } },
+	{ "capacity above INT_MAX", { .capacity = TOO_MUCH } },
+	{ "capacity below unlimited", { .capacity = ANTS_UNLIMITED - 1 } },
+	{ "queue_depth above INT_MAX", { .queue_depth = TOO_MUCH } },
+	{ "queue_depth unlimited", { .queue_depth = UINT_MAX } },
+	{ "queue_depth of unlimited pool",
+	  { .capacity = ANTS_UNLIMITED, .queue_depth = TOO_MUCH } },
+	{ "min_workers above capacity", { .capacity = 4, .min_workers = 5 } },
+	{ "min_workers above default", { .min_workers = INT_MAX } },
+	{ "preallocated without bound",
+	  { .capacity = ANTS_UNLIMITED, .flags = ANTS_PREALLOC } },
+	{ "node without its flag", { .node = 1 } },
+	{ "negative node without its flag", { .node = -1 } },
+	{ "negative node", { .node = -1, .flags = ANTS_ON_NODE } },
+	{ "first node too many", { .node = MAX_NUMNODES, .flags = ANTS_ON_NODE } },
+	{ "highest node", { .node = INT_MAX, .flags = ANTS_ON_NODE } },
+	{ "no possible CPU", { .cpumask = &no_cpus } },
+	{ "expiry above INT_MAX", { .expiry_ms = TOO_MUCH } },
+	{ "highest expiry", { .expiry_ms = UINT_MAX } },
+};
+
+KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);
+
+/* ants 38 (RestCodeCoverage): the argument table; nothing is left behind. */
+static void wrong_attributes_are_refused(struct kunit *test)
+{
+	const struct attrs_case *c = test->param_value;
+	struct ants_pool *pool = ants_pool_create(&c->attrs, "wrong");
+
+	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(pool), -EINVAL);
+	test_pool(test, NULL, "wrong");
+}
+
+static const struct attrs_case extreme[] = {
+	{ "highest capacity", { .capacity = INT_MAX } },
+	{ "unlimited", { .capacity = ANTS_UNLIMITED } },
+	{ "highest capacity and queue_depth",
+	  { .capacity = INT_MAX, .queue_depth = INT_MAX } },
+	{ "unlimited with queue_depth",
+	  { .capacity = ANTS_UNLIMITED, .queue_depth = INT_MAX } },
+	{ "capacity of one", { .capacity = 1 } },
+	{ "highest max_blocking", { .max_blocking = UINT_MAX } },
+	{ "min_workers as capacity", { .capacity = 3, .min_workers = 3 } },
+	{ "lowest nice allowed", { .nice = MIN_NICE } },
+	{ "highest nice allowed", { .nice = MAX_NICE } },
+	{ "first node", { .node = 0, .flags = ANTS_ON_NODE } },
+	{ "all CPUs", { .cpumask = cpu_possible_mask } },
+	{ "longest expiry", { .expiry_ms = INT_MAX } },
+	{ "shortest expiry", { .expiry_ms = 1 } },
+	{ "every flag at once", { .capacity = 2, .flags = ANTS_ALL_FLAGS } },
+};
+
+KUNIT_ARRAY_PARAM(extreme, extreme, attrs_desc);
+
+static void extreme_attributes_work(struct kunit *test)
+{
+	const struct attrs_case *c = test->param_value;
+	struct ants_pool *pool = test_pool(test, &c->attrs, "extreme");
+	atomic_t count = ATOMIC_INIT(0);
+
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool),
+			c->attrs.capacity ?: num_online_cpus());
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+/* The sum of the two largest bounds is still a number, and free counts it. */
+static void largest_bounds_do_not_wrap(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = INT_MAX, .queue_depth = INT_MAX,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "largest");
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 2 * (unsigned int)INT_MAX - 1);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+}
+
+static void zero_means_the_default(struct kunit *test)
+{
+	static const struct ants_attrs zero;
+	struct ants_pool *null = test_pool(test, NULL, "null");
+	struct ants_pool *pool = test_pool(test, &zero, "zero");
+
+	KUNIT_EXPECT_EQ(test, ants_capacity(null), num_online_cpus());
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), num_online_cpus());
+	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), num_online_cpus());
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
+	KUNIT_EXPECT_EQ(test, pool->max_blocking, 0);
+	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(1000));
+	KUNIT_EXPECT_EQ(test, null->expiry, msecs_to_jiffies(1000));
+	KUNIT_EXPECT_EQ(test, pool->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
+	KUNIT_EXPECT_NULL(test, pool->cpumask);
+	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
+}
+
+struct name_case {
+	const char *desc;
+	const char *name;
+};
+
+static void name_desc(const struct name_case *c, char *desc)
+{
+	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
+}
+
+static const struct name_case wrong_names[] = {
+	{ "empty", "" },
+	{ "slash", "/" },
+	{ "slash inside", "a/b" },
+	{ "dot", "." },
+	{ "two dots", ".." },
+	{ "32 characters", "0123456789abcdef0123456789abcdef" },
+	{ "much too long",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
+};
+
+KUNIT_ARRAY_PARAM(wrong_names, wrong_names, name_desc);
+
+static void wrong_names_are_refused(struct kunit *test)
+{
+	const struct name_case *c = test->param_value;
+	struct ants_pool *pool = ants_pool_create(NULL, "%s", c->name);
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EINVAL);
+	ants_pool_destroy(pool);
+}
+
+static const struct name_case good_names[] = {
+	{ "one character", "x" },
+	{ "31 characters", "0123456789abcdef0123456789abcde" },
+	{ "three dots", "..." },
+	{ "hidden", ".x" },
+	{ "space", "a b" },
+	{ "percent", "%s%n" },
+};
+
+KUNIT_ARRAY_PARAM(good_names, good_names, name_desc);
+
+static void good_names_are_taken(struct kunit *test)
+{
+	const struct name_case *c = test->param_value;
+	struct ants_pool *pool = test_pool(test, NULL, c->name);
+	atomic_t count = ATOMIC_INIT(0);
+
+	KUNIT_EXPECT_STREQ(test, pool->name, c->name);
+	KUNIT_EXPECT_STREQ(test, kobject_name(&pool->kobj), c->name);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+static void name_is_formatted(struct kunit *test)
+{
+	struct ants_pool *pool = ants_pool_create(NULL, "%s-%d%c", "disk", 7, 'b');
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	KUNIT_EXPECT_STREQ(test, pool->name, "disk-7b");
+	KUNIT_EXPECT_STREQ(test, kobject_name(&pool->kobj), "disk-7b");
+	ants_pool_destroy(pool);
+}
+
+/* Decided in ants' registry: sysfs would dump a stack, which ends this guest. */
+static void taken_name_is_refused(struct kunit *test)
+{
+	struct ants_pool *first = test_pool(test, NULL, "twin");
+	struct ants_pool *second = ants_pool_create(NULL, "twin");
+	atomic_t count = ATOMIC_INIT(0);
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(second), -EEXIST);
+	ants_pool_destroy(second);
+	second = ants_pool_create(NULL, "twin");
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(second), -EEXIST);
+	ants_pool_destroy(second);
+	KUNIT_EXPECT_EQ(test, ants_submit(first, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(first), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+static void name_of_a_released_pool_stays_taken(struct kunit *test)
+{
+	struct ants_pool *first = test_pool(test, NULL, "closed");
+	struct ants_pool *second;
+
+	KUNIT_ASSERT_EQ(test, ants_release_timeout(first, TEST_DEADLINE), 0);
+	second = ants_pool_create(NULL, "closed");
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(second), -EEXIST);
+	ants_pool_destroy(second);
+}
+
+static void name_is_free_after_destroy(struct kunit *test)
+{
+	struct ants_pool *pool;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		pool = ants_pool_create(NULL, "again");
+		KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(pool), 0);
+		KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+	}
+}
+
+/* Slots fail before threads do; either way the name is free again. */
+static void failing_memory_leaves_nothing(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 8, .min_workers = 3 };
+	struct ants_pool *pool;
+
+	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	pool = ants_pool_create(&attrs, "poor");
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -ENOMEM);
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	pool = ants_pool_create(&attrs, "poor");
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -ENOMEM);
+	pool = test_pool(test, &attrs, "poor");
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
+}
+
+/* A maker that is being killed; so many threads that the kill comes between. */
+static int call_create_killed(void *arg)
+{
+	struct ants_attrs attrs = { .capacity = 32, .flags = ANTS_PREALLOC };
+	struct ants_pool *pool;
+
+	send_sig(SIGKILL, current, 1);
+	pool = ants_pool_create(&attrs, "killed");
+	ants_pool_destroy(pool);
+	return PTR_ERR_OR_ZERO(pool);
+}
+
+static void killed_maker_leaves_nothing(struct kunit *test)
+{
+	struct caller *maker = call_async(test, call_create_killed, NULL);
+
+	KUNIT_EXPECT_EQ(test, caller_result(test, maker), -EINTR);
+	test_pool(test, NULL, "killed");
+}
+
+static struct kunit_case attrs_cases[] = {
+	KUNIT_CASE_PARAM(wrong_attributes_are_refused, wrong_gen_params),
+	KUNIT_CASE_PARAM(extreme_attributes_work, extreme_gen_params),
+	KUNIT_CASE(largest_bounds_do_not_wrap),
+	KUNIT_CASE(zero_means_the_default),
+	KUNIT_CASE_PARAM(wrong_names_are_refused, wrong_names_gen_params),
+	KUNIT_CASE_PARAM(good_names_are_taken, good_names_gen_params),
+	KUNIT_CASE(name_is_formatted),
+	KUNIT_CASE(taken_name_is_refused),
+	KUNIT_CASE(name_of_a_released_pool_stays_taken),
+	KUNIT_CASE(name_is_free_after_destroy),
+	KUNIT_CASE(failing_memory_leaves_nothing),
+	KUNIT_CASE(killed_maker_leaves_nothing),
+	{}
+};
+
+static struct kunit_suite attrs_suite = {
+	.name = "ants_attrs",
+	.test_cases = attrs_cases,
+};
+
+kunit_test_suite(attrs_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of attributes and names");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of a pool while others are still inside calls that block. Who touches
+ * the pool too late is caught by KASAN.
+ */
+#include <linux/module.h>
+
+#include "rig.h"
+
+#define NAME	"destroy"
+#define FOREVER	MAX_SCHEDULE_TIMEOUT
+
+/* Destroys a busy pool; the rig does not know it any more. */
+static struct call *start_destroy(struct rig *rig)
+{
+	struct ants_pool *pool = rig->pool;
+	struct call *call = call_start(rig, do_destroy, 0, NULL);
+
+	rig->pool = NULL;
+	EXPECT_SOON(rig->test, ants_is_released(pool));
+	return call;
+}
+
+static void destroy_ends_all_kinds_of_calls(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	struct call *flush, *drain, *destroy;
+
+	start_waiters(rig, 2);
+	flush = call_start(rig, do_flush, FOREVER, NULL);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->flushing));
+	drain = call_start(rig, do_drain, FOREVER, NULL);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	destroy = start_destroy(rig);
+	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[0]), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[1]), -ESHUTDOWN);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(flush), 0);
+	KUNIT_EXPECT_EQ(test, call_result(drain), 0);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, flush->passed, 1);
+	KUNIT_EXPECT_EQ(test, drain->passed, 1);
+	KUNIT_EXPECT_EQ(test, destroy->passed, 1);
+	EXPECT_SOON(test, nr_threads(NAME) == 0);
+}
+
+/* All tasks and threads have gone, but not this caller. */
+static void destroy_waits_for_a_caller(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	struct ants_pool *pool = rig->pool;
+	struct call *flush, *destroy;
+
+	hold(rig, ANTS_PAUSE_FLUSH);
+	flush = call_start(rig, do_flush, FOREVER, NULL);
+	held(rig, ANTS_PAUSE_FLUSH);
+	destroy = start_destroy(rig);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, silent(pool) && !ants_nr_running(pool));
+	/* Time to do wrong; a right one never fails here. */
+	msleep(50);
+	KUNIT_EXPECT_FALSE(test, call_returned(destroy));
+	let_go(rig, ANTS_PAUSE_FLUSH);
+	KUNIT_EXPECT_EQ(test, call_result(flush), 0);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+}
+
+/* The pool ends while a caller of ants_submit() is held at @point. */
+static void expect_waiter_survives(struct kunit *test,
+				   enum ants_pause_point point,
+				   unsigned long timeout)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	struct call *waiter, *destroy;
+
+	hold(rig, point);
+	waiter = call_start(rig, do_submit_count, timeout, NULL);
+	held(rig, point);
+	destroy = start_destroy(rig);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	let_go(rig, point);
+	KUNIT_EXPECT_EQ(test, call_result(waiter), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+}
+
+static void waiter_that_does_not_sleep_yet_outlives_the_pool(struct kunit *test)
+{
+	expect_waiter_survives(test, ANTS_PAUSE_ENROLLED, FOREVER);
+}
+
+/* It was about to time out; the release came first, and took the pool. */
+static void waiter_that_gives_up_outlives_the_pool(struct kunit *test)
+{
+	expect_waiter_survives(test, ANTS_PAUSE_WITHDRAW, 1);
+}
+
+/* A worker that was woken, and one that waits to be joined. */
+static void destroy_collects_every_worker(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 20 });
+	struct call *destroy;
+
+	park(rig, 0, 20);
+	hold(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	held(rig, ANTS_PAUSE_ARRIVE);
+	destroy = start_destroy(rig);
+	let_go(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	EXPECT_SOON(test, nr_threads(NAME) == 0);
+}
+
+static struct kunit_case destroy_cases[] = {
+	KUNIT_CASE(destroy_ends_all_kinds_of_calls),
+	KUNIT_CASE(destroy_waits_for_a_caller),
+	KUNIT_CASE(waiter_that_does_not_sleep_yet_outlives_the_pool),
+	KUNIT_CASE(waiter_that_gives_up_outlives_the_pool),
+	KUNIT_CASE(destroy_collects_every_worker),
+	{}
+};
+
+static struct kunit_suite destroy_suite = {
+	.name = "ants_destroy",
+	.test_cases = destroy_cases,
+};
+
+kunit_test_suite(destroy_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of the end of a pool");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Threads that cannot be made: no task is lost, nothing is left behind. */
+#include <linux/module.h>
+
+#include "rig.h"
+
+#define NAME	"spawn"
+
+/* P16: nothing is lost, and nobody has to push. */
+static void threads_that_failed_are_made_later(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+	struct call *call;
+	int i;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
+	ants_fail_arm(ANTS_FAIL_THREAD, 3);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 3);
+	EXPECT_SOON(test, settled(rig->pool));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_GE(test, stats_of(rig->pool).spawned, 1);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned,
+			ants_nr_running(rig->pool));
+}
+
+static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 4 });
+	struct call *call;
+	int i;
+
+	post_start(rig, 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (i = 1; i < 4; i++) {
+		gate_open(&rig->posts[i].gate);
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
+						  &rig->posts[i]), 0);
+	}
+	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
+	gate_open(&rig->posts[0].gate);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	for (i = 1; i < 4; i++)
+		KUNIT_EXPECT_PTR_EQ(test, rig->posts[i].thread,
+				    rig->posts[0].thread);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
+}
+
+/* A task that waits for its own pool. */
+static void selfish_task(void *data)
+{
+	struct post *post = data;
+
+	WRITE_ONCE(post->thread, current);
+	post->result = ants_flush(post->pool);
+	if (post->result == -EDEADLK)
+		post->result = ants_release_timeout(post->pool, 0);
+	atomic_inc(&post->gate.passed);
+}
+
+/* No thread can be made: submits @nr such tasks. */
+static void submit_without_threads(struct rig *rig, int nr)
+{
+	int i;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_EQ(rig->test,
+				ants_submit(rig->pool, selfish_task,
+					    &rig->posts[i]), 0);
+}
+
+/* The caller ran @nr tasks itself, as tasks of the pool. */
+static void expect_stood_in(struct rig *rig, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		KUNIT_EXPECT_EQ(rig->test,
+				atomic_read(&rig->posts[i].gate.passed), 1);
+		KUNIT_EXPECT_PTR_EQ(rig->test, rig->posts[i].thread,
+				    (struct task_struct *)current);
+		KUNIT_EXPECT_EQ(rig->test, rig->posts[i].result, -EDEADLK);
+	}
+}
+
+static void flush_stands_in_for_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 2 });
+
+	submit_without_threads(rig, 4);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	expect_stood_in(rig, 4);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0);
+	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
+	/* Afterwards the caller is a stranger again. */
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
+}
+
+static void release_timeout_stands_in_for_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 2 });
+
+	submit_without_threads(rig, 4);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool,
+						   MAX_SCHEDULE_TIMEOUT), 0);
+	expect_stood_in(rig, 4);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
+}
+
+static void destroy_stands_in_for_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 2 });
+
+	submit_without_threads(rig, 4);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(rig->pool), 0);
+	rig->pool = NULL;
+	expect_stood_in(rig, 4);
+}
+
+/* The caller counts as a worker, and what it frees is granted. */
+static void stand_in_serves_waiters(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+	struct call *call;
+
+	submit_without_threads(rig, 1);
+	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	expect_stood_in(rig, 1);
+}
+
+/* The pause grows by itself up to its bound, and ends with the trouble. */
+static void back_off_grows_and_ends(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff) ==
+		    (unsigned long)ANTS_BACKOFF_MAX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+}
+
+/* A pool whose first threads cannot be made leaves nothing behind. */
+static void expect_create_fails(struct kunit *test, struct ants_attrs attrs)
+{
+	struct ants_pool *pool;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, 1);
+	pool = ants_pool_create(&attrs, NAME);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_ASSERT_TRUE(test, IS_ERR(pool));
+	KUNIT_EXPECT_EQ(test, PTR_ERR(pool), (long)-ENOMEM);
+	EXPECT_SOON(test, nr_threads(NAME) == 0);
+	/* The name is free. */
+	pool = ants_pool_create(&attrs, NAME);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
+	ants_pool_destroy(pool);
+}
+
+static void prealloc_create_fails_as_a_whole(struct kunit *test)
+{
+	expect_create_fails(test, (struct ants_attrs){
+				.capacity = 3, .flags = ANTS_PREALLOC });
+}
+
+static void min_workers_create_fails_as_a_whole(struct kunit *test)
+{
+	expect_create_fails(test, (struct ants_attrs){
+				.capacity = 5, .min_workers = 3 });
+}
+
+static int do_create_prealloc(struct call *call)
+{
+	struct ants_attrs attrs = { .capacity = 40, .flags = ANTS_PREALLOC };
+	struct ants_pool *pool = ants_pool_create(&attrs, NAME);
+
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	ants_pool_destroy(pool);
+	return 0;
+}
+
+/* Fails when some threads exist already; tries again if it came too late. */
+static void prealloc_create_takes_back_what_it_made(struct kunit *test)
+{
+	struct rig *rig = rig_alloc(test);
+	struct call *call;
+	int tries = 40, result;
+
+	do {
+		call = call_start(rig, do_create_prealloc, 0, NULL);
+		ASSERT_SOON(test, nr_threads(NAME) >= 3 || call_returned(call));
+		ants_fail_arm(ANTS_FAIL_THREAD, 1);
+		result = call_result(call);
+		ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	} while (!result && --tries);
+	KUNIT_EXPECT_EQ(test, result, -ENOMEM);
+	EXPECT_SOON(test, nr_threads(NAME) == 0);
+}
+
+static struct kunit_case spawn_cases[] = {
+	KUNIT_CASE(threads_that_failed_are_made_later),
+	KUNIT_CASE(existing_worker_serves_when_no_thread_can_be_made),
+	KUNIT_CASE(flush_stands_in_for_threads),
+	KUNIT_CASE(release_timeout_stands_in_for_threads),
+	KUNIT_CASE(destroy_stands_in_for_threads),
+	KUNIT_CASE(stand_in_serves_waiters),
+	KUNIT_CASE(back_off_grows_and_ends),
+	KUNIT_CASE(prealloc_create_fails_as_a_whole),
+	KUNIT_CASE(min_workers_create_fails_as_a_whole),
+	KUNIT_CASE(prealloc_create_takes_back_what_it_made),
+	{}
+};
+
+static struct kunit_suite spawn_suite = {
+	.name = "ants_spawn",
+	.test_cases = spawn_cases,
+};
+
+kunit_test_suite(spawn_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of threads that cannot be made");
+MODULE_LICENSE("GPL");

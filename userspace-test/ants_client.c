@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ants_client: a client of ants that behaves as act=NAME says, well or badly,
+ * when it is loaded and when it goes. Its tasks wait at the gate of ants_ctl
+ * and count in its progress, which is there after the client is gone.
+ */
+#define pr_fmt(fmt) "ants_client: " fmt
+
+#include <linux/ants.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "ants_ctl.h"
+
+static char *act = "idle";
+module_param(act, charp, 0444);
+MODULE_PARM_DESC(act, "what to do (default idle)");
+
+static uint tasks = 6;
+module_param(tasks, uint, 0444);
+MODULE_PARM_DESC(tasks, "how many tasks (default 6)");
+
+struct behaviour {
+	const char *act;
+	int (*load)(void);
+	void (*unload)(void);
+};
+
+static const struct behaviour *behaviour;
+static struct ants_pool *pool;
+static struct task_struct *submitter;
+static atomic_t hops_left;
+
+static void held(void *unused)
+{
+	ants_ctl_pass();
+	atomic_inc(&ants_ctl_progress);
+}
+
+static int submit_held(struct ants_pool *to, unsigned int nr)
+{
+	int err = 0;
+
+	while (nr-- && !err)
+		err = ants_submit(to, held, NULL);
+	return err;
+}
+
+/* Two threads that always exist, two more; up to 64 tasks are pending. */
+static int make_pool(void)
+{
+	struct ants_attrs attrs = {
+		.capacity = 4,
+		.min_workers = 2,
+		.queue_depth = 64,
+	};
+
+	pool = ants_pool_create(&attrs, "client");
+	return PTR_ERR_OR_ZERO(pool);
+}
+
+static int make_busy_pool(void)
+{
+	return make_pool() ?: submit_held(pool, tasks);
+}
+
+static void destroy_pool(void)
+{
+	ants_pool_destroy(pool);
+}
+
+static void do_nothing(void)
+{
+}
+
+static int use_system_pool(void)
+{
+	return submit_held(ants_system_pool, tasks);
+}
+
+static int use_other_pool(void)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+
+	return other ? submit_held(other, tasks) : -ENOENT;
+}
+
+/* Load fails, and the pool with its tasks is forgotten. */
+static int fail(void)
+{
+	return make_busy_pool() ?: -ENODEV;
+}
+
+static int fail_clean(void)
+{
+	int err = make_pool();
+
+	if (!err)
+		ants_pool_destroy(pool);
+	return err ?: -ENODEV;
+}
+
+static int submitter_fn(void *unused)
+{
+	int err = ants_submit(pool, held, NULL);
+
+	pr_info("the submitter got %d\n", err);
+	while (!kthread_should_stop())
+		schedule_timeout_idle(1);
+	return err;
+}
+
+/* A thread of the client's own waits for a place in the client's pool. */
+static int block_submitter(void)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	int err;
+
+	pool = ants_pool_create(&attrs, "client");
+	err = PTR_ERR_OR_ZERO(pool) ?: submit_held(pool, 1);
+	if (err)
+		return err;
+	submitter = kthread_run(submitter_fn, NULL, "client_submit");
+	return PTR_ERR_OR_ZERO(submitter);
+}
+
+static void stop_then_destroy(void)
+{
+	kthread_stop(submitter);
+	ants_pool_destroy(pool);
+}
+
+static void release_then_stop(void)
+{
+	ants_release(pool);
+	kthread_stop(submitter);
+	ants_pool_destroy(pool);
+}
+
+/* The pool goes while the submitter is still on its way out of it. */
+static void destroy_then_stop(void)
+{
+	ants_pool_destroy(pool);
+	kthread_stop(submitter);
+}
+
+/* The submitter is stopped, the pool is not. */
+static void stop_then_forget(void)
+{
+	kthread_stop(submitter);
+}
+
+/* One task at a time, which hands over to the next one in the other pool. */
+static void hop(void *to)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+	int err = 0;
+
+	atomic_inc(&ants_ctl_progress);
+	if (atomic_dec_return(&hops_left) > 0)
+		err = ants_try_submit(to, hop, to == other ? ants_system_pool :
+							     other);
+	if (err)
+		pr_err("the chain broke: %d\n", err);
+}
+
+static int start_chain(void)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+
+	atomic_set(&hops_left, tasks);
+	return other ? ants_submit(other, hop, ants_system_pool) : -ENOENT;
+}
+
+static const struct behaviour behaviours[] = {
+	{ "idle", make_pool, destroy_pool },
+	{ "busy", make_busy_pool, destroy_pool },
+	{ "forget", make_pool, do_nothing },
+	{ "forget_busy", make_busy_pool, do_nothing },
+	{ "system", use_system_pool, do_nothing },
+	{ "other", use_other_pool, do_nothing },
+	{ "fail", fail, do_nothing },
+	{ "fail_clean", fail_clean, do_nothing },
+	{ "stop", block_submitter, stop_then_destroy },
+	{ "release", block_submitter, release_then_stop },
+	{ "destroy", block_submitter, destroy_then_stop },
+	{ "stop_forget", block_submitter, stop_then_forget },
+	{ "chain", start_chain, do_nothing },
+};
+
+static int __init ants_client_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(behaviours); i++)
+		if (!strcmp(act, behaviours[i].act))
+			behaviour = &behaviours[i];
+	if (!behaviour)
+		return -EINVAL;
+	return behaviour->load();
+}
+module_init(ants_client_init);
+
+static void __exit ants_client_exit(void)
+{
+	behaviour->unload();
+}
+module_exit(ants_client_exit);
+
+MODULE_DESCRIPTION("ants: a client that behaves as it is told");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ants_ctl: lets userspace drive pools. One command a write to
+ * /sys/kernel/debug/ants_ctl/control; what ants answers is what write()
+ * returns.
+ *
+ *	create NAME CAPACITY [MIN_WORKERS [FLAGS]]
+ *	destroy NAME		waits for the tasks of the pool
+ *	submit NAME N MS	N tasks that sleep for MS milliseconds each
+ *	hold NAME N		N tasks that wait for the gate
+ *	release NAME
+ *	drain NAME		release, and wait until the pool is empty
+ *	reboot NAME
+ *	flush NAME
+ *	close			closes the gate
+ *	let			opens it: whoever waits there goes on
+ *
+ * /sys/kernel/debug/ants_ctl/progress counts for ants_client; it can be reset.
+ */
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "ants_ctl.h"
+
+#define CTL_LINE	128
+
+/**
+ * struct ctl_pool - a pool with the commands that use it
+ * @node: in ctl_pools
+ * @pool: the pool
+ * @users: commands that run; ctl_lock
+ * @name: its name
+ */
+struct ctl_pool {
+	struct list_head node;
+	struct ants_pool *pool;
+	unsigned int users;
+	char name[ANTS_NAME_LEN];
+};
+
+/* A command, with up to three numbers after the name of the pool. */
+struct ctl_command {
+	const char *name;
+	unsigned int nr_args;
+	int (*run)(struct ctl_pool *p, const unsigned int *arg);
+};
+
+static LIST_HEAD(ctl_pools);
+static DEFINE_MUTEX(ctl_lock);
+static DECLARE_WAIT_QUEUE_HEAD(ctl_unused);
+
+static bool gate_closed;
+static DECLARE_WAIT_QUEUE_HEAD(gate);
+
+atomic_t ants_ctl_progress = ATOMIC_INIT(0);
+EXPORT_SYMBOL_GPL(ants_ctl_progress);
+
+/* Idle: however slow the guest is, a task that waits here does not hang. */
+void ants_ctl_pass(void)
+{
+	wait_event_idle(gate, !READ_ONCE(gate_closed));
+}
+EXPORT_SYMBOL_GPL(ants_ctl_pass);
+
+static void gate_open(void)
+{
+	WRITE_ONCE(gate_closed, false);
+	wake_up_all(&gate);
+}
+
+static void hold_task(void *unused)
+{
+	ants_ctl_pass();
+}
+
+static void sleep_task(void *ms)
+{
+	if (ms)
+		msleep((unsigned long)ms);
+}
+
+static struct ctl_pool *find(const char *name)
+{
+	struct ctl_pool *p;
+
+	lockdep_assert_held(&ctl_lock);
+	list_for_each_entry(p, &ctl_pools, node)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+struct ants_pool *ants_ctl_pool(const char *name)
+{
+	struct ctl_pool *p;
+
+	mutex_lock(&ctl_lock);
+	p = find(name);
+	mutex_unlock(&ctl_lock);
+	return p ? p->pool : NULL;
+}
+EXPORT_SYMBOL_GPL(ants_ctl_pool);
+
+static struct ctl_pool *use(const char *name)
+{
+	struct ctl_pool *p;
+
+	mutex_lock(&ctl_lock);
+	p = find(name);
+	if (p)
+		p->users++;
+	mutex_unlock(&ctl_lock);
+	return p;
+}
+
+static void unuse(struct ctl_pool *p)
+{
+	mutex_lock(&ctl_lock);
+	if (!--p->users)
+		wake_up_all(&ctl_unused);
+	mutex_unlock(&ctl_lock);
+}
+
+static bool is_unused(const struct ctl_pool *p)
+{
+	bool ret;
+
+	mutex_lock(&ctl_lock);
+	ret = !p->users;
+	mutex_unlock(&ctl_lock);
+	return ret;
+}
+
+static int create(const char *name, const unsigned int *arg)
+{
+	struct ants_attrs attrs = {
+		.capacity = arg[0],
+		.min_workers = arg[1],
+		.flags = arg[2],
+	};
+	struct ctl_pool *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	strscpy(p->name, name, sizeof(p->name));
+	p->pool = ants_pool_create(&attrs, "%s", name);
+	if (IS_ERR(p->pool)) {
+		err = PTR_ERR(p->pool);
+		kfree(p);
+		return err;
+	}
+	mutex_lock(&ctl_lock);
+	list_add(&p->node, &ctl_pools);
+	mutex_unlock(&ctl_lock);
+	return 0;
+}
+
+/* Commands that wait for a place are sent away by the release. */
+static int destroy(const char *name)
+{
+	struct ctl_pool *p;
+
+	mutex_lock(&ctl_lock);
+	p = find(name);
+	if (p)
+		list_del(&p->node);
+	mutex_unlock(&ctl_lock);
+	if (!p)
+		return -ENOENT;
+	ants_release(p->pool);
+	wait_event_idle(ctl_unused, is_unused(p));
+	ants_pool_destroy(p->pool);
+	kfree(p);
+	return 0;
+}
+
+static int submit_many(struct ctl_pool *p, ants_fn_t fn, unsigned long data,
+		       unsigned int nr)
+{
+	int err = 0;
+
+	while (nr-- && !err)
+		err = ants_submit(p->pool, fn, (void *)data);
+	return err;
+}
+
+static int run_submit(struct ctl_pool *p, const unsigned int *arg)
+{
+	return submit_many(p, sleep_task, arg[1], arg[0]);
+}
+
+static int run_hold(struct ctl_pool *p, const unsigned int *arg)
+{
+	WRITE_ONCE(gate_closed, true);
+	return submit_many(p, hold_task, 0, arg[0]);
+}
+
+static int run_release(struct ctl_pool *p, const unsigned int *arg)
+{
+	return ants_release(p->pool);
+}
+
+static int run_drain(struct ctl_pool *p, const unsigned int *arg)
+{
+	return ants_release_timeout(p->pool, MAX_SCHEDULE_TIMEOUT);
+}
+
+static int run_reboot(struct ctl_pool *p, const unsigned int *arg)
+{
+	return ants_reboot(p->pool);
+}
+
+static int run_flush(struct ctl_pool *p, const unsigned int *arg)
+{
+	return ants_flush(p->pool);
+}
+
+static const struct ctl_command commands[] = {
+	{ "submit", 2, run_submit },
+	{ "hold", 1, run_hold },
+	{ "release", 0, run_release },
+	{ "drain", 0, run_drain },
+	{ "reboot", 0, run_reboot },
+	{ "flush", 0, run_flush },
+};
+
+static int run_on_pool(const struct ctl_command *c, const char *name,
+		       const unsigned int *arg)
+{
+	struct ctl_pool *p = use(name);
+	int err;
+
+	if (!p)
+		return -ENOENT;
+	err = c->run(p, arg);
+	unuse(p);
+	return err;
+}
+
+/* A command about a pool; @nr words were found on the line. */
+static int run_named(const char *verb, const char *name,
+		     const unsigned int *arg, int nr)
+{
+	unsigned int i;
+
+	if (nr >= 3 && !strcmp(verb, "create"))
+		return create(name, arg);
+	if (nr == 2 && !strcmp(verb, "destroy"))
+		return destroy(name);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(verb, commands[i].name))
+			return nr == commands[i].nr_args + 2 ?
+			       run_on_pool(&commands[i], name, arg) : -EINVAL;
+	return -EINVAL;
+}
+
+static int run_line(const char *line)
+{
+	unsigned int arg[3] = {};
+	char verb[16], name[ANTS_NAME_LEN];
+	int nr;
+
+	nr = sscanf(line, "%15s %31s %u %u %u", verb, name, &arg[0], &arg[1],
+		    &arg[2]);
+	if (nr >= 2)
+		return run_named(verb, name, arg, nr);
+	if (nr == 1 && !strcmp(verb, "let"))
+		gate_open();
+	else if (nr == 1 && !strcmp(verb, "close"))
+		WRITE_ONCE(gate_closed, true);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t ctl_write(struct file *file, const char __user *buf,
+			 size_t count, loff_t *pos)
+{
+	char line[CTL_LINE];
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, buf, count))
+		return -EFAULT;
+	line[count] = '\0';
+	return run_line(line) ?: count;
+}
+
+static const struct file_operations ctl_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = ctl_write,
+};
+
+static struct dentry *ctl_dir;
+
+static int __init ants_ctl_init(void)
+{
+	ctl_dir = debugfs_create_dir("ants_ctl", NULL);
+	debugfs_create_file("control", 0200, ctl_dir, NULL, &ctl_fops);
+	debugfs_create_atomic_t("progress", 0600, ctl_dir, &ants_ctl_progress);
+	return 0;
+}
+module_init(ants_ctl_init);
+
+static void __exit ants_ctl_exit(void)
+{
+	struct ctl_pool *p, *next;
+
+	gate_open();
+	debugfs_remove(ctl_dir);
+	list_for_each_entry_safe(p, next, &ctl_pools, node)
+		destroy(p->name);
+}
+module_exit(ants_ctl_exit);
+
+MODULE_DESCRIPTION("ants: pools driven from userspace");
+MODULE_LICENSE("GPL");

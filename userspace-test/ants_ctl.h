@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What ants_ctl lends to the module ants_client. */
+#ifndef _ANTS_CTL_H
+#define _ANTS_CTL_H
+
+#include <linux/ants.h>
+#include <linux/atomic.h>
+
+/* Counts what a client got done; outlives the client. */
+extern atomic_t ants_ctl_progress;
+
+/* Waits while the gate is closed. */
+void ants_ctl_pass(void);
+
+/* A pool that was made with the command "create". */
+struct ants_pool *ants_ctl_pool(const char *name);
+
+#endif /* _ANTS_CTL_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the writable files of a pool take and what they refuse. Each test runs
+ * once for each file: the fixture's variants name them.
+ */
+#include "util.h"
+
+/* What is written, and what is read then. */
+struct good {
+	const char *text;
+	const char *read;
+};
+
+/* What is written, and the error. */
+struct bad {
+	const char *text;
+	int err;
+};
+
+#define MOST	8
+
+FIXTURE(values) {
+	char pool[32];
+};
+
+FIXTURE_VARIANT(values) {
+	const char *file;
+	struct good good[MOST];
+	struct bad bad[MOST];
+};
+
+FIXTURE_VARIANT_ADD(values, capacity) {
+	.file = "capacity",
+	.good = {
+		{ "1", "1" },
+		{ "8\n", "8" },
+		{ "0x10", "16" },
+		{ "010", "8" },
+		{ "+7", "7" },
+		{ "max", "max" },
+		{ "max\n", "max" },
+		{ "2147483647", "2147483647" },
+	},
+	.bad = {
+		{ "0", EINVAL },
+		{ "2147483648", ERANGE },
+		{ "4294967295", ERANGE },
+		{ "MAX", EINVAL },
+		{ "max ", EINVAL },
+		{ "max\n\n", EINVAL },
+		{ "maximum", EINVAL },
+	},
+};
+
+FIXTURE_VARIANT_ADD(values, max_blocking) {
+	.file = "max_blocking",
+	.good = {
+		{ "0", "0" },
+		{ "3\n", "3" },
+		{ "0x10", "16" },
+		{ "010", "8" },
+		{ "+7", "7" },
+		{ "4294967295", "4294967295" },
+	},
+	.bad = { { "max", EINVAL } },
+};
+
+FIXTURE_VARIANT_ADD(values, queue_depth) {
+	.file = "queue_depth",
+	.good = {
+		{ "0", "0" },
+		{ "3\n", "3" },
+		{ "0x10", "16" },
+		{ "010", "8" },
+		{ "+7", "7" },
+		{ "2147483647", "2147483647" },
+	},
+	.bad = {
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
+/* The pool has a capacity of 4. */
+FIXTURE_VARIANT_ADD(values, min_workers) {
+	.file = "min_workers",
+	.good = {
+		{ "0", "0" },
+		{ "2\n", "2" },
+		{ "0x4", "4" },
+		{ "03", "3" },
+		{ "+1", "1" },
+	},
+	.bad = {
+		{ "5", EINVAL },
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
+/* Reads as written, although the kernel counts in ticks. */
+FIXTURE_VARIANT_ADD(values, expiry_ms) {
+	.file = "expiry_ms",
+	.good = {
+		{ "1", "1" },
+		{ "1000", "1000" },
+		{ "21\n", "21" },
+		{ "0x65", "101" },
+		{ "0145", "101" },
+		{ "+60001", "60001" },
+		{ "2147483647", "2147483647" },
+	},
+	.bad = {
+		{ "0", EINVAL },
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
+FIXTURE_VARIANT_ADD(values, nonblocking) {
+	.file = "nonblocking",
+	.good = {
+		{ "1", "1" },
+		{ "0\n", "0" },
+		{ "0x1", "1" },
+		{ "00", "0" },
+		{ "+1", "1" },
+	},
+	.bad = {
+		{ "2", EINVAL },
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "y", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
+FIXTURE_SETUP(values)
+{
+	snprintf(self->pool, sizeof(self->pool), "values%d", getpid());
+	ASSERT_EQ(0, ctl("create %s 4", self->pool));
+}
+
+FIXTURE_TEARDOWN(values)
+{
+	EXPECT_EQ(0, ctl("destroy %s", self->pool));
+}
+
+/* A refused write changes nothing. */
+static void expect_refused(struct __test_metadata *_metadata, const char *pool,
+			   const char *file, int err, const char *text)
+{
+	const char *before = get(pool, file);
+
+	EXPECT_EQ(-err, put(pool, file, text))
+		TH_LOG("%s: written '%.20s'", file, text);
+	EXPECT_STREQ(before, get(pool, file));
+}
+
+#define EXPECT_REFUSED(err, text)					\
+	expect_refused(_metadata, self->pool, variant->file, err, text)
+
+CASE(values, takes_what_is_good)
+{
+	const struct good *g;
+
+	for (g = variant->good; g < variant->good + MOST && g->text; g++) {
+		EXPECT_EQ(0, put(self->pool, variant->file, g->text))
+			TH_LOG("%s: written '%s'", variant->file, g->text);
+		EXPECT_STREQ(g->read, get(self->pool, variant->file));
+	}
+}
+
+CASE(values, refuses_what_is_out_of_range)
+{
+	const struct bad *b;
+
+	for (b = variant->bad; b < variant->bad + MOST && b->text; b++)
+		EXPECT_REFUSED(b->err, b->text);
+}
+
+/* The files take what kstrtouint() takes, and nothing else. */
+CASE(values, refuses_what_is_no_number)
+{
+	static const char * const texts[] = {
+		"abc", "\n", " ", "-1", "-0", "--1", "+-1", "+", " 1", "1 ",
+		"\t1", "1\n\n", "1\n2", "1x", "1 2", "1,2", "1.5", "1e3", "0x",
+		"0xg", "08", "0b1", "#1",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		EXPECT_REFUSED(EINVAL, texts[i]);
+}
+
+CASE(values, refuses_what_does_not_fit)
+{
+	EXPECT_REFUSED(ERANGE, "4294967296");
+	EXPECT_REFUSED(ERANGE, "0x100000000");
+	EXPECT_REFUSED(ERANGE, "18446744073709551615");
+	EXPECT_REFUSED(ERANGE, "18446744073709551616");
+	EXPECT_REFUSED(ERANGE, "340282366920938463463374607431768211456");
+}
+
+/* A page of digits, and more than a page, of which sysfs passes one on. */
+CASE(values, refuses_pages_of_digits)
+{
+	char text[8193];
+
+	memset(text, '9', sizeof(text));
+	text[4096] = '\0';
+	EXPECT_REFUSED(ERANGE, text);
+	text[4096] = '9';
+	text[8192] = '\0';
+	EXPECT_REFUSED(ERANGE, text);
+}
+
+/* sysfs does not pass it on. */
+CASE(values, empty_write_changes_nothing)
+{
+	const char *before = get(self->pool, variant->file);
+
+	EXPECT_EQ(0, put(self->pool, variant->file, ""));
+	EXPECT_STREQ(before, get(self->pool, variant->file));
+}
+
+/* Values have no position: a write in the middle is a write. */
+CASE(values, position_of_a_write_is_ignored)
+{
+	const struct good *g = variant->good;
+	int fd = open(pool_path(self->pool, variant->file), O_RDWR);
+	char buf[32] = "";
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ((ssize_t)strlen(g->text),
+		  pwrite(fd, g->text, strlen(g->text), 100));
+	EXPECT_EQ((ssize_t)strlen(g->read) + 1,
+		  pread(fd, buf, sizeof(buf) - 1, 0));
+	EXPECT_EQ(0, strncmp(buf, g->read, strlen(g->read)));
+	close(fd);
+}
+
+/* One descriptor, many writes; each one is a value. */
+CASE(values, descriptor_can_be_written_again)
+{
+	const struct good *g = variant->good;
+	int fd = open(pool_path(self->pool, variant->file), O_WRONLY);
+
+	ASSERT_LE(0, fd);
+	for (; g < variant->good + MOST && g->text; g++) {
+		EXPECT_EQ((ssize_t)strlen(g->text),
+			  write(fd, g->text, strlen(g->text)));
+		EXPECT_STREQ(g->read, get(self->pool, variant->file));
+	}
+	EXPECT_EQ(-1, write(fd, "abc", 3));
+	EXPECT_EQ(EINVAL, errno);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs share: files in a few words, and pools that are driven
+ * through the module ants_ctl. All functions return -errno on error.
+ */
+#ifndef _ANTS_USERSPACE_TEST_UTIL_H
+#define _ANTS_USERSPACE_TEST_UTIL_H
+
+/* Before any header of the C library: it asks for all that it has. */
+#define _GNU_SOURCE
+
+/* The harness is not made for -Wextra. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "kselftest_harness.h"
+#pragma GCC diagnostic pop
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANTS_DIR	"/sys/kernel/ants"
+#define CTL_FILE	"/sys/kernel/debug/ants_ctl/control"
+
+/* Seconds for a condition that must come true; a loaded machine is slow. */
+#define DEADLINE	60
+
+/* Waits until @cond holds; the value says whether it did. */
+#define soon(cond)							\
+({									\
+	int __tries = DEADLINE * 200;					\
+									\
+	while (!(cond) && --__tries)					\
+		usleep(5000);						\
+	__tries > 0;							\
+})
+
+#define EXPECT_SOON(cond)	EXPECT_TRUE(soon(cond))
+#define ASSERT_SOON(cond)	ASSERT_TRUE(soon(cond))
+
+/* Guests are slow; the harness would give up after 30 s. */
+#define CASE(fixture, name)	TEST_F_TIMEOUT(fixture, name, 90)
+
+static inline int read_file(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = read(fd, buf, size - 1);
+	if (len < 0)
+		len = -errno;
+	else
+		buf[len] = '\0';
+	close(fd);
+	return len;
+}
+
+static inline int write_file(const char *path, const void *buf, size_t len)
+{
+	int fd = open(path, O_WRONLY);
+	ssize_t ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, buf, len);
+	if (ret < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* A command for ants_ctl; 0 or what ants answered. */
+static inline int ctl(const char *fmt, ...)
+{
+	char line[128];
+	va_list args;
+	int len, ret;
+
+	va_start(args, fmt);
+	len = vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	ret = write_file(CTL_FILE, line, len);
+	return ret < 0 ? ret : 0;
+}
+
+static inline const char *pool_path(const char *pool, const char *file)
+{
+	static char path[4][400];
+	static unsigned int next;
+	char *p = path[next++ % 4];
+
+	snprintf(p, sizeof(path[0]), ANTS_DIR "/%s/%s", pool, file);
+	return p;
+}
+
+/* The text of a file without its newline, good until the fourth call after. */
+static inline const char *get(const char *pool, const char *file)
+{
+	static char text[4][4097];
+	static unsigned int next;
+	char *p = text[next++ % 4];
+	int len = read_file(pool_path(pool, file), p, sizeof(text[0]));
+
+	if (len < 0)
+		snprintf(p, sizeof(text[0]), "error %d", -len);
+	else if (len && p[len - 1] == '\n')
+		p[len - 1] = '\0';
+	return p;
+}
+
+/* The number in a file, or -1. */
+static inline long get_number(const char *pool, const char *file)
+{
+	const char *text = get(pool, file);
+	char *end;
+	long ret = strtol(text, &end, 10);
+
+	return *text && !*end ? ret : -1;
+}
+
+/* 0 if all of @text was taken. */
+static inline int put(const char *pool, const char *file, const char *text)
+{
+	int ret = write_file(pool_path(pool, file), text, strlen(text));
+
+	return ret < 0 ? ret : ret != (int)strlen(text);
+}
+
+/* A child that gives ants_ctl one command; reap() returns the answer. */
+static inline pid_t ctl_async(const char *command)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(-ctl("%s", command));
+	return pid;
+}
+
+/* The child's answer, 0 or -errno; -EINTR if it was killed. */
+static inline int reap(pid_t pid)
+{
+	int status = 0;
+
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+#endif /* _ANTS_USERSPACE_TEST_UTIL_H */
