@@ -169,7 +169,7 @@ static bool grant_due(const struct ants_pool *pool)
 		return true;
 	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
 	return task_cpu(first->task) != raw_smp_processor_id() &&
-	       ants_places(pool) >= DIV_ROUND_UP(pool->capacity, 2);
+	       ants_places(pool) > pool->capacity / 2;
 }
 
 void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
@@ -219,6 +219,8 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	unsigned int i;
 
 	rcu_read_lock();
+	/* A woken thread that shall preempt does so at the end, not at a tick. */
+	preempt_disable();
 	raw_spin_unlock(&pool->lock);
 	if (kick->nr_wake)
 		wake_up_process(kick->first);
@@ -227,6 +229,7 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	if (kick->todo & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep);
 	local_irq_restore(kick->flags);
+	preempt_enable();
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
 	if (kick->todo & ANTS_TODO_GRANT)

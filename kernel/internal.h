@@ -5,6 +5,7 @@
  * Lock legend, the letter in front of each field:
  *
  * I: set before the object is published, read-only after
+ * O: a hint, read and written without a lock
  * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
  *    allocates, wakes or calls back under it, and no hold touches more than
  *    ANTS_ROUND list entries.
@@ -217,7 +218,7 @@ struct ants_waiter {
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_pools
- * @warned_reclaim: L: ANTS_MEM_RECLAIM was found missing, and said so
+ * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
  * @map: held around each task, touched by each wait
  * @key: of @map
  * @seen_workers: L: @nr_workers at the last ants_check()

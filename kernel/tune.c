@@ -14,7 +14,12 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		return -EINVAL;
 	if (capacity == ANTS_UNLIMITED)
 		return flags & ANTS_PREALLOC ? -EINVAL : 0;
-	return capacity > ANTS_BOUND_MAX ? -EINVAL : 0;
+	if (capacity > ANTS_BOUND_MAX)
+		return -EINVAL;
+	/* All of its slots are made at once, so that the sum matters. */
+	if (flags & ANTS_PREALLOC && queue_depth > ANTS_BOUND_MAX - capacity)
+		return -EINVAL;
+	return 0;
 }
 
 static unsigned int floor_of(const struct ants_pool *pool)
@@ -192,8 +197,10 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
 {
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
-	pool->flags &= ~ANTS_NONBLOCKING;
-	pool->flags |= on ? ANTS_NONBLOCKING : 0;
+	if (on)
+		pool->flags |= ANTS_NONBLOCKING;
+	else
+		pool->flags &= ~ANTS_NONBLOCKING;
 	raw_spin_unlock_irq(&pool->lock);
 	return 0;
 }

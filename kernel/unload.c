@@ -158,16 +158,25 @@ static void wait_for_tasks(const struct module *mod)
 	}
 }
 
-static struct ants_pool *pool_of(const struct module *mod)
+static struct ants_pool *pool_of(const struct module *mod, bool released)
 {
 	struct ants_pool *pool, *found = NULL;
 
 	mutex_lock(&ants_registry_lock);
 	list_for_each_entry(pool, &ants_pools, registered)
-		if (pool->owner == mod && !found)
+		if (pool->owner == mod && ants_is_released(pool) == released)
 			found = pool;
 	mutex_unlock(&ants_registry_lock);
 	return found;
+}
+
+/* First, so that a task that submits itself again comes to an end. */
+static void close_forgotten(const struct module *mod)
+{
+	struct ants_pool *pool;
+
+	while ((pool = pool_of(mod, false)))
+		ants_release(pool);
 }
 
 /* Nobody else can: who made them is gone. */
@@ -175,7 +184,7 @@ static void destroy_forgotten(const struct module *mod)
 {
 	struct ants_pool *pool;
 
-	while ((pool = pool_of(mod))) {
+	while ((pool = pool_of(mod, true))) {
 		pr_err("module %s forgot pool %s\n", mod->name, pool->name);
 		__ants_pool_destroy(pool);
 	}
@@ -187,6 +196,7 @@ static int unload_notify(struct notifier_block *nb, unsigned long state,
 	const struct module *mod = data;
 
 	if (state == MODULE_STATE_GOING) {
+		close_forgotten(mod);
 		wait_for_tasks(mod);
 		destroy_forgotten(mod);
 	}

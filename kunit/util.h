@@ -22,7 +22,7 @@
 
 #include "../kernel/internal.h"
 
-#define TEST_DEADLINE	(60 * HZ)
+#define TEST_DEADLINE	(40 * HZ)
 
 /* Waits until @cond holds; true if it does. May be evaluated many times. */
 #define WAIT_FOR(cond)							\
