@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# timeout: 400
+#
+# A client that goes while its tasks are here: rmmod waits for them, wherever
+# they are, and leaves nothing of the client behind. userspace-test/ants_client.c
+# is the client; its tasks wait at the gate of ants_ctl.
+
+. /ants/lib.sh
+
+POOLS=/sys/kernel/ants
+CTL=/sys/kernel/debug/ants_ctl
+
+ctl()
+{
+	echo "$*" >$CTL/control
+}
+
+# A gate that is closed, and nothing counted yet.
+reset()
+{
+	ctl close && echo 0 >$CTL/progress
+}
+
+done_is()
+{
+	[ "$(cat $CTL/progress)" -eq "$1" ]
+}
+
+stat_is()
+{
+	[ "$(cat "$POOLS/$1/stats/$2")" -eq "$3" ]
+}
+
+load()
+{
+	reset && insmod /ants/ants_client.ko "$@"
+}
+
+# Nothing with the client's name is left.
+gone()
+{
+	! loaded ants_client && [ ! -e $POOLS/client ] &&
+		! ants_threads | grep 'ants/client'
+}
+
+# goes: starts to unload the client; "check" runs its command in a subshell,
+# so that this must be outside of one
+goes()
+{
+	rmmod ants_client >/tmp/rmmod 2>&1 &
+	going=$!
+}
+
+# waits_in FUNCTION: rmmod sleeps in it, and no task has ended
+waits_in()
+{
+	wait_for "grep -q $1 /proc/$going/stack" 60 || cat "/proc/$going/stack"
+	grep -q '^ants_client .* Unloading ' /proc/modules && done_is 0
+}
+
+# gone_after NUMBER: rmmod succeeded when so many tasks had run
+gone_after()
+{
+	[ "$status" -eq 0 ] && done_is "$1" && gone
+}
+
+# let_go NUMBER TEST: the tasks may end; all of them do before rmmod returns
+let_go()
+{
+	ctl let
+	wait "$going"
+	status=$?
+	check "$2" gone_after "$1"
+}
+
+plan 35
+check "ants loads" insmod /ants/ants.ko
+check "ants_ctl loads" insmod /ants/ants_ctl.ko
+
+check "client with an idle pool loads" load act=idle
+check "its two threads are there" wait_for "stat_is client idle 2" 60
+check "ants may not go while its symbols are used" wait_for "! rmmod ants" 1
+check "and is whole" stat_is system running 0
+check "unload with an idle pool" rmmod ants_client
+check "leaves nothing" gone
+
+check "client with tasks running and pending in its pool" load act=busy
+check "four run, two are pending" wait_for "stat_is client busy 4 && stat_is client pending 2" 60
+goes
+check "unload waits in ants_pool_destroy()" waits_in __ants_pool_destroy
+let_go 6 "until all have run, and leaves nothing"
+
+check "client with tasks in the system pool" load act=system
+check "they run" wait_for "stat_is system busy 6" 60
+goes
+check "unload waits although exit returned" waits_in unload_notify
+log_mark
+check "and says for whom" wait_for "log_has 'module ants_client goes, waiting for held.* in pool system'" 60
+let_go 6 "until all have run, and leaves nothing"
+check "the system pool is usable" stat_is system completed 6
+
+ctl create other 1
+echo 64 >$POOLS/other/queue_depth
+check "client with tasks pending in another module's pool" load act=other
+check "one runs, five are pending" wait_for "stat_is other busy 1 && stat_is other pending 5" 60
+goes
+check "unload waits for those, too" waits_in unload_notify
+let_go 6 "until all have run"
+check "the other pool stays" [ -d $POOLS/other ]
+check "and is empty" wait_for "stat_is other busy 0" 60
+ctl destroy other
+
+log_mark
+check "client whose thread waits for a place" load act=stop
+check "it waits" wait_for "stat_is client waiting 1" 60
+goes
+check "stopping the thread ends its wait, destroy the pool" waits_in __ants_pool_destroy
+let_go 1 "once the only task has run"
+check "the wait ended with -EINTR" log_has 'the submitter got -4$'
+
+log_mark
+load act=release && wait_for "stat_is client waiting 1" 60
+goes
+check "unload by release, then stop" waits_in __ants_pool_destroy
+let_go 1 "once the only task has run"
+check "the wait ended with -ESHUTDOWN" log_has 'the submitter got -108$'
+
+load act=destroy && wait_for "stat_is client waiting 1" 60
+goes
+check "unload by destroy, under a thread that waits" waits_in __ants_pool_destroy
+let_go 1 "once the only task has run"
+
+check "ants_ctl unloads" rmmod ants_ctl

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# timeout: 240
+#
+# The echo server goes while connections are open: some served, one held by the
+# accept loop, which is blocked in ants_submit(), the others in the backlog.
+
+. /ants/lib.sh
+
+POOL=/sys/kernel/ants/echo
+
+stat_is()
+{
+	[ "$(cat "$POOL/stats/$1")" -eq "$2" ]
+}
+
+# Clients that say nothing until the server hangs up; descriptor 9 is their
+# input, which never ends.
+connect()
+{
+	mkfifo "/tmp/quiet$$" && exec 9<>"/tmp/quiet$$" && rm "/tmp/quiet$$"
+	clients=''
+	for _ in $(seq "$1"); do
+		nc 127.0.0.1 7007 <&9 >/dev/null &
+		clients="$clients $!"
+	done
+}
+
+# One that talks gets back what it says.
+answers()
+{
+	[ "$( (echo "$1"; sleep 1) | nc 127.0.0.1 7007)" = "$1" ]
+}
+
+clients_end()
+{
+	for client in $clients; do
+		wait_for "! kill -0 $client" 60 || return
+	done
+}
+
+no_thread()
+{
+	! ants_threads | grep echo && ! grep -qs echo_accept /proc/[0-9]*/comm
+}
+
+plan 12
+check "ants loads" insmod /ants/ants.ko
+check "the server loads" insmod /ants/ants_echo.ko capacity=2
+check "it answers" answers hello
+check "unloads idle" rmmod ants_echo
+check "loads again" insmod /ants/ants_echo.ko capacity=2
+connect 5
+check "two are served, the accept loop is blocked" wait_for "stat_is busy 2 && stat_is waiting 1" 60
+check_fails "ants may not go" rmmod ants
+check "unloads with connections open" rmmod ants_echo
+check "each client sees the end" clients_end
+check "no thread is left" no_thread
+check "no file is left" [ ! -e $POOL ]
+check "ants unloads" rmmod ants

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Submits when no memory is to be had, and from those who make it. */
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+
+#include "caller.h"
+
+/* From here on no slot can be allocated; undone when the test ends. */
+static void fail_end(struct kunit_resource *res)
+{
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+}
+
+static void fail_begin(struct kunit *test, enum ants_fail_point point)
+{
+	kunit_alloc_resource(test, test_pool_init, fail_end, GFP_KERNEL, NULL);
+	ants_fail_arm(point, -1);
+}
+
+/* A pool of one with a long queue, its worker at the gate, without memory. */
+static struct ants_pool *poor_pool(struct kunit *test, unsigned int flags,
+				   struct gate **gate)
+{
+	struct ants_attrs attrs = {
+		.capacity = 1, .queue_depth = 100, .flags = flags,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "poor");
+
+	*gate = test_gate(test);
+	fill_pool(test, pool, *gate, 1);
+	/* The upkeep has made the worker, and fills the stock behind it. */
+	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	fail_begin(test, ANTS_FAIL_SLOT);
+	return pool;
+}
+
+static void expect_passed(struct kunit *test, struct ants_pool *pool,
+			  struct gate *gate, int nr)
+{
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), nr);
+}
+
+/* The stock first; then it says so, and with memory all is well again. */
+static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
+{
+	struct gate *gate;
+	struct ants_pool *pool = poor_pool(test, ANTS_NONBLOCKING, &gate);
+	unsigned int stock = pool->nr_stock, i;
+
+	KUNIT_EXPECT_GE(test, stock, ANTS_SPARE_SLOTS);
+	for (i = 0; i < stock; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), stock);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	expect_passed(test, pool, gate, stock + 2);
+}
+
+/* Room or not, the submitter waits for a slot that comes back. */
+static void blocking_submit_waits_for_a_slot(struct kunit *test)
+{
+	struct gate *gate;
+	struct ants_pool *pool = poor_pool(test, 0, &gate);
+	unsigned int stock = pool->nr_stock, i;
+	struct submitter *waiter;
+
+	for (i = 0; i < stock; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_LT(test, ants_nr_pending(pool), 100);
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 1),
+			-ETIMEDOUT);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	expect_passed(test, pool, gate, stock + 2);
+}
+
+#define NR_TASKS	400
+#define NR_THREADS	3
+
+struct work {
+	struct ants_pool *pool;
+	atomic_t count;
+};
+
+static int call_submits(void *arg)
+{
+	struct work *work = arg;
+	int i, err = 0;
+
+	for (i = 0; i < NR_TASKS && !err; i++)
+		err = ants_submit(work->pool, count_task, &work->count);
+	return err;
+}
+
+static void expect_all_run(struct kunit *test, struct ants_pool *pool)
+{
+	struct caller *callers[NR_THREADS];
+	struct work work = { .pool = pool };
+	int i;
+
+	for (i = 0; i < NR_THREADS; i++)
+		callers[i] = call_async(test, call_submits, &work);
+	for (i = 0; i < NR_THREADS; i++)
+		KUNIT_EXPECT_EQ(test, caller_result(test, callers[i]), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&work.count), NR_THREADS * NR_TASKS);
+}
+
+static void blocking_pool_runs_all_without_memory(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 200 };
+	struct ants_pool *pool = test_pool(test, &attrs, "poor");
+
+	fail_begin(test, ANTS_FAIL_SLOT);
+	expect_all_run(test, pool);
+	KUNIT_EXPECT_LE(test, stats_of(pool).peak_pending, ANTS_SPARE_SLOTS + 1);
+}
+
+#define MOST_WAITERS	64
+
+/* Waiters that enrol one after another, in the order of the array. */
+struct queue {
+	struct ants_pool *pool;
+	struct gate *gate;
+	unsigned int nr;
+	struct submitter *waiters[MOST_WAITERS];
+};
+
+static void enrol(struct kunit *test, struct queue *q)
+{
+	unsigned int nr = ants_nr_waiting(q->pool) + 1;
+
+	q->waiters[q->nr++] = submit_async(test, q->pool, gate_task, q->gate,
+					   MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(q->pool) == nr);
+}
+
+static void expect_all_granted(struct kunit *test, struct queue *q)
+{
+	unsigned int i;
+
+	gate_open(q->gate);
+	for (i = 0; i < q->nr; i++)
+		KUNIT_EXPECT_EQ(test, submitter_result(test, q->waiters[i]), 0);
+}
+
+/*
+ * Waiters that found the stock empty are in front of some that found a slot
+ * which came back: they are served all the same.
+ */
+static void waiter_without_a_slot_is_not_forgotten(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
+	unsigned int first, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	q->pool = test_pool(test, &attrs, "herds");
+	q->gate = test_gate(test);
+	fill_pool(test, q->pool, q->gate, 1);
+	EXPECT_SOON(test, !READ_ONCE(q->pool->upkeep_queued));
+	fail_begin(test, ANTS_FAIL_SLOT);
+	first = min_t(unsigned int, q->pool->nr_stock, MOST_WAITERS / 2 - 3);
+	for (i = 0; i < first + 3; i++)
+		enrol(test, q);
+	for (i = 1; i <= first; i++) {
+		gate_let_one(q->gate);
+		EXPECT_SOON(test, atomic_read(&q->gate->entered) == i + 1);
+		enrol(test, q);
+	}
+	expect_all_granted(test, q);
+	expect_passed(test, q->pool, q->gate, q->nr + 1);
+}
+
+/* No slot, no thread: what the pool was made with is enough. */
+static void reclaim_pool_makes_progress_without_memory(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 4, .queue_depth = 50, .flags = ANTS_MEM_RECLAIM,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "reclaim");
+
+	fail_begin(test, ANTS_FAIL_SLOT);
+	fail_begin(test, ANTS_FAIL_THREAD);
+	expect_all_run(test, pool);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1);
+}
+
+static void preallocated_pool_needs_no_memory(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 4, .queue_depth = 40,
+		.flags = ANTS_PREALLOC | ANTS_NONBLOCKING,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "prepared");
+	struct gate *gate = test_gate(test);
+	int i;
+
+	fail_begin(test, ANTS_FAIL_SLOT);
+	fail_begin(test, ANTS_FAIL_THREAD);
+	for (i = 0; i < 44; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), -EAGAIN);
+	expect_passed(test, pool, gate, 44);
+}
+
+/* Accepted while no thread can be made: it runs when one can. */
+static void task_outlives_failing_threads(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_pool *pool = test_pool(test, &attrs, "threadless");
+	atomic_t count = ATOMIC_INIT(0);
+
+	fail_begin(test, ANTS_FAIL_THREAD);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	EXPECT_SOON(test, READ_ONCE(pool->backoff));
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	EXPECT_SOON(test, atomic_read(&count) == 1);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+}
+
+/* Told once per pool, and done. */
+static void submit_from_reclaim_is_noticed(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_MEM_RECLAIM };
+	struct ants_pool *fit = test_pool(test, &attrs, "fit");
+	struct ants_pool *unfit = test_pool(test, NULL, "unfit");
+	atomic_t count = ATOMIC_INIT(0);
+	unsigned int flags;
+
+	KUNIT_EXPECT_EQ(test, ants_submit(unfit, count_task, &count), 0);
+	KUNIT_EXPECT_FALSE(test, unfit->warned_reclaim);
+	flags = memalloc_noreclaim_save();
+	KUNIT_EXPECT_EQ(test, ants_submit(unfit, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(unfit, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(fit, count_task, &count), 0);
+	memalloc_noreclaim_restore(flags);
+	KUNIT_EXPECT_TRUE(test, unfit->warned_reclaim);
+	KUNIT_EXPECT_FALSE(test, fit->warned_reclaim);
+	KUNIT_EXPECT_EQ(test, ants_flush(unfit), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(fit), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 4);
+}
+
+static struct kunit_case memory_cases[] = {
+	KUNIT_CASE(nonblocking_submit_uses_up_the_stock),
+	KUNIT_CASE(blocking_submit_waits_for_a_slot),
+	KUNIT_CASE(blocking_pool_runs_all_without_memory),
+	KUNIT_CASE(waiter_without_a_slot_is_not_forgotten),
+	KUNIT_CASE(reclaim_pool_makes_progress_without_memory),
+	KUNIT_CASE(preallocated_pool_needs_no_memory),
+	KUNIT_CASE(task_outlives_failing_threads),
+	KUNIT_CASE(submit_from_reclaim_is_noticed),
+	{}
+};
+
+static struct kunit_suite memory_suite = {
+	.name = "ants_memory",
+	.test_cases = memory_cases,
+};
+
+kunit_test_suite(memory_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of submits without memory");
+MODULE_LICENSE("GPL");

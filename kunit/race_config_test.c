@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Races of tune, release and flush, stopped between their first step, which is
+ * one locked section, and what follows from it in rounds; and of the last step
+ * of a worker's end, its join.
+ */
+#include <linux/module.h>
+
+#include "race.h"
+
+/* --- ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun --------- */
+
+static struct call *hold_tune(struct kunit *test, struct ants_pool *pool,
+			      unsigned int capacity)
+{
+	struct call *call;
+
+	hold(ANTS_PAUSE_TUNE, pool);
+	call = call_async(test, pool, call_tune, capacity);
+	expect_held(test, ANTS_PAUSE_TUNE);
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), capacity);
+	return call;
+}
+
+/* B10: between the new capacity and the look at the waiters. */
+static void submitter_comes_between_the_steps_of_a_growth(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *tuner, *submitter;
+
+	fill_pool(test, pool, gate, 1);
+	tuner = hold_tune(test, pool, 2);
+	submitter = submit_call(test, pool, count_task, count, FOREVER);
+	expect_result(test, submitter, 0);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+}
+
+/* B18: the waiter that was there before is granted by the tune itself. */
+static void growth_grants_a_waiter(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *tuner, *waiter;
+
+	fill_pool(test, pool, gate, 1);
+	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	tuner = hold_tune(test, pool, 2);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
+			-EAGAIN);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0U);
+	expect_result(test, waiter, 0);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+}
+
+static void task_ends_between_the_steps_of_a_growth(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *tuner, *waiter;
+
+	fill_pool(test, pool, gate, 1);
+	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	tuner = hold_tune(test, pool, 2);
+	gate_open(gate);
+	expect_result(test, waiter, 0);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	expect_drained(test, pool, count, 1);
+}
+
+/* B19: one worker too many, so exactly one leaves, whoever decides it. */
+static void task_ends_between_the_steps_of_a_shrink(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test), *other = test_gate(test);
+	struct call *tuner;
+
+	fill_pool(test, pool, gate, 1);
+	fill_pool(test, pool, other, 1);
+	tuner = hold_tune(test, pool, 1);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	gate_open(other);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+}
+
+/* The new bound holds at once, not when the rounds are over. */
+static void submitter_comes_between_the_steps_of_a_shrink(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *tuner, *waiter;
+
+	fill_pool(test, pool, gate, 1);
+	tuner = hold_tune(test, pool, 1);
+	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 1U);
+	gate_open(gate);
+	expect_result(test, waiter, 0);
+	expect_drained(test, pool, count, 1);
+}
+
+/* Idle workers that a task wakes before they are shed: all but one leave. */
+static void idle_workers_are_woken_before_they_are_shed(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 3, 0);
+	struct gate *gate = test_gate(test);
+	struct call *tuner;
+
+	park_workers(test, pool, 3);
+	tuner = hold_tune(test, pool, 1);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), 0);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+}
+
+static void release_waits_for_a_tune(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct call *tuner = hold_tune(test, pool, 2);
+	struct call *releaser = call_async(test, pool, call_release, 0);
+
+	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 2);
+	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+	expect_result(test, releaser, 0);
+	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
+}
+
+/* --- ANTS_PAUSE_RELEASE: closed, the rounds have not begun ------------------- */
+
+static struct call *hold_release(struct kunit *test, struct ants_pool *pool)
+{
+	struct call *call;
+
+	hold(ANTS_PAUSE_RELEASE, pool);
+	call = call_async(test, pool, call_release, 0);
+	expect_held(test, ANTS_PAUSE_RELEASE);
+	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
+	return call;
+}
+
+/* P5: closing is one step, whatever is left of it to do. */
+static void submit_between_the_steps_of_a_release(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *releaser;
+
+	fill_pool(test, pool, gate, 1);
+	releaser = hold_release(test, pool);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, count), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, count_task, count, 1),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
+			-ESHUTDOWN);
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	gate_open(gate);
+	expect_drained(test, pool, count, 0);
+}
+
+/* A place that falls free is not granted to a waiter of a closed pool. */
+static void task_ends_between_the_steps_of_a_release(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *releaser, *waiter;
+
+	fill_pool(test, pool, gate, 1);
+	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	releaser = hold_release(test, pool);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_running(pool) == 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 1U);
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	expect_result(test, waiter, -ESHUTDOWN);
+	expect_drained(test, pool, count, 0);
+}
+
+/* Accepted before: runs, even if its worker was not woken yet. */
+static void pending_tasks_run_between_the_steps_of_a_release(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 3);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *releaser;
+	int i;
+
+	fill_pool(test, pool, gate, 1);
+	for (i = 0; i < 3; i++)
+		expect_submitted(test, pool, count_task, count);
+	releaser = hold_release(test, pool);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(count) == 3);
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	expect_drained(test, pool, count, 3);
+}
+
+/* B26: a reboot does not overtake a release that is still at work. */
+static void reboot_waits_for_a_release(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *releaser, *rebooter;
+
+	releaser = hold_release(test, pool);
+	rebooter = call_async(test, pool, call_reboot, 0);
+	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 2);
+	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
+	KUNIT_EXPECT_FALSE(test, call_returned(rebooter));
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	expect_result(test, rebooter, 0);
+	expect_submitted(test, pool, count_task, count);
+	expect_drained(test, pool, count, 1);
+}
+
+static void two_releases_at_once(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *releaser, *drainer, *waiter;
+
+	fill_pool(test, pool, gate, 1);
+	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	releaser = hold_release(test, pool);
+	drainer = call_async(test, pool, call_drain, FOREVER);
+	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 2);
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	expect_result(test, waiter, -ESHUTDOWN);
+	gate_open(gate);
+	expect_result(test, drainer, 0);
+	expect_drained(test, pool, count, 0);
+}
+
+/* Destroy waits for a caller inside release. */
+static void destroy_waits_for_a_release(struct kunit *test)
+{
+	struct ants_pool *pool = race_own_pool(test, 1);
+	struct call *releaser = hold_release(test, pool);
+	struct call *destroyer = call_async(test, pool, call_destroy, 0);
+
+	EXPECT_SOON(test, !list_empty_careful(&pool->config.wait_list));
+	KUNIT_EXPECT_FALSE(test, call_returned(destroyer));
+	let_go(ANTS_PAUSE_RELEASE);
+	expect_result(test, releaser, 0);
+	expect_result(test, destroyer, 0);
+}
+
+/* --- ANTS_PAUSE_FLUSH: the epoch is flipped, the wait has not begun ----------- */
+
+static struct call *hold_flush(struct kunit *test, struct ants_pool *pool)
+{
+	struct call *call;
+
+	hold(ANTS_PAUSE_FLUSH, pool);
+	call = call_async(test, pool, call_flush, FOREVER);
+	expect_held(test, ANTS_PAUSE_FLUSH);
+	return call;
+}
+
+static void tasks_end_before_the_flush_waits(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	struct call *flusher;
+
+	fill_pool(test, pool, gate, 1);
+	flusher = hold_flush(test, pool);
+	gate_open(gate);
+	EXPECT_SOON(test, stat_completed(pool) == 1);
+	let_go(ANTS_PAUSE_FLUSH);
+	expect_result(test, flusher, 0);
+}
+
+/* What comes after the flush began is not waited for. */
+static void submit_after_the_flush_began(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test), *later = test_gate(test);
+	struct call *flusher;
+
+	fill_pool(test, pool, gate, 1);
+	flusher = hold_flush(test, pool);
+	expect_submitted(test, pool, gate_task, later);
+	EXPECT_SOON(test, atomic_read(&later->entered) == 1);
+	let_go(ANTS_PAUSE_FLUSH);
+	KUNIT_EXPECT_FALSE(test, call_returned(flusher));
+	gate_open(gate);
+	expect_result(test, flusher, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 0);
+}
+
+/* A flush ends even if the pool is closed and its last thread goes meanwhile. */
+static void pool_is_drained_before_the_flush_waits(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	struct call *flusher;
+
+	fill_pool(test, pool, gate, 1);
+	flusher = hold_flush(test, pool);
+	gate_open(gate);
+	expect_drained(test, pool, count, 0);
+	let_go(ANTS_PAUSE_FLUSH);
+	expect_result(test, flusher, 0);
+}
+
+/* The second one waits for what the first one began to wait for, and more. */
+static void flush_comes_while_another_one_begins(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test), *later = test_gate(test);
+	struct call *first, *second;
+
+	fill_pool(test, pool, gate, 1);
+	first = hold_flush(test, pool);
+	expect_submitted(test, pool, gate_task, later);
+	second = call_async(test, pool, call_flush, FOREVER);
+	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 2);
+	let_go(ANTS_PAUSE_FLUSH);
+	gate_open(gate);
+	expect_result(test, first, 0);
+	KUNIT_EXPECT_FALSE(test, call_returned(second));
+	gate_open(later);
+	expect_result(test, second, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 1);
+}
+
+/* --- ANTS_PAUSE_JOIN: gone, not joined ------------------------------------------ */
+
+static void hold_join(struct kunit *test, struct ants_pool *pool)
+{
+	hold(ANTS_PAUSE_JOIN, pool);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	expect_held(test, ANTS_PAUSE_JOIN);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0U);
+}
+
+/* P7, B26: a thread that is not joined is not gone. */
+static void release_waits_for_the_join(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 1);
+	hold_join(test, pool);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
+	let_go(ANTS_PAUSE_JOIN);
+	expect_drained(test, pool, count, 0);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+	expect_submitted(test, pool, count_task, count);
+	expect_drained(test, pool, count, 1);
+}
+
+static void destroy_waits_for_the_join(struct kunit *test)
+{
+	struct ants_pool *pool = race_own_pool(test, 1);
+	struct call *call;
+
+	park_workers(test, pool, 1);
+	hold_join(test, pool);
+	call = call_async(test, pool, call_destroy, 0);
+	EXPECT_SOON(test, somebody_drains(pool));
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	let_go(ANTS_PAUSE_JOIN);
+	expect_result(test, call, 0);
+}
+
+/* Whoever joins also makes threads: tasks wait for it, and are not lost. */
+static void submit_comes_while_a_worker_is_joined(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 1 };
+	struct ants_pool *pool = test_pool(test, &attrs, "race");
+	atomic_t *count = counter(test);
+
+	hold(ANTS_PAUSE_JOIN, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_JOIN);
+	expect_submitted(test, pool, count_task, count);
+	let_go(ANTS_PAUSE_JOIN);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	EXPECT_SOON(test, stat_reaped(pool) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	expect_drained(test, pool, count, 2);
+}
+
+static struct kunit_case race_config_cases[] = {
+	KUNIT_CASE(submitter_comes_between_the_steps_of_a_growth),
+	KUNIT_CASE(growth_grants_a_waiter),
+	KUNIT_CASE(task_ends_between_the_steps_of_a_growth),
+	KUNIT_CASE(task_ends_between_the_steps_of_a_shrink),
+	KUNIT_CASE(submitter_comes_between_the_steps_of_a_shrink),
+	KUNIT_CASE(idle_workers_are_woken_before_they_are_shed),
+	KUNIT_CASE(release_waits_for_a_tune),
+	KUNIT_CASE(submit_between_the_steps_of_a_release),
+	KUNIT_CASE(task_ends_between_the_steps_of_a_release),
+	KUNIT_CASE(pending_tasks_run_between_the_steps_of_a_release),
+	KUNIT_CASE(reboot_waits_for_a_release),
+	KUNIT_CASE(two_releases_at_once),
+	KUNIT_CASE(destroy_waits_for_a_release),
+	KUNIT_CASE(tasks_end_before_the_flush_waits),
+	KUNIT_CASE(submit_after_the_flush_began),
+	KUNIT_CASE(pool_is_drained_before_the_flush_waits),
+	KUNIT_CASE(flush_comes_while_another_one_begins),
+	KUNIT_CASE(release_waits_for_the_join),
+	KUNIT_CASE(destroy_waits_for_the_join),
+	KUNIT_CASE(submit_comes_while_a_worker_is_joined),
+	{}
+};
+
+static struct kunit_suite race_config_suite = {
+	.name = "ants_race_config",
+	.exit = race_exit,
+	.test_cases = race_config_cases,
+};
+
+kunit_test_suite(race_config_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of forced races of tune, release, flush");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Races of a thread that is being made, forced with pause points: its place is
+ * taken, it is made, it runs and has not had the lock; and making it fails.
+ * Whatever happens meanwhile has to come out the same at each of the three.
+ */
+#include <linux/module.h>
+
+#include "race.h"
+
+static const enum ants_pause_point stages[] = {
+	ANTS_PAUSE_MAKE,
+	ANTS_PAUSE_MADE,
+	ANTS_PAUSE_NEW,
+};
+
+static void stage_name(const enum ants_pause_point *stage, char *desc)
+{
+	static const char * const names[] = { "reserved", "made", "new" };
+
+	strscpy(desc, names[stage - stages], KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(stage, stages, stage_name);
+
+static enum ants_pause_point stage_of(struct kunit *test)
+{
+	return *(const enum ants_pause_point *)test->param_value;
+}
+
+static void let_stage_go(struct kunit *test)
+{
+	let_go(stage_of(test));
+}
+
+/* A counted task is pending, and its worker on the way. */
+static void hold_newcomer(struct kunit *test, struct ants_pool *pool,
+			  atomic_t *count)
+{
+	unsigned int running = ants_nr_running(pool);
+
+	hold(stage_of(test), pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, stage_of(test));
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), running + 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 1U);
+}
+
+/* B9: its place counts from the beginning, so no second thread is made. */
+static void submit_meets_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold_newcomer(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
+			-EAGAIN);
+	call = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	let_stage_go(test);
+	expect_result(test, call, 0);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	expect_drained(test, pool, count, 2);
+}
+
+static void release_meets_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	hold_newcomer(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
+	let_stage_go(test);
+	expect_drained(test, pool, count, 1);
+}
+
+/* Above the new capacity it leaves; the worker that stays takes its task. */
+static void shrink_meets_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold_newcomer(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
+	let_stage_go(test);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	expect_drained(test, pool, count, 1);
+}
+
+/* The capacity is there again before it looks: then it stays. */
+static void shrink_and_growth_meet_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold_newcomer(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
+	let_stage_go(test);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+/*
+ * A burst that another worker drains costs no further thread: four tasks, all
+ * without a worker when the first thread was decided on.
+ */
+static void queue_is_drained_before_a_newcomer_comes(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 8, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+	int i;
+
+	fill_pool(test, pool, gate, 1);
+	hold_newcomer(test, pool, count);
+	if (stage_of(test) != ANTS_PAUSE_NEW)
+		for (i = 0; i < 3; i++)
+			expect_submitted(test, pool, count_task, count);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 0U);
+	let_stage_go(test);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 0U);
+}
+
+static void destroy_meets_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_own_pool(test, 1);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold_newcomer(test, pool, count);
+	call = call_async(test, pool, call_destroy, 0);
+	EXPECT_SOON(test, ants_is_released(pool) &&
+		    somebody_drains(pool));
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	let_stage_go(test);
+	expect_result(test, call, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
+}
+
+/* One thread more is due, not two: it counts as one of them already. */
+static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 4, 0);
+	atomic_t *count = counter(test);
+
+	hold_newcomer(test, pool, count);
+	expect_written(test, pool, "min_workers", "2");
+	let_stage_go(test);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	expect_drained(test, pool, count, 1);
+}
+
+/* --- a thread cannot be made --------------------------------------------------- */
+
+/* P16: the place comes back, another try is made, the task is not lost. */
+static void thread_is_made_at_the_second_try(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold(ANTS_PAUSE_MAKE, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_MAKE);
+	call = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	ants_fail_arm(ANTS_FAIL_THREAD, 3);
+	let_go(ANTS_PAUSE_MAKE);
+	expect_result(test, call, 0);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	expect_drained(test, pool, count, 2);
+}
+
+/* While the place was taken another worker finished everything. */
+static void thread_fails_after_the_queue_was_drained(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold(ANTS_PAUSE_MAKE, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_MAKE);
+	ants_fail_arm(ANTS_FAIL_THREAD, 1);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	let_go(ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	expect_drained(test, pool, count, 1);
+}
+
+/* No thread at all: who waits for the tasks runs them. */
+static void flush_runs_tasks_itself(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 3);
+	atomic_t *count = counter(test);
+	int i;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (i = 0; i < 4; i++)
+		expect_submitted(test, pool, count_task, count);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 4);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 0ULL);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0U);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	expect_submitted(test, pool, count_task, count);
+	EXPECT_SOON(test, atomic_read(count) == 5);
+}
+
+static void release_runs_tasks_itself(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 3);
+	atomic_t *count = counter(test);
+	struct call *call;
+	int i;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (i = 0; i < 4; i++)
+		expect_submitted(test, pool, count_task, count);
+	call = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	expect_drained(test, pool, count, 4);
+	expect_result(test, call, -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 0ULL);
+}
+
+static void destroy_runs_tasks_itself(struct kunit *test)
+{
+	struct ants_pool *pool = race_own_pool(test, 2);
+	atomic_t *count = counter(test);
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	expect_submitted(test, pool, count_task, count);
+	expect_submitted(test, pool, count_task, count);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 2);
+}
+
+static struct kunit_case race_make_cases[] = {
+	KUNIT_CASE_PARAM(submit_meets_a_newcomer, stage_gen_params),
+	KUNIT_CASE_PARAM(release_meets_a_newcomer, stage_gen_params),
+	KUNIT_CASE_PARAM(shrink_meets_a_newcomer, stage_gen_params),
+	KUNIT_CASE_PARAM(shrink_and_growth_meet_a_newcomer, stage_gen_params),
+	KUNIT_CASE_PARAM(queue_is_drained_before_a_newcomer_comes,
+			 stage_gen_params),
+	KUNIT_CASE_PARAM(destroy_meets_a_newcomer, stage_gen_params),
+	KUNIT_CASE_PARAM(floor_is_raised_while_a_newcomer_comes,
+			 stage_gen_params),
+	KUNIT_CASE(thread_is_made_at_the_second_try),
+	KUNIT_CASE(thread_fails_after_the_queue_was_drained),
+	KUNIT_CASE(flush_runs_tasks_itself),
+	KUNIT_CASE(release_runs_tasks_itself),
+	KUNIT_CASE(destroy_runs_tasks_itself),
+	{}
+};
+
+static struct kunit_suite race_make_suite = {
+	.name = "ants_race_make",
+	.exit = race_exit,
+	.test_cases = race_make_cases,
+};
+
+kunit_test_suite(race_make_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of forced races of a thread in the making");
+MODULE_LICENSE("GPL");

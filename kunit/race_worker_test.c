@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Races of a worker, forced with pause points: woken and not yet there, with a
+ * task that has not started, and with one that has ended.
+ */
+#include <linux/module.h>
+
+#include "race.h"
+
+/* --- ANTS_PAUSE_ARRIVE: came back from its sleep, has not had the lock -------- */
+
+/* @pool has idle workers; the one that is woken for a counted task is late. */
+static void hold_woken(struct kunit *test, struct ants_pool *pool,
+		       atomic_t *count)
+{
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+}
+
+/* The timer wakes the next one; the late one finds nothing, and parks. */
+static void late_wake_up_holds_up_nobody(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 2);
+	hold_woken(test, pool, count);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	expect_submitted(test, pool, count_task, count);
+	expect_drained(test, pool, count, 2);
+}
+
+/* The only worker is late, and there is room for another one. */
+static void late_wake_up_makes_a_thread(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 1);
+	hold_woken(test, pool, count);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	expect_drained(test, pool, count, 1);
+}
+
+/* Who took the lock is not on its way any more: the next one can be woken. */
+static void arrived_worker_frees_the_wake_up(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+
+	park_workers(test, pool, 2);
+	submit_never_late(test, pool, gate_task, gate);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(pool->waking));
+	expect_submitted(test, pool, gate_task, gate);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+/* One wake-up in flight: the woken worker starts its neighbour. */
+static void woken_worker_wakes_the_next_one(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+
+	park_workers(test, pool, 2);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	submit_never_late(test, pool, gate_task, gate);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	expect_submitted(test, pool, gate_task, gate);
+	KUNIT_EXPECT_EQ(test, ants_nr_idle(pool), 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->entered), 0);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+static void pool_is_released_under_a_woken_worker(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 1);
+	hold_woken(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	let_go(ANTS_PAUSE_ARRIVE);
+	expect_drained(test, pool, count, 1);
+}
+
+/* The surplus is idle, so it goes, and the woken worker stays. */
+static void shrink_spares_a_woken_worker(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+
+	park_workers(test, pool, 2);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	submit_never_late(test, pool, gate_task, gate);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+/* Above the capacity a woken worker leaves the task to those that stay. */
+static void shrink_overtakes_a_woken_worker(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 2);
+	fill_pool(test, pool, gate, 1);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	submit_never_late(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(pool->waking));
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	expect_drained(test, pool, count, 1);
+}
+
+/* Its time as an idle worker is over, but it is not idle any more. */
+static void woken_worker_is_not_reaped(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 60000 };
+	struct ants_pool *pool = test_pool(test, &attrs, "race");
+	atomic_t *count = counter(test);
+	unsigned long later;
+
+	park_workers(test, pool, 1);
+	hold_woken(test, pool, count);
+	expect_written(test, pool, "expiry_ms", "1");
+	later = jiffies + 10;
+	EXPECT_SOON(test, time_after(jiffies, later));
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, stat_reaped(pool) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
+	EXPECT_SOON(test, ants_nr_running(pool) == 0);
+}
+
+/*
+ * One worker is held on its way out, told to leave since it was idle for too
+ * long. From now on none expires.
+ */
+static struct ants_pool *hold_leaving(struct kunit *test, unsigned int capacity,
+				      unsigned int queue_depth)
+{
+	struct ants_attrs attrs = {
+		.capacity = capacity,
+		.queue_depth = queue_depth,
+		.expiry_ms = 60000,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "race");
+
+	park_workers(test, pool, 1);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	expect_written(test, pool, "expiry_ms", "1");
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 1U);
+	expect_written(test, pool, "expiry_ms", "60000");
+	return pool;
+}
+
+/* A task that comes before it is gone makes it stay: no thread is made. */
+static void leaving_worker_takes_a_task_after_all(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	expect_submitted(test, pool, count_task, count);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 0U);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
+	expect_drained(test, pool, count, 1);
+}
+
+static void leaving_worker_leaves(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_running(pool) == 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 0U);
+	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 1ULL);
+	expect_drained(test, pool, count, 0);
+}
+
+/* Somebody else took its place under the capacity; it may not stay. */
+static void leaving_worker_finds_its_place_taken(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 2, 1);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	expect_submitted(test, pool, count_task, count);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	expect_drained(test, pool, count, 1);
+}
+
+/* The hard bound counts it, so that no thread may be made in its stead. */
+static void leaving_worker_takes_what_nobody_else_may(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 2, 0);
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	expect_submitted(test, pool, gate_task, gate);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+static void pool_is_released_under_a_leaving_worker(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	expect_submitted(test, pool, count_task, count);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	let_go(ANTS_PAUSE_ARRIVE);
+	expect_drained(test, pool, count, 1);
+}
+
+/* --- ANTS_PAUSE_RUN: a task is taken, not started ----------------------------- */
+
+static void hold_taken(struct kunit *test, struct ants_pool *pool,
+		       atomic_t *count)
+{
+	hold(ANTS_PAUSE_RUN, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_RUN);
+	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 1U);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 0U);
+}
+
+static void release_waits_for_a_taken_task(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	hold_taken(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
+	let_go(ANTS_PAUSE_RUN);
+	expect_drained(test, pool, count, 1);
+}
+
+static void flush_waits_for_a_taken_task(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	hold_taken(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
+	let_go(ANTS_PAUSE_RUN);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
+}
+
+static void shrink_never_touches_a_taken_task(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 2);
+	hold_taken(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	let_go(ANTS_PAUSE_RUN);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	expect_drained(test, pool, count, 1);
+}
+
+/* --- ANTS_PAUSE_FINISH: a task returned, its worker has not said so ------------ */
+
+static void hold_finished(struct kunit *test, struct ants_pool *pool,
+			  atomic_t *count)
+{
+	u64 completed = stat_completed(pool);
+
+	hold(ANTS_PAUSE_FINISH, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_FINISH);
+	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
+	KUNIT_EXPECT_EQ(test, stat_completed(pool), completed);
+}
+
+/* B5, B10: the worker finds the waiter that came too early for it. */
+static void submit_waits_for_a_worker_that_is_nearly_free(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold_finished(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
+			-EAGAIN);
+	call = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	let_go(ANTS_PAUSE_FINISH);
+	expect_result(test, call, 0);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	expect_drained(test, pool, count, 2);
+}
+
+static void flush_waits_for_a_worker_to_say_so(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold_finished(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
+	call = call_async(test, pool, call_flush, FOREVER);
+	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 1);
+	let_go(ANTS_PAUSE_FINISH);
+	expect_result(test, call, 0);
+}
+
+/* B15: released between the end of its task and its look at what comes next. */
+static void pool_is_released_under_a_worker_that_finishes(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+
+	hold_finished(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
+	let_go(ANTS_PAUSE_FINISH);
+	expect_drained(test, pool, count, 1);
+}
+
+static void growth_does_not_wait_for_a_worker_that_finishes(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	struct call *call;
+
+	hold_finished(test, pool, count);
+	call = submit_call(test, pool, count_task, count, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
+	expect_result(test, call, 0);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	let_go(ANTS_PAUSE_FINISH);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	expect_drained(test, pool, count, 2);
+}
+
+/* B19: the idle one is the surplus, so the one that finishes has to stay. */
+static void shrink_sheds_idle_before_finishing(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	atomic_t *count = counter(test);
+
+	park_workers(test, pool, 2);
+	hold_finished(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	let_go(ANTS_PAUSE_FINISH);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 0U);
+}
+
+/* B8, B19: both are busy; the first to finish is the surplus, the next stays. */
+static void shrink_sheds_the_first_that_finishes(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold_finished(test, pool, count);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
+	let_go(ANTS_PAUSE_FINISH);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 1U);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
+}
+
+static struct kunit_case race_worker_cases[] = {
+	KUNIT_CASE(late_wake_up_holds_up_nobody),
+	KUNIT_CASE(late_wake_up_makes_a_thread),
+	KUNIT_CASE(arrived_worker_frees_the_wake_up),
+	KUNIT_CASE(woken_worker_wakes_the_next_one),
+	KUNIT_CASE(pool_is_released_under_a_woken_worker),
+	KUNIT_CASE(shrink_spares_a_woken_worker),
+	KUNIT_CASE(shrink_overtakes_a_woken_worker),
+	KUNIT_CASE(woken_worker_is_not_reaped),
+	KUNIT_CASE(leaving_worker_takes_a_task_after_all),
+	KUNIT_CASE(leaving_worker_leaves),
+	KUNIT_CASE(leaving_worker_finds_its_place_taken),
+	KUNIT_CASE(leaving_worker_takes_what_nobody_else_may),
+	KUNIT_CASE(pool_is_released_under_a_leaving_worker),
+	KUNIT_CASE(release_waits_for_a_taken_task),
+	KUNIT_CASE(flush_waits_for_a_taken_task),
+	KUNIT_CASE(shrink_never_touches_a_taken_task),
+	KUNIT_CASE(submit_waits_for_a_worker_that_is_nearly_free),
+	KUNIT_CASE(flush_waits_for_a_worker_to_say_so),
+	KUNIT_CASE(pool_is_released_under_a_worker_that_finishes),
+	KUNIT_CASE(growth_does_not_wait_for_a_worker_that_finishes),
+	KUNIT_CASE(shrink_sheds_idle_before_finishing),
+	KUNIT_CASE(shrink_sheds_the_first_that_finishes),
+	{}
+};
+
+static struct kunit_suite race_worker_suite = {
+	.name = "ants_race_worker",
+	.exit = race_exit,
+	.test_cases = race_worker_cases,
+};
+
+kunit_test_suite(race_worker_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of forced races of a worker");
+MODULE_LICENSE("GPL");
