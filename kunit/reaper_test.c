@@ -159,6 +159,33 @@ static void no_worker_expires_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 24);
 }
 
+/* B25: by the tick, which the case above may be too slow to see. */
+static void idle_time_counts_from_the_park(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+	unsigned long before, after, since, due;
+
+	hold(rig, ANTS_PAUSE_FINISH);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	held(rig, ANTS_PAUSE_FINISH);
+	before = jiffies;
+	let_go(rig, ANTS_PAUSE_FINISH);
+	ASSERT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	after = jiffies;
+	fire_in_vain(rig);
+	raw_spin_lock_irq(&rig->pool->lock);
+	since = list_first_entry(&rig->pool->idle, struct ants_worker,
+				 node)->idle_since;
+	due = rig->pool->timer.expires;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	KUNIT_EXPECT_TRUE(test, time_in_range(since, before, after));
+	/* One tick more than the expiry: the first one was not whole. */
+	KUNIT_EXPECT_EQ(test, due - since,
+			msecs_to_jiffies(RIG_EXPIRY_MS) + 1);
+}
+
 /* The one that a task would go to is the last to leave. */
 static void longest_idle_leave_first(struct kunit *test)
 {
@@ -393,6 +420,7 @@ static struct kunit_case reaper_cases[] = {
 	KUNIT_CASE(prealloc_keeps_all),
 	KUNIT_CASE(mem_reclaim_keeps_one),
 	KUNIT_CASE(no_worker_expires_early),
+	KUNIT_CASE(idle_time_counts_from_the_park),
 	KUNIT_CASE(longest_idle_leave_first),
 	KUNIT_CASE(busy_worker_stays),
 	KUNIT_CASE(expired_pool_is_silent),

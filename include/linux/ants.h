@@ -115,7 +115,7 @@ struct ants_attrs {
  * @peak_waiting: most callers that ever waited at once
  * @submitted: tasks accepted
  * @completed: tasks that ended
- * @rejected: submits that returned an error
+ * @rejected: submits that the pool refused, a bad argument not counted
  * @blocked: submits that had to wait, whatever came of it
  * @spawned: threads made
  * @reaped: threads that went away because they were idle for too long
