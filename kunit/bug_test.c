@@ -182,7 +182,8 @@ static void b08_leavers_give_their_places_back(struct kunit *test)
 		fill_pool(test, pool, gate, 4);
 		KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
 		gate_open(gate);
-		EXPECT_SOON(test, ants_nr_running(pool) == 1);
+		EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+		KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
 		KUNIT_EXPECT_EQ(test, ants_tune(pool, 4), 0);
 	}
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 4U);

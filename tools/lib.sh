@@ -3,6 +3,9 @@
 #
 # What the scripts of this project share. Sourced, never run.
 
+# $(...) stops at an error like everything else.
+shopt -s inherit_errexit
+
 # Nested scripts inherit the start time, so that all of them count alike.
 export ANTS_T0=${ANTS_T0:-$EPOCHSECONDS}
 

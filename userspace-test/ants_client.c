@@ -158,6 +158,7 @@ static void hop(void *to)
 	struct ants_pool *other = ants_ctl_pool("other");
 	int err = 0;
 
+	ants_ctl_pass();
 	atomic_inc(&ants_ctl_progress);
 	if (atomic_dec_return(&hops_left) > 0)
 		err = ants_try_submit(to, hop, to == other ? ants_system_pool :

@@ -202,7 +202,8 @@ inline check()
 	/* no task forgotten; "late" joins the three states of the contract */
 	assert(npend == 0 || waking != NONE ||
 	       (workers == busy + leaving + nnew + wk && (workers >= cap || upkeep || nnew > 0)));
-	/* no waiter forgotten: with a limit on grants a hold, somebody who has pending to take comes by */
+	/* no waiter forgotten; with a limit on grants a hold and waiters of different batches one is pending instead,
+	   and its taker goes on granting */
 	assert(nwait == 0 || NFREE <= 0 || released || tuning ||
 	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
 	assert(nwait == 0 || NFREE <= 0 || released || tuning || armed);
@@ -804,15 +805,11 @@ inline tune_round()
 	:: else
 	fi;
 #ifdef MUT_TUNE_NO_GRANT
-	tuning = 0;
+	tuning = 0
 #else
 	wake_next();
-	tuning = (nwait > 0 && NFREE > 0 && !released) || TOO_NESTED || (ABOVE && nidle > 0);
+	tuning = (nwait > 0 && NFREE > 0 && !released) || TOO_NESTED || (ABOVE && nidle > 0)
 #endif
-	if
-	:: !tuning && REAP && nidle > 0 && SPARE -> armed = 1
-	:: else
-	fi
 }
 
 active proctype tuner()
