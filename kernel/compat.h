@@ -6,12 +6,24 @@
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 
 /* Renamed in 6.16. */
 #ifndef timer_container_of
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
+#endif
+
+#if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *timer),
+	      clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
 #endif
 
 #endif /* _ANTS_COMPAT_H */

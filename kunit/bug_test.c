@@ -64,17 +64,13 @@ static void b01_many_submitters_share_one_worker(struct kunit *test)
 	expect_drained(test, pool, count, ARRAY_SIZE(call));
 }
 
-static bool is_asleep(struct call *call)
-{
-	return READ_ONCE(call->task->__state) != TASK_RUNNING;
-}
-
 /* Nothing but the event that it waits for makes @call run. */
 static void expect_no_polling(struct kunit *test, struct call *call)
 {
 	unsigned long switches, later;
 
-	EXPECT_SOON(test, is_asleep(call));
+	EXPECT_SOON(test, call_is_asleep(call));
+	/* A race only in a kernel where this test fails: the thread sleeps. */
 	switches = data_race(call->task->nvcsw);
 	later = jiffies + 20;
 	EXPECT_SOON(test, time_after(jiffies, later));

@@ -75,8 +75,8 @@ static struct visit *visit_of(struct kunit *test, struct ants_pool *pool)
 	v->nr = 1;
 	init_completion(&v->done);
 	v->irq_work = IRQ_WORK_INIT_HARD(visit_irq_work);
-	hrtimer_init(&v->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	v->hrtimer.function = visit_hrtimer;
+	hrtimer_setup(&v->hrtimer, visit_hrtimer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_HARD);
 	timer_setup(&v->timer, visit_timer, 0);
 	return v;
 }
@@ -137,7 +137,7 @@ static void from_softirq(struct kunit *test)
 	ants_fail_arm(ANTS_FAIL_SLOT, -1);
 	mod_timer(&v->timer, jiffies + 1);
 	wait_for_completion(&v->done);
-	del_timer_sync(&v->timer);
+	timer_delete_sync(&v->timer);
 	KUNIT_EXPECT_TRUE(test, v->soft);
 	expect_ran(test, v);
 }
@@ -300,7 +300,8 @@ static void interrupts_and_processes_share_a_pool(struct kunit *test)
 	struct visit *v = visitor(test);
 	int i;
 
-	v->hrtimer.function = submit_again;
+	hrtimer_setup(&v->hrtimer, submit_again, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_HARD);
 	hrtimer_start(&v->hrtimer, 1, HRTIMER_MODE_REL_HARD);
 	for (i = 0; i < NR_BOTH; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(v->pool, count_task,

@@ -174,6 +174,11 @@ static inline bool call_returned(struct call *call)
 	return completion_done(&call->done);
 }
 
+static inline bool call_is_asleep(struct call *call)
+{
+	return READ_ONCE(call->task->__state) != TASK_RUNNING;
+}
+
 /* The call returns by itself, with @result. */
 static inline void expect_result(struct kunit *test, struct call *call,
 				 int result)

@@ -308,7 +308,6 @@ static void meddle_fail(struct storm *storm)
 /* --- a million -------------------------------------------------------------------- */
 
 #define MILLION		1000000
-#define STEPS		20
 
 /*
  * One storm in steps, a case each: insmod waits for a case without a break, and
@@ -322,15 +321,17 @@ static struct storm million = {
 	.again = always,
 };
 
-static const void *next_step(const void *prev, char *desc)
-{
-	unsigned long step = (unsigned long)prev + MILLION / STEPS;
+static const unsigned int steps[] = {
+	5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90,
+	95, 100,
+};
 
-	if (step > MILLION)
-		return NULL;
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%lu tasks", step);
-	return (const void *)step;
+static void describe_step(const unsigned int *percent, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u %% of the tasks", *percent);
 }
+
+KUNIT_ARRAY_PARAM(step, steps, describe_step);
 
 static void million_start(struct kunit *test)
 {
@@ -344,7 +345,8 @@ static void million_start(struct kunit *test)
 
 static void million_tasks_run_once_each(struct kunit *test)
 {
-	u64 goal = (unsigned long)test->param_value;
+	const unsigned int *percent = test->param_value;
+	u64 goal = MILLION / 100 * *percent;
 
 	if (!million.pool)
 		million_start(test);
@@ -455,7 +457,7 @@ static struct kunit_case stress_cases[] = {
 	KUNIT_CASE(bursts_and_expiry_lose_nothing),
 	KUNIT_CASE(failing_creation_loses_nothing),
 	KUNIT_CASE(destroy_runs_what_is_in_flight),
-	KUNIT_CASE_PARAM(million_tasks_run_once_each, next_step),
+	KUNIT_CASE_PARAM(million_tasks_run_once_each, step_gen_params),
 	{}
 };
 
