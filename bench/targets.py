@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmarks must show, and whether they do."""
+
+from results import PEER, quantile
+
+DEFAULT, BATCH = "ants_submit", "ants_throughput"
+COST = "instructions"
+
+# subject, capacities, queue_depth; at most on 6.1, on 7.3
+TINY_TASK = (
+    (BATCH, (256, 1024), 0, 230, 230),
+    (DEFAULT, (256, 1024), 0, 400, 270),
+    (BATCH, (1, 4, 16), 256, 230, 230),
+    (DEFAULT, (1, 4, 16), 256, 400, 270),
+    (BATCH, (16,), 0, 560, 830),
+    (DEFAULT, (16,), 0, 800, 960),
+)
+# capacity, queue_depth; at least so many times the peer's items a second
+TINY_TASK_SMP = (
+    (256, 0, 1.0, 1.0),
+    (16, 256, 1.0, 1.0),
+    (16, 0, 0.4, None),
+)
+ROUND_TRIP = (0.92, 0.99)
+CONTENTION = (None, 1.1)
+SIZES = {"worker": 256, "slot": 48, "pool": 1024}
+
+
+class Target:
+    """One line of the list; a figure of None was not measured."""
+
+    def __init__(self, bench, what, figure, limit, unit="", at_least=False):
+        self.bench, self.what, self.unit = bench, what, unit
+        self.figure, self.limit, self.at_least = figure, limit, at_least
+
+    @property
+    def met(self):
+        if self.figure is None or self.limit is None:
+            return False
+        if self.at_least:
+            return self.figure >= self.limit
+        return self.figure <= self.limit
+
+
+class Targets:
+    """The targets of one kernel, measured on its results."""
+
+    def __init__(self, results):
+        self.results = results
+        self.column = 0 if results.version == "6.1" else 1
+
+    def limit(self, limits):
+        return limits[self.column]
+
+    def worst(self, bench, subject, unit=COST, **params):
+        series = self.results.find(bench, subject, unit, **params)
+        return series.worst() if series else None
+
+    def at_most(self, subject, limit, bench, unit=COST, **params):
+        what = " ".join([subject] + [f"{key}={value}" for key, value in params.items()])
+        return Target(bench, what, self.worst(bench, subject, unit, **params), limit, unit)
+
+    def tiny_task(self, bench):
+        for subject, capacities, depth, *limits in TINY_TASK:
+            for capacity in capacities:
+                yield self.at_most(subject, self.limit(limits), bench,
+                                   capacity=capacity, queue_depth=depth)
+        for subject in (BATCH, DEFAULT):
+            yield self.at_most(subject, self.half_a_ping_pong(), bench,
+                               capacity=1, queue_depth=0)
+
+    def half_a_ping_pong(self):
+        found = [s for s in self.results.series if s.subject == "ping_pong"]
+        return found[0].median() / 2 + 300 if found else None
+
+    def round_trip(self, bench):
+        peer = self.results.find(bench, PEER, COST)
+        limit = peer and self.limit(ROUND_TRIP) * peer.median()
+        for subject in (BATCH, DEFAULT):
+            yield self.at_most(subject, limit, bench)
+
+    def cold_burst(self, bench):
+        yield self.at_most(DEFAULT, 300, bench)
+        yield self.at_most(DEFAULT, 4, bench, "threads")
+
+    def scale_workers(self, bench):
+        if self.column:
+            return
+        few = self.results.find(bench, DEFAULT, COST, workers=16)
+        many = self.results.find(bench, DEFAULT, COST, workers=4096)
+        percent = 100 * abs(many.median() / few.median() - 1) if few and many else None
+        yield Target(bench, "4096 idle workers cost what 16 cost", percent, 3, "%")
+
+    def idle_cost(self, bench):
+        if self.column:
+            return
+        for unit in ("wakeups", "timers"):
+            yield self.at_most(DEFAULT, 0, bench, unit, phase="after_expiry")
+
+    def blocking(self, bench):
+        if self.column:
+            return
+        for unit, peer, shares in (("ms", PEER, {"warm": 3}),
+                                   (COST, "kthread_run", {"warm": 8, "cold": 4})):
+            other = self.results.find(bench, peer, unit, tasks=20000)
+            for pool, share in shares.items():
+                target = self.at_most(DEFAULT, other and other.median() / share, bench,
+                                      unit, capacity=2048, tasks=20000, pool=pool)
+                target.what += f" against {peer} / {share}"
+                yield target
+
+    def parallel(self, bench, subject, limit, **params):
+        """The lower quartile of the ratios to the peer, round by round."""
+        series = self.results.find(bench, subject, "items_per_second", **params)
+        peer = series and self.results.peer(series)
+        ratios = series.ratios(peer) if peer else []
+        what = " ".join([subject] + [f"{key}={value}" for key, value in params.items()])
+        return Target(bench, what, quantile(ratios, 0.25) if ratios else None, limit,
+                      "x " + (peer.param_text or PEER if peer else PEER), at_least=True)
+
+    def tiny_task_smp(self, bench):
+        for capacity, depth, *limits in TINY_TASK_SMP:
+            for subject in (BATCH, DEFAULT):
+                if self.limit(limits):
+                    yield self.parallel(bench, subject, self.limit(limits),
+                                        capacity=capacity, queue_depth=depth)
+
+    def contention(self, bench):
+        for subject in (BATCH, DEFAULT):
+            if self.limit(CONTENTION):
+                yield self.parallel(bench, subject, self.limit(CONTENTION))
+
+    def memory(self, bench):
+        if self.column:
+            return
+        for struct, limit in SIZES.items():
+            found = self.results.select(bench, unit="bytes", struct=struct)
+            yield Target(bench, f"struct {struct}", found[0].worst() if found else None,
+                         limit, "bytes")
+
+    BENCHES = (tiny_task, round_trip, cold_burst, scale_workers, idle_cost, blocking,
+               tiny_task_smp, contention, memory)
+
+    def all(self, benches):
+        for bench in self.BENCHES:
+            if bench.__name__ in benches:
+                yield from bench(self, bench.__name__)
+
+
+def benches_with_targets():
+    return [bench.__name__ for bench in Targets.BENCHES]
