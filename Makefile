@@ -12,7 +12,7 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install clean help demo test model bench check
+.PHONY: modules modules_install clean help demo test model bench bench-readme check
 .DEFAULT_GOAL := modules
 
 modules:
@@ -35,7 +35,10 @@ model:
 	@tools/model
 
 bench:
-	@bench/run
+	@B='$(B)' K='$(K)' CHECK='$(CHECK)' bench/run
+
+bench-readme:
+	@bench/run --readme
 
 check:
 	@tools/check
@@ -52,7 +55,13 @@ help:
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt compile'
 	@echo '                      style model) or one suite, script or program'
-	@echo '  make bench          measure the cost of a task, in instructions'
+	@echo '  make bench          measure ants beside workqueues, threads and others;'
+	@echo '                      CHECK=1 fails on a missed target'
+	@echo '  make bench B="tiny_task reap" K="6.1 7.3"  these benches, these kernels'
+	@echo '                      (tiny_task round_trip cold_burst idle_cost scale_workers'
+	@echo '                      reap tune blocking latency_loaded memory tiny_task_smp'
+	@echo '                      contention)'
+	@echo '  make bench-readme   put the results into README.md'
 	@echo ''
 	@echo 'Without one:'
 	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck'
