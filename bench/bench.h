@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of ants_bench.ko share.
+ *
+ * A bench is a list of rows, a row is a subject with its settings. All subjects
+ * stand behind struct subject, so that the same code runs around each of them;
+ * and each gets its tasks in the form that is native to it.
+ */
+#ifndef _ANTS_BENCH_H
+#define _ANTS_BENCH_H
+
+#include <linux/ants.h>
+#include <linux/completion.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/workqueue.h>
+
+/* Tasks of a round, where a bench or a subject does not say otherwise. */
+#define BENCH_TASKS	20000
+/* An expiry that no bench lives to see. */
+#define BENCH_NO_EXPIRY	(3600 * MSEC_PER_SEC)
+
+/**
+ * struct body - what a task does, as each subject wants to call it
+ * @call: for ants, the plain port, and threads
+ * @work: for workqueues
+ * @kwork: for kthread_worker
+ */
+struct body {
+	ants_fn_t call;
+	work_func_t work;
+	kthread_work_func_t kwork;
+};
+
+/**
+ * struct job - one task
+ * @work: workqueue's handle of it
+ * @kwork: kthread_worker's
+ * @body: what it does
+ * @done: completed by bodies that say so
+ * @stamp: a time, or a difference of times, in nanoseconds
+ */
+struct job {
+	union {
+		struct work_struct work;
+		struct kthread_work kwork;
+	};
+	const struct body *body;
+	struct completion done;
+	u64 stamp;
+};
+
+/* Makes struct body name##_body out of an inline function name##_job(job). */
+#define DEFINE_BODY(name)						\
+static void name##_call(void *data)					\
+{									\
+	name##_job(data);						\
+}									\
+									\
+static void name##_work(struct work_struct *work)			\
+{									\
+	name##_job(container_of(work, struct job, work));		\
+}									\
+									\
+static void name##_kwork(struct kthread_work *work)			\
+{									\
+	name##_job(container_of(work, struct job, kwork));		\
+}									\
+									\
+static const struct body name##_body = {				\
+	.call = name##_call,						\
+	.work = name##_work,						\
+	.kwork = name##_kwork,						\
+}
+
+/**
+ * struct row - a subject with its settings, and what a bench needs to run it
+ * @subject: who
+ * @capacity: of a pool, if the subject is &subject.bounded
+ * @queue_depth: of a pool
+ * @max_active: of a workqueue; 0 = its default
+ * @scope: affinity scope of a workqueue; NULL or "default" = not touched
+ * @expiry_ms: of a pool's idle threads
+ * @tasks: how many make a round
+ * @body: what they do
+ * @jobs: the tasks themselves
+ * @extra: what else the results shall say about the row
+ * @err: an error that a submit met
+ */
+struct row {
+	const struct subject *subject;
+	unsigned int capacity;
+	unsigned int queue_depth;
+	unsigned int max_active;
+	const char *scope;
+	unsigned int expiry_ms;
+	unsigned int tasks;
+	const struct body *body;
+	struct job *jobs;
+	char extra[40];
+	int err;
+};
+
+/**
+ * struct subject - something that runs tasks; one row at a time
+ * @name: as in the results
+ * @bounded: capacity and queue_depth mean something to it
+ * @dear: a task costs so much that fewer tell as much
+ * @setup: makes it ready for a row; 0 or -errno
+ * @submit: hands @nr tasks over; 0 or -errno. One call for many, so that the
+ *	measured loop is the subject's own.
+ * @flush: returns when all of them have ended
+ * @teardown: undoes @setup
+ * @threads: most threads it ever had since @setup, if it knows better than who
+ *	counts its running tasks
+ */
+struct subject {
+	const char *name;
+	bool bounded;
+	bool dear;
+	int (*setup)(const struct row *row);
+	int (*submit)(struct job *jobs, unsigned int nr);
+	void (*flush)(void);
+	void (*teardown)(void);
+	unsigned int (*threads)(void);
+};
+
+extern const struct subject ants_submit_subject;
+extern const struct subject ants_throughput_subject;
+extern const struct subject ants_try_submit_subject;
+extern const struct subject wq_unbound_subject;
+extern const struct subject wq_bound_subject;
+extern const struct subject kthread_worker_subject;
+extern const struct subject kthread_run_subject;
+extern const struct subject async_schedule_subject;
+extern const struct subject plain_port_subject;
+
+/* subject_ants.c: the pool of a row, for benches that look into it */
+extern struct ants_pool *bench_pool;
+int pool_warm(struct ants_pool *pool, unsigned int workers);
+
+/**
+ * struct bench - a question and how to answer it
+ * @name: as in the results and in the module's parameter
+ * @rounds: how often each row is measured unless the user says otherwise
+ * @parallel: wants several CPUs, and no counting of instructions
+ * @run: answers it; 0 or -errno
+ */
+struct bench {
+	const char *name;
+	unsigned int rounds;
+	bool parallel;
+	int (*run)(const struct bench *bench);
+};
+
+extern const struct bench tiny_task_bench;
+extern const struct bench round_trip_bench;
+extern const struct bench cold_burst_bench;
+extern const struct bench scale_workers_bench;
+extern const struct bench idle_cost_bench;
+extern const struct bench reap_bench;
+extern const struct bench tune_bench;
+extern const struct bench blocking_bench;
+extern const struct bench latency_loaded_bench;
+extern const struct bench memory_bench;
+extern const struct bench tiny_task_smp_bench;
+extern const struct bench contention_bench;
+
+/* main.c */
+unsigned int bench_rounds(const struct bench *bench);
+bool bench_wants(const char *subject);
+
+/* results.c */
+void result(const struct bench *bench, const char *subject, const char *param,
+	    unsigned int round, s64 value, const char *unit);
+void row_result(const struct bench *bench, const struct row *row,
+		unsigned int round, s64 value, const char *unit);
+void row_percentiles(const struct bench *bench, const struct row *row,
+		     unsigned int round, u64 *values, unsigned int nr);
+
+/* row.c */
+int row_make_jobs(struct row *row);
+void row_free_jobs(struct row *row);
+int row_open(struct row *row);
+void row_close(struct row *row);
+void row_submit(struct row *row, struct job *jobs, unsigned int nr);
+u64 row_burst(struct row *row);
+
+/**
+ * struct series - rows that are all measured in the same way
+ * @rows: which
+ * @nr_rows: how many
+ * @body: what the tasks do
+ * @tasks: of a round; fewer for a dear subject
+ * @prepare: called once a row is open, may be NULL; 0 or -errno
+ * @measure: a round, in instructions a task
+ */
+struct series {
+	const struct row *rows;
+	unsigned int nr_rows;
+	const struct body *body;
+	unsigned int tasks;
+	int (*prepare)(struct row *row);
+	u64 (*measure)(struct row *row);
+};
+
+int series_run(const struct bench *bench, const struct series *series);
+
+#endif /* _ANTS_BENCH_H */

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * blocking: many tasks that sleep for 10 ms, as fast as they can be handed
+ * over: how long until the last one has ended, what each costs, how many
+ * threads it takes, and how much memory. A workqueue runs as many at once as it
+ * is able to, a pool as many as its capacity says.
+ */
+#include <linux/delay.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+
+#include "bench.h"
+#include "meter.h"
+
+#define FEW		20000
+#define MANY		100000
+
+static atomic_t asleep;
+static int most_asleep;
+
+/* Whoever is asleep holds a thread. */
+static inline void nap_job(struct job *job)
+{
+	int nr = atomic_inc_return(&asleep);
+
+	if (nr > READ_ONCE(most_asleep))
+		WRITE_ONCE(most_asleep, nr);
+	usleep_range(10000, 10050);
+	atomic_dec(&asleep);
+}
+
+DEFINE_BODY(nap);
+
+static const struct row peers[] = {
+	{ &wq_unbound_subject, .max_active = WQ_MAX_ACTIVE },
+	{ &kthread_run_subject },
+};
+
+static const unsigned int capacities[] = { 64, 256, 512, 1024, 2048, 4096 };
+
+/**
+ * struct plan - which rounds to run of a row
+ * @tasks: of each round
+ * @first: 0 is a warm-up, which is not printed
+ * @last: the last one
+ * @warm: of a pool: all threads exist before the first task comes
+ */
+struct plan {
+	unsigned int tasks;
+	unsigned int first;
+	unsigned int last;
+	bool warm;
+};
+
+/* What a round came to. */
+struct figures {
+	struct meter meter;
+	unsigned int threads;
+	long pages;
+};
+
+static void measure(struct row *row, struct figures *figures)
+{
+	most_asleep = 0;
+	meter_start(&figures->meter);
+	row_burst(row);
+	meter_stop(&figures->meter);
+	figures->threads = most_asleep;
+	if (row->subject->threads)
+		figures->threads = row->subject->threads();
+}
+
+static void print(const struct bench *bench, const struct row *row,
+		  unsigned int round, const struct figures *figures)
+{
+	row_result(bench, row, round,
+		   div_u64(figures->meter.elapsed, NSEC_PER_MSEC), "ms");
+	row_result(bench, row, round,
+		   div_u64(figures->meter.busy, row->tasks), "instructions");
+	row_result(bench, row, round, figures->threads, "threads");
+	row_result(bench, row, round, figures->pages * (long)(PAGE_SIZE / SZ_1K),
+		   "kB");
+}
+
+/*
+ * The jobs are the caller's in any case and exist before; whatever the subject
+ * takes for itself from then on counts as memory.
+ */
+static int run_round(struct row *row, bool warm, struct figures *figures)
+{
+	unsigned long before;
+	int err;
+
+	meter_settle();
+	before = meter_free_pages();
+	sampler_start();
+	err = row->subject->setup(row);
+	if (!err) {
+		if (warm)
+			err = pool_warm(bench_pool, row->capacity);
+		if (!err)
+			measure(row, figures);
+		row->subject->teardown();
+	}
+	figures->pages = before - sampler_stop();
+	return err ?: row->err;
+}
+
+static int run_row(const struct bench *bench, struct row row,
+		   const struct plan *plan)
+{
+	struct figures figures;
+	unsigned int round;
+	int err;
+
+	row.tasks = plan->tasks;
+	row.body = &nap_body;
+	row.expiry_ms = BENCH_NO_EXPIRY;
+	snprintf(row.extra, sizeof(row.extra), "tasks=%u%s", plan->tasks,
+		 !row.subject->bounded ? "" :
+		 plan->warm ? " pool=warm" : " pool=cold");
+	err = row_make_jobs(&row);
+	for (round = plan->first; round <= plan->last && !err; round++) {
+		err = run_round(&row, plan->warm, &figures);
+		if (!err && round)
+			print(bench, &row, round, &figures);
+	}
+	row_free_jobs(&row);
+	return err;
+}
+
+static int run_peers(const struct bench *bench, const struct plan *plan)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(peers) && !err; i++)
+		if (bench_wants(peers[i].subject->name))
+			err = run_row(bench, peers[i], plan);
+	return err;
+}
+
+static int run_pools(const struct bench *bench, const struct plan *plan)
+{
+	struct row row = { &ants_submit_subject };
+	unsigned int i;
+	int err = 0;
+
+	if (!bench_wants(row.subject->name))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(capacities) && !err; i++) {
+		row.capacity = capacities[i];
+		err = run_row(bench, row, plan);
+	}
+	return err;
+}
+
+/* The many take long, and each tells as much as several rounds of the few. */
+static int run(const struct bench *bench)
+{
+	const struct plan plans[] = {
+		{ FEW, 0, bench_rounds(bench), false },
+		{ FEW, 1, bench_rounds(bench), true },
+		{ MANY, 1, 1, false },
+		{ MANY, 1, 1, true },
+	};
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(plans) && !err; i++) {
+		if (!plans[i].warm)
+			err = run_peers(bench, &plans[i]);
+		if (!err)
+			err = run_pools(bench, &plans[i]);
+	}
+	return err;
+}
+
+const struct bench blocking_bench = {
+	.name = "blocking",
+	.rounds = 3,
+	.run = run,
+};

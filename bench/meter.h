@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * meter.c: time, busy time and memory of a stretch. watch.c: what happened in
+ * it. Both for benches on one CPU.
+ */
+#ifndef _ANTS_BENCH_METER_H
+#define _ANTS_BENCH_METER_H
+
+#include <linux/types.h>
+
+/**
+ * struct meter - a stretch of time, valid after meter_stop()
+ * @elapsed: its length in nanoseconds
+ * @busy: without the time that the CPU was idle; to the microsecond
+ */
+struct meter {
+	u64 elapsed;
+	u64 busy;
+};
+
+void meter_start(struct meter *meter);
+void meter_stop(struct meter *meter);
+u64 meter_sleep(unsigned int ms);
+unsigned long meter_free_pages(void);
+void meter_settle(void);
+void sampler_start(void);
+unsigned long sampler_stop(void);
+
+/**
+ * struct watched - what the kernel's tracepoints told
+ * @wakeups: of threads of pools, and runs of the work that looks after them
+ * @timers: timers that fired with a function of ants
+ */
+struct watched {
+	unsigned int wakeups;
+	unsigned int timers;
+};
+
+int watch_start(void);
+void watch_stop(struct watched *watched);
+
+#endif /* _ANTS_BENCH_METER_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * round_trip: one task at a time, handed over, run, and waited for. Beside the
+ * floor of it: two bare threads that wake each other.
+ */
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched/task.h>
+
+#include "bench.h"
+
+#define TRIPS	2000
+
+static inline void tell_job(struct job *job)
+{
+	complete(&job->done);
+}
+
+DEFINE_BODY(tell);
+
+static const struct row rows[] = {
+	{ &wq_unbound_subject },
+	{ &wq_bound_subject },
+	{ &kthread_worker_subject },
+	{ &plain_port_subject, 16 },
+	{ &ants_submit_subject, 16 },
+	{ &ants_throughput_subject, 16 },
+};
+
+static u64 measure(struct row *row)
+{
+	struct job *job = row->jobs, *end = job + row->tasks;
+	u64 start = ktime_get_ns();
+
+	for (; job < end && !row->err; job++) {
+		row_submit(row, job, 1);
+		wait_for_completion(&job->done);
+	}
+	return div_u64(ktime_get_ns() - start, row->tasks);
+}
+
+static const struct series series = {
+	.rows = rows,
+	.nr_rows = ARRAY_SIZE(rows),
+	.body = &tell_body,
+	.tasks = TRIPS,
+	.measure = measure,
+};
+
+/* ping_pong */
+
+/* The thread that shall go on, NULL at the end. */
+static struct task_struct *turn;
+
+static bool wait_for_turn(void)
+{
+	struct task_struct *next;
+
+	for (;;) {
+		set_current_state(TASK_IDLE);
+		next = READ_ONCE(turn);
+		if (next == current || !next)
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return next;
+}
+
+static void pass_to(struct task_struct *other)
+{
+	WRITE_ONCE(turn, other);
+	wake_up_process(other);
+}
+
+static int pong(void *ping)
+{
+	while (wait_for_turn())
+		pass_to(ping);
+	return 0;
+}
+
+static u64 measure_ping_pong(struct task_struct *partner)
+{
+	unsigned int trips = TRIPS;
+	u64 start = ktime_get_ns();
+
+	while (trips--) {
+		pass_to(partner);
+		wait_for_turn();
+	}
+	return div_u64(ktime_get_ns() - start, TRIPS);
+}
+
+static int run_ping_pong(const struct bench *bench)
+{
+	struct task_struct *partner;
+	unsigned int round;
+
+	partner = kthread_create(pong, current, "ants_pong");
+	if (IS_ERR(partner))
+		return PTR_ERR(partner);
+	/* It ends by itself. */
+	get_task_struct(partner);
+	measure_ping_pong(partner);
+	for (round = 1; round <= bench_rounds(bench); round++) {
+		result(bench, "ping_pong", "", round,
+		       measure_ping_pong(partner), "instructions");
+		cond_resched();
+	}
+	WRITE_ONCE(turn, NULL);
+	kthread_stop(partner);
+	put_task_struct(partner);
+	return 0;
+}
+
+static int run(const struct bench *bench)
+{
+	int err = bench_wants("ping_pong") ? run_ping_pong(bench) : 0;
+
+	return err ?: series_run(bench, &series);
+}
+
+const struct bench round_trip_bench = {
+	.name = "round_trip",
+	.rounds = 10,
+	.run = run,
+};

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Running rows: what happens around the subjects, the same for each of them.
+ */
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#include "bench.h"
+
+/* Of a round of a subject whose tasks are dear. */
+#define DEAR_TASKS	500U
+
+int row_make_jobs(struct row *row)
+{
+	unsigned int i;
+
+	row->jobs = vcalloc(row->tasks, sizeof(*row->jobs));
+	if (!row->jobs)
+		return -ENOMEM;
+	for (i = 0; i < row->tasks; i++) {
+		row->jobs[i].body = row->body;
+		init_completion(&row->jobs[i].done);
+	}
+	return 0;
+}
+
+void row_free_jobs(struct row *row)
+{
+	vfree(row->jobs);
+}
+
+int row_open(struct row *row)
+{
+	int err = row_make_jobs(row);
+
+	if (err)
+		return err;
+	err = row->subject->setup(row);
+	if (err)
+		row_free_jobs(row);
+	return err;
+}
+
+void row_close(struct row *row)
+{
+	row->subject->teardown();
+	row_free_jobs(row);
+}
+
+void row_submit(struct row *row, struct job *jobs, unsigned int nr)
+{
+	int err = row->subject->submit(jobs, nr);
+
+	if (unlikely(err))
+		row->err = err;
+}
+
+/* Nanoseconds from before the first submit until all tasks have ended. */
+u64 row_burst(struct row *row)
+{
+	u64 start = ktime_get_ns();
+
+	row_submit(row, row->jobs, row->tasks);
+	row->subject->flush();
+	return ktime_get_ns() - start;
+}
+
+static void measure_row(const struct bench *bench, const struct series *series,
+			struct row *row)
+{
+	unsigned int round;
+	u64 cost;
+
+	series->measure(row);
+	for (round = 1; round <= bench_rounds(bench) && !row->err; round++) {
+		cost = series->measure(row);
+		row_result(bench, row, round, cost, "instructions");
+		cond_resched();
+	}
+}
+
+static int run_row(const struct bench *bench, const struct series *series,
+		   struct row row)
+{
+	int err;
+
+	row.body = series->body;
+	row.tasks = series->tasks;
+	if (row.subject->dear)
+		row.tasks = min(row.tasks, DEAR_TASKS);
+	err = row_open(&row);
+	if (err)
+		return err;
+	if (series->prepare)
+		row.err = series->prepare(&row);
+	if (!row.err)
+		measure_row(bench, series, &row);
+	row_close(&row);
+	return row.err;
+}
+
+int series_run(const struct bench *bench, const struct series *series)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < series->nr_rows && !err; i++)
+		if (bench_wants(series->rows[i].subject->name))
+			err = run_row(bench, series, series->rows[i]);
+	return err;
+}

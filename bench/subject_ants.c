@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Subjects: ants, in the ways to hand it a task.
+ */
+#include <linux/delay.h>
+
+#include "bench.h"
+
+struct ants_pool *bench_pool;
+static ants_fn_t call;
+
+static int pool_setup(const struct row *row, unsigned int flags)
+{
+	struct ants_attrs attrs = {
+		.capacity = row->capacity,
+		.queue_depth = row->queue_depth,
+		.expiry_ms = row->expiry_ms,
+		.flags = flags,
+	};
+
+	call = row->body->call;
+	bench_pool = ants_pool_create(&attrs, "bench");
+	return PTR_ERR_OR_ZERO(bench_pool);
+}
+
+static int default_setup(const struct row *row)
+{
+	return pool_setup(row, 0);
+}
+
+static int throughput_setup(const struct row *row)
+{
+	return pool_setup(row, ANTS_THROUGHPUT);
+}
+
+static int submit(struct job *jobs, unsigned int nr)
+{
+	int err = 0;
+
+	for (; nr; nr--, jobs++)
+		err = ants_submit(bench_pool, call, jobs) ?: err;
+	return err;
+}
+
+static int try_submit_one(struct job *job)
+{
+	int err;
+
+	for (;;) {
+		err = ants_try_submit(bench_pool, call, job);
+		if (likely(!err) || (err != -EAGAIN && err != -ENOMEM))
+			return err;
+		ants_flush(bench_pool);
+	}
+}
+
+/* Who may not wait and finds no place or no slot comes back later. */
+static int try_submit(struct job *jobs, unsigned int nr)
+{
+	int err = 0;
+
+	for (; nr; nr--, jobs++)
+		err = try_submit_one(jobs) ?: err;
+	return err;
+}
+
+static void flush(void)
+{
+	ants_flush(bench_pool);
+}
+
+static void teardown(void)
+{
+	ants_pool_destroy(bench_pool);
+}
+
+static unsigned int threads(void)
+{
+	struct ants_stats stats;
+
+	ants_pool_stats(bench_pool, &stats);
+	return stats.peak_running;
+}
+
+const struct subject ants_submit_subject = {
+	.name = "ants_submit",
+	.bounded = true,
+	.setup = default_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+const struct subject ants_throughput_subject = {
+	.name = "ants_throughput",
+	.bounded = true,
+	.setup = throughput_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+const struct subject ants_try_submit_subject = {
+	.name = "ants_try_submit",
+	.bounded = true,
+	.setup = default_setup,
+	.submit = try_submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+/* Workers that exist and have nothing to do. */
+
+static DECLARE_COMPLETION(gate);
+
+static void stand_at_gate(void *data)
+{
+	wait_for_completion(&gate);
+}
+
+static int wait_for_number(unsigned int (*number)(struct ants_pool *pool),
+			   struct ants_pool *pool, unsigned int wanted)
+{
+	unsigned int tries = 3000;
+
+	while (number(pool) != wanted && --tries)
+		usleep_range(10000, 11000);
+	return tries ? 0 : -ETIMEDOUT;
+}
+
+/* Keeps so many tasks running at once, then lets all of them go. */
+int pool_warm(struct ants_pool *pool, unsigned int workers)
+{
+	unsigned int i;
+	int err = 0, late;
+
+	reinit_completion(&gate);
+	for (i = 0; i < workers && !err; i++)
+		err = ants_submit(pool, stand_at_gate, NULL);
+	if (!err)
+		err = wait_for_number(ants_nr_busy, pool, workers);
+	complete_all(&gate);
+	ants_flush(pool);
+	late = wait_for_number(ants_nr_idle, pool, workers);
+	return err ?: late;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tiny_task_smp: many empty tasks from one submitter on several CPUs, where a
+ * wake-up costs most of all. Time is the machine's here, so that only ratios
+ * within a round tell something: each round runs all subjects once.
+ */
+#include <linux/math64.h>
+#include <linux/sched.h>
+
+#include "bench.h"
+
+#define WARM_UP		2000
+
+static inline void empty_job(struct job *job)
+{
+}
+
+DEFINE_BODY(empty);
+
+static const struct row rows[] = {
+	{ &wq_unbound_subject },
+	{ &ants_submit_subject, 256 },
+	{ &ants_throughput_subject, 256 },
+	{ &ants_submit_subject, 16, 256 },
+	{ &ants_throughput_subject, 16, 256 },
+	{ &ants_submit_subject, 16 },
+	{ &ants_throughput_subject, 16 },
+};
+
+static int run_row(const struct bench *bench, struct row row,
+		   unsigned int round)
+{
+	u64 ns;
+	int err;
+
+	row.body = &empty_body;
+	row.tasks = BENCH_TASKS;
+	err = row_open(&row);
+	if (err)
+		return err;
+	row_submit(&row, row.jobs, WARM_UP);
+	row.subject->flush();
+	ns = row_burst(&row);
+	row_close(&row);
+	if (!row.err)
+		row_result(bench, &row, round,
+			   div64_u64(row.tasks * (u64)NSEC_PER_SEC, ns),
+			   "items_per_second");
+	cond_resched();
+	return row.err;
+}
+
+static int run_round(const struct bench *bench, unsigned int round)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
+		if (bench_wants(rows[i].subject->name))
+			err = run_row(bench, rows[i], round);
+	return err;
+}
+
+static int run(const struct bench *bench)
+{
+	unsigned int round;
+	int err = 0;
+
+	for (round = 1; round <= bench_rounds(bench) && !err; round++)
+		err = run_round(bench, round);
+	return err;
+}
+
+const struct bench tiny_task_smp_bench = {
+	.name = "tiny_task_smp",
+	.rounds = 11,
+	.parallel = true,
+	.run = run,
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts what ants does while it should do nothing, through the tracepoints
+ * that the kernel has anyway.
+ */
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/timer.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include "meter.h"
+
+/* More different functions than an idle system has. */
+#define MAX_FUNCTIONS	64
+
+/*
+ * How often a function ran. To tell whose it is takes longer than to count it,
+ * so that is left for later.
+ */
+struct tally {
+	void *fn;
+	unsigned int hits;
+};
+
+static struct tally timers[MAX_FUNCTIONS], works[MAX_FUNCTIONS];
+static unsigned int wakeups;
+
+static void count(struct tally *tally, void *fn)
+{
+	struct tally *end = tally + MAX_FUNCTIONS;
+
+	while (tally < end && tally->fn && tally->fn != fn)
+		tally++;
+	if (tally == end)
+		return;
+	tally->fn = fn;
+	tally->hits++;
+}
+
+static void on_waking(void *data, struct task_struct *task)
+{
+	wakeups += !strncmp(task->comm, "ants/", 5);
+}
+
+static void on_timer(void *data, struct timer_list *timer, unsigned long base)
+{
+	count(timers, timer->function);
+}
+
+static void on_work(void *data, struct work_struct *work)
+{
+	count(works, work->func);
+}
+
+static struct probe {
+	const char *name;
+	void *fn;
+	struct tracepoint *tp;
+} probes[] = {
+	{ "sched_waking", on_waking },
+	{ "timer_expire_entry", on_timer },
+	{ "workqueue_execute_start", on_work },
+};
+
+static void find(struct tracepoint *tp, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(tp->name, probes[i].name))
+			probes[i].tp = tp;
+}
+
+static void unregister(unsigned int nr)
+{
+	while (nr--)
+		tracepoint_probe_unregister(probes[nr].tp, probes[nr].fn, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+int watch_start(void)
+{
+	unsigned int i;
+	int err = 0;
+
+	memset(timers, 0, sizeof(timers));
+	memset(works, 0, sizeof(works));
+	wakeups = 0;
+	for_each_kernel_tracepoint(find, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		err = probes[i].tp ? tracepoint_probe_register(probes[i].tp,
+							       probes[i].fn,
+							       NULL) : -ENOENT;
+		if (err)
+			break;
+	}
+	if (err)
+		unregister(i);
+	return err;
+}
+
+/* The kernel's own name for a function says which module it is of. */
+static unsigned int hits_of_ants(const struct tally *tally)
+{
+	const struct tally *end = tally + MAX_FUNCTIONS;
+	unsigned int hits = 0;
+	char name[128];
+
+	for (; tally < end && tally->fn; tally++) {
+		snprintf(name, sizeof(name), "%ps", tally->fn);
+		if (strstr(name, "[ants]"))
+			hits += tally->hits;
+	}
+	return hits;
+}
+
+void watch_stop(struct watched *watched)
+{
+	unregister(ARRAY_SIZE(probes));
+	watched->wakeups = wakeups + hits_of_ants(works);
+	watched->timers = hits_of_ants(timers);
+}
