@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 
 load STYLE
-set title "From submit to start on a loaded CPU, Linux ".KERNEL
+set title "Waiting for a loaded CPU, Linux ".KERNEL
 set xlabel "percentile"
 set ylabel "latency (virtual time)"
 set logscale y
