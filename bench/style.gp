@@ -11,9 +11,10 @@ set datafile separator "\t"
 set border 3 linecolor "#555555"
 set tics nomirror textcolor "#222222"
 set grid ytics linecolor "#dddddd" linetype 1 linewidth 1
-set key outside right center vertical left reverse samplen 2.5 spacing 1.4
+set key at screen 0.70, 0.5 left center vertical Left reverse noenhanced samplen 2.5 spacing 1.4
 set title font ",19" offset 0,0.3
-set lmargin 11
+set lmargin at screen 0.115
+set rmargin at screen 0.68
 
 # colours that everybody can tell apart (Okabe and Ito)
 set linetype 1 linecolor "#0072b2" linewidth 2.5 pointtype 7 pointsize 0.8
