@@ -7,8 +7,9 @@ import os
 PEER = "wq_unbound"
 # Of these the least is the worst.
 MORE_IS_BETTER = ("items_per_second",)
-# What tells variants of the peer apart, and means nothing to other subjects.
-PEER_KEYS = ("max_active", "scope")
+# What tells variants of the peer apart, and what means nothing to it.
+PEER_KEYS = {"max_active", "scope"}
+POOL_KEYS = {"capacity", "queue_depth", "pool"}
 
 
 def result_files(directory):
@@ -67,10 +68,10 @@ class Series:
     def has(self, **params):
         return all(self.params.get(key) == str(value) for key, value in params.items())
 
-    def agrees_with(self, other):
-        """The same parameters, as far as both know them."""
-        return all(other.params.get(key, value) == value
-                   for key, value in self.params.items() if key not in PEER_KEYS)
+    def setting(self):
+        """The parameters that a subject and its peer have in common."""
+        return {key: value for key, value in self.params.items()
+                if key not in PEER_KEYS | POOL_KEYS}
 
     def ratios(self, other):
         """To another series, round by round."""
@@ -118,7 +119,7 @@ class Results:
     def peer(self, series):
         """What it is compared with: the peer as it is, or else at its best."""
         found = [s for s in self.select(series.bench, PEER, series.unit)
-                 if series.agrees_with(s)]
+                 if s.setting() == series.setting()]
         plain = [s for s in found if not any(key in s.params for key in PEER_KEYS)]
         best = max if series.unit in MORE_IS_BETTER else min
         return best(plain or found, key=Series.median, default=None)

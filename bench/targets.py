@@ -26,6 +26,10 @@ CONTENTION = (None, 1.1)
 SIZES = {"worker": 256, "slot": 48, "pool": 1024}
 
 
+def describe(subject, params):
+    return " ".join([subject] + [f"{key}={value}" for key, value in params.items()])
+
+
 class Target:
     """One line of the list; a figure of None was not measured."""
 
@@ -57,7 +61,7 @@ class Targets:
         return series.worst() if series else None
 
     def at_most(self, subject, limit, bench, unit=COST, **params):
-        what = " ".join([subject] + [f"{key}={value}" for key, value in params.items()])
+        what = describe(subject, params)
         return Target(bench, what, self.worst(bench, subject, unit, **params), limit, unit)
 
     def tiny_task(self, bench):
@@ -114,7 +118,7 @@ class Targets:
         series = self.results.find(bench, subject, "items_per_second", **params)
         peer = series and self.results.peer(series)
         ratios = series.ratios(peer) if peer else []
-        what = " ".join([subject] + [f"{key}={value}" for key, value in params.items()])
+        what = f"{subject} {series.param_text}" if series else describe(subject, params)
         return Target(bench, what, quantile(ratios, 0.25) if ratios else None, limit,
                       "x " + (peer.param_text or PEER if peer else PEER), at_least=True)
 
