@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 
 load STYLE
-set title "Waiting for a loaded CPU, Linux ".KERNEL
+set title "Latency on a loaded CPU, Linux ".KERNEL
 set xlabel "percentile"
-set ylabel "latency (virtual time)"
+set ylabel "submit to start, wake-up to run (virtual time)"
 set logscale y
 set xrange [-0.3:LAST + 0.3]
 set format y "%.0s %cs"

@@ -3,7 +3,7 @@
 # What all plots share. Loaded by the others, which bench/plots runs with DATA,
 # OUT and KERNEL set.
 
-set terminal svg size 960,560 dynamic enhanced font "sans-serif,15" background "#ffffff"
+set terminal svg size 1000,560 dynamic enhanced font "sans-serif,15" background "#ffffff"
 set output OUT
 set encoding utf8
 set datafile separator "\t"
@@ -16,11 +16,12 @@ set title font ",19" offset 0,0.3
 set lmargin at screen 0.115
 set rmargin at screen 0.68
 
-# colours that everybody can tell apart (Okabe and Ito)
-set linetype 1 linecolor "#0072b2" linewidth 2.5 pointtype 7 pointsize 0.8
-set linetype 2 linecolor "#009e73" linewidth 2.5 pointtype 5 pointsize 0.8
-set linetype 3 linecolor "#56b4e9" linewidth 2.5 pointtype 6 pointsize 0.8 dashtype (8,4)
-set linetype 4 linecolor "#8fd1b8" linewidth 2.5 pointtype 4 pointsize 0.8 dashtype (8,4)
+# colours that everybody can tell apart (Okabe and Ito); what is drawn first is
+# wider, and shows where both lie on each other
+set linetype 1 linecolor "#0072b2" linewidth 3.5 pointtype 7 pointsize 1.1
+set linetype 2 linecolor "#009e73" linewidth 2 pointtype 5 pointsize 0.7
+set linetype 3 linecolor "#56b4e9" linewidth 3.5 pointtype 6 pointsize 1.1 dashtype (8,4)
+set linetype 4 linecolor "#5fb49c" linewidth 2 pointtype 4 pointsize 0.7 dashtype (8,4)
 set linetype 5 linecolor "#d55e00" linewidth 2.5 pointtype 9 pointsize 0.9
 set linetype 6 linecolor "#222222" linewidth 2.5 pointtype 0 dashtype (3,3)
 set linetype 7 linecolor "#cc79a7" linewidth 2.5 pointtype 0 dashtype (3,3)
