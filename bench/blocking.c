@@ -15,6 +15,8 @@
 
 #define FEW		20000
 #define MANY		100000
+/* Longer than a workqueue keeps threads that it has no work for. */
+#define WQ_EXPIRY_MS	(610 * MSEC_PER_SEC)
 
 static atomic_t asleep;
 static int most_asleep;
@@ -77,23 +79,19 @@ static void print(const struct bench *bench, const struct row *row,
 	row_result(bench, row, round,
 		   div_u64(figures->meter.elapsed, NSEC_PER_MSEC), "ms");
 	row_result(bench, row, round,
-		   div_u64(figures->meter.busy, row->tasks), "instructions");
+		   div_s64(figures->meter.busy, row->tasks), "instructions");
 	row_result(bench, row, round, figures->threads, "threads");
 	row_result(bench, row, round, figures->pages * (long)(PAGE_SIZE / SZ_1K),
 		   "kB");
 }
 
-/*
- * The jobs are the caller's in any case and exist before; whatever the subject
- * takes for itself from then on counts as memory.
- */
-static int run_round(struct row *row, bool warm, struct figures *figures)
+/* Memory counts against what was free @before. */
+static int run_round(struct row *row, bool warm, unsigned long before,
+		     struct figures *figures)
 {
-	unsigned long before;
 	int err;
 
 	meter_settle();
-	before = meter_free_pages();
 	sampler_start();
 	err = row->subject->setup(row);
 	if (!err) {
@@ -107,10 +105,16 @@ static int run_round(struct row *row, bool warm, struct figures *figures)
 	return err ?: row->err;
 }
 
+/*
+ * The jobs are the caller's in any case and exist before; whatever the subject
+ * takes for itself counts as memory. A workqueue's idle threads stay over its
+ * rounds, and go away before those of the next row.
+ */
 static int run_row(const struct bench *bench, struct row row,
 		   const struct plan *plan)
 {
 	struct figures figures;
+	unsigned long before;
 	unsigned int round;
 	int err;
 
@@ -121,12 +125,16 @@ static int run_row(const struct bench *bench, struct row row,
 		 !row.subject->bounded ? "" :
 		 plan->warm ? " pool=warm" : " pool=cold");
 	err = row_make_jobs(&row);
+	meter_settle();
+	before = meter_free_pages();
 	for (round = plan->first; round <= plan->last && !err; round++) {
-		err = run_round(&row, plan->warm, &figures);
+		err = run_round(&row, plan->warm, before, &figures);
 		if (!err && round)
 			print(bench, &row, round, &figures);
 	}
 	row_free_jobs(&row);
+	if (row.subject == &wq_unbound_subject)
+		meter_sleep(WQ_EXPIRY_MS);
 	return err;
 }
 

@@ -12,9 +12,9 @@
 
 #include "bench.h"
 
-#define SAMPLES		2000
+#define SAMPLES		1000
 /* What the submitter has to do between two submits. */
-#define SPIN_NS		(200 * NSEC_PER_USEC)
+#define SPIN_NS		(100 * NSEC_PER_USEC)
 
 static const struct row rows[] = {
 	{ &wq_unbound_subject },

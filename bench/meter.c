@@ -3,15 +3,17 @@
  * What a stretch of time cost: how long it was, how much of it the CPU was
  * busy, and the most memory that was in use. For guests with one CPU.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/tick.h>
 #include <linux/timer.h>
-#include <linux/vmstat.h>
 
 #include "meter.h"
 
@@ -34,8 +36,8 @@ void meter_stop(struct meter *meter)
 	meter->busy = now - idle_ns() - meter->busy;
 }
 
-/* Busy time while the caller sleeps; -EINTR is for a caller that is killed. */
-u64 meter_sleep(unsigned int ms)
+/* Busy time while the caller sleeps. */
+s64 meter_sleep(unsigned int ms)
 {
 	struct meter meter;
 
@@ -45,9 +47,31 @@ u64 meter_sleep(unsigned int ms)
 	return meter.busy;
 }
 
+/* Pages that the allocator keeps for single CPUs count as used otherwise. */
+static unsigned long cached_pages(struct zone *zone)
+{
+	unsigned long pages = 0;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		pages += per_cpu_ptr(zone->per_cpu_pageset, cpu)->count;
+	return pages;
+}
+
 unsigned long meter_free_pages(void)
 {
-	return global_zone_page_state(NR_FREE_PAGES);
+	unsigned long pages = global_zone_page_state(NR_FREE_PAGES);
+	struct zone *zone;
+	int nid, i;
+
+	for_each_online_node(nid) {
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			zone = &NODE_DATA(nid)->node_zones[i];
+			if (populated_zone(zone))
+				pages += cached_pages(zone);
+		}
+	}
+	return pages;
 }
 
 /* Lets threads that ended give their memory back. */

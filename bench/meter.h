@@ -15,12 +15,12 @@
  */
 struct meter {
 	u64 elapsed;
-	u64 busy;
+	s64 busy;
 };
 
 void meter_start(struct meter *meter);
 void meter_stop(struct meter *meter);
-u64 meter_sleep(unsigned int ms);
+s64 meter_sleep(unsigned int ms);
 unsigned long meter_free_pages(void);
 void meter_settle(void);
 void sampler_start(void);
