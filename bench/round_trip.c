@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-#define TRIPS	2000
+#define TRIPS	10000
 
 static inline void tell_job(struct job *job)
 {

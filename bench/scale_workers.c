@@ -8,7 +8,7 @@
 #include "bench.h"
 
 #define BURST		16
-#define BURSTS		500
+#define BURSTS		3000
 
 static const unsigned int workers[] = { 16, 64, 256, 1024, 4096 };
 
