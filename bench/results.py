@@ -63,7 +63,7 @@ class Series:
     def spread(self):
         """Between the extremes, in percent of the median."""
         middle = self.median()
-        return 100 * (max(self.values) - min(self.values)) / middle if middle else 0.0
+        return 100 * (max(self.values) - min(self.values)) / abs(middle) if middle else 0.0
 
     def has(self, **params):
         return all(self.params.get(key) == str(value) for key, value in params.items())
