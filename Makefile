@@ -35,7 +35,7 @@ model:
 	@tools/model
 
 bench:
-	@B='$(B)' K='$(K)' CHECK='$(CHECK)' bench/run
+	@B='$(B)' K='$(K)' ROUNDS='$(ROUNDS)' CHECK='$(CHECK)' bench/run
 
 bench-readme:
 	@bench/run --readme
@@ -56,7 +56,7 @@ help:
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt compile'
 	@echo '                      style model) or one suite, script or program'
 	@echo '  make bench          measure ants beside workqueues, threads and others;'
-	@echo '                      CHECK=1 fails on a missed target'
+	@echo '                      CHECK=1 fails on a missed target, ROUNDS=30 takes longer'
 	@echo '  make bench B="tiny_task reap" K="6.1 7.3"  these benches, these kernels'
 	@echo '                      (tiny_task round_trip cold_burst idle_cost scale_workers'
 	@echo '                      reap tune blocking latency_loaded memory tiny_task_smp'
