@@ -165,7 +165,7 @@ static int run_pools(const struct bench *bench, const struct plan *plan)
 }
 
 /* The many take long, and each tells as much as several rounds of the few. */
-static int run(const struct bench *bench)
+static int run_all(const struct bench *bench)
 {
 	const struct plan plans[] = {
 		{ FEW, 0, bench_rounds(bench), false },
@@ -182,6 +182,17 @@ static int run(const struct bench *bench)
 		if (!err)
 			err = run_pools(bench, &plans[i]);
 	}
+	return err;
+}
+
+static int run(const struct bench *bench)
+{
+	int err = meter_open();
+
+	if (err)
+		return err;
+	err = run_all(bench);
+	meter_close();
 	return err;
 }
 

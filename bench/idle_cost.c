@@ -86,13 +86,24 @@ static int run_round(const struct bench *bench, unsigned int round)
 	return err;
 }
 
-static int run(const struct bench *bench)
+static int run_all(const struct bench *bench)
 {
 	unsigned int round;
 	int err = 0;
 
 	for (round = 1; round <= bench_rounds(bench) && !err; round++)
 		err = run_round(bench, round);
+	return err;
+}
+
+static int run(const struct bench *bench)
+{
+	int err = meter_open();
+
+	if (err)
+		return err;
+	err = run_all(bench);
+	meter_close();
 	return err;
 }
 

@@ -6,26 +6,65 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
-#include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/tick.h>
 #include <linux/timer.h>
+#include <trace/events/power.h>
 
 #include "meter.h"
+#include "probe.h"
 
-static u64 idle_ns(void)
+/*
+ * The kernel's own account of idle time is not exact: some versions count
+ * interrupts in, some count by ticks. So the meter takes the time from before
+ * the CPU halts until the timer, or whatever else, wakes it.
+ */
+static u64 idle, idle_since;
+
+static void idle_end(void)
 {
-	return get_cpu_idle_time_us(0, NULL) * NSEC_PER_USEC;
+	if (!idle_since)
+		return;
+	idle += ktime_get_ns() - idle_since;
+	idle_since = 0;
+}
+
+static void on_cpu_idle(void *data, unsigned int state, unsigned int cpu)
+{
+	if (state == PWR_EVENT_EXIT)
+		idle_end();
+	else
+		idle_since = ktime_get_ns();
+}
+
+static void on_local_timer(void *data, int vector)
+{
+	idle_end();
+}
+
+static struct probe probes[] = {
+	{ "cpu_idle", on_cpu_idle },
+	{ "local_timer_entry", on_local_timer },
+};
+
+int meter_open(void)
+{
+	idle_since = 0;
+	return probes_attach(probes, ARRAY_SIZE(probes));
+}
+
+void meter_close(void)
+{
+	probes_detach(probes, ARRAY_SIZE(probes));
 }
 
 void meter_start(struct meter *meter)
 {
 	meter->elapsed = ktime_get_ns();
-	meter->busy = meter->elapsed - idle_ns();
+	meter->busy = idle - meter->elapsed;
 }
 
 void meter_stop(struct meter *meter)
@@ -33,7 +72,7 @@ void meter_stop(struct meter *meter)
 	u64 now = ktime_get_ns();
 
 	meter->elapsed = now - meter->elapsed;
-	meter->busy = now - idle_ns() - meter->busy;
+	meter->busy += now - idle;
 }
 
 /* Busy time while the caller sleeps. */

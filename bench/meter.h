@@ -9,15 +9,18 @@
 #include <linux/types.h>
 
 /**
- * struct meter - a stretch of time, valid after meter_stop()
+ * struct meter - a stretch of time between meter_open() and meter_close(),
+ *	valid after meter_stop()
  * @elapsed: its length in nanoseconds
- * @busy: without the time that the CPU was idle; to the microsecond
+ * @busy: without the time that the CPU was idle
  */
 struct meter {
 	u64 elapsed;
 	s64 busy;
 };
 
+int meter_open(void);
+void meter_close(void);
 void meter_start(struct meter *meter);
 void meter_stop(struct meter *meter);
 s64 meter_sleep(unsigned int ms);

@@ -114,11 +114,14 @@ static int run_rounds(const struct bench *bench,
 				       unsigned int nr, unsigned int round))
 {
 	unsigned int i, round;
-	int err = 0;
+	int err = meter_open();
 
+	if (err)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(workers); i++)
 		for (round = 0; round <= bench_rounds(bench) && !err; round++)
 			err = run_round(bench, workers[i], round);
+	meter_close();
 	return err;
 }
 

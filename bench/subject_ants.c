@@ -35,10 +35,12 @@ static int throughput_setup(const struct row *row)
 
 static int submit(struct job *jobs, unsigned int nr)
 {
+	struct ants_pool *pool = bench_pool;
+	ants_fn_t fn = call;
 	int err = 0;
 
 	for (; nr; nr--, jobs++)
-		err = ants_submit(bench_pool, call, jobs) ?: err;
+		err = ants_submit(pool, fn, jobs) ?: err;
 	return err;
 }
 

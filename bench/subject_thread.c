@@ -25,8 +25,10 @@ static int worker_setup(const struct row *row)
 
 static int worker_submit(struct job *jobs, unsigned int nr)
 {
+	struct kthread_worker *to = worker;
+
 	for (; nr; nr--, jobs++)
-		kthread_queue_work(worker, &jobs->kwork);
+		kthread_queue_work(to, &jobs->kwork);
 	return 0;
 }
 

@@ -73,8 +73,10 @@ static int bound_setup(const struct row *row)
 
 static int submit(struct job *jobs, unsigned int nr)
 {
+	struct workqueue_struct *to = wq;
+
 	for (; nr; nr--, jobs++)
-		queue_work(wq, &jobs->work);
+		queue_work(to, &jobs->work);
 	return 0;
 }
 

@@ -7,10 +7,10 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/timer.h>
-#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
 #include "meter.h"
+#include "probe.h"
 
 /* More different functions than an idle system has. */
 #define MAX_FUNCTIONS	64
@@ -54,51 +54,18 @@ static void on_work(void *data, struct work_struct *work)
 	count(works, work->func);
 }
 
-static struct probe {
-	const char *name;
-	void *fn;
-	struct tracepoint *tp;
-} probes[] = {
+static struct probe probes[] = {
 	{ "sched_waking", on_waking },
 	{ "timer_expire_entry", on_timer },
 	{ "workqueue_execute_start", on_work },
 };
 
-static void find(struct tracepoint *tp, void *unused)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (!strcmp(tp->name, probes[i].name))
-			probes[i].tp = tp;
-}
-
-static void unregister(unsigned int nr)
-{
-	while (nr--)
-		tracepoint_probe_unregister(probes[nr].tp, probes[nr].fn, NULL);
-	tracepoint_synchronize_unregister();
-}
-
 int watch_start(void)
 {
-	unsigned int i;
-	int err = 0;
-
 	memset(timers, 0, sizeof(timers));
 	memset(works, 0, sizeof(works));
 	wakeups = 0;
-	for_each_kernel_tracepoint(find, NULL);
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		err = probes[i].tp ? tracepoint_probe_register(probes[i].tp,
-							       probes[i].fn,
-							       NULL) : -ENOENT;
-		if (err)
-			break;
-	}
-	if (err)
-		unregister(i);
-	return err;
+	return probes_attach(probes, ARRAY_SIZE(probes));
 }
 
 /* The kernel's own name for a function says which module it is of. */
@@ -118,7 +85,7 @@ static unsigned int hits_of_ants(const struct tally *tally)
 
 void watch_stop(struct watched *watched)
 {
-	unregister(ARRAY_SIZE(probes));
+	probes_detach(probes, ARRAY_SIZE(probes));
 	watched->wakeups = wakeups + hits_of_ants(works);
 	watched->timers = hits_of_ants(timers);
 }
