@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reap, tune: what it costs to get rid of idle threads, a thread: because they
- * expire, or because the capacity shrinks to 1. And what it costs to grow back,
- * all in all, while nobody waits.
+ * reap, tune: what it costs to get rid of a pool's idle threads, a thread:
+ * because they expire, or because the capacity shrinks to 1. And what it costs
+ * to grow back, a pool, while nobody waits.
  */
-#include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
 #include "bench.h"
 #include "meter.h"
 
-#define EXPIRY_MS	300
-#define REAP_MS		1000
+#define EXPIRY_MS	3000
+#define REAP_MS		5000
 #define TUNE_MS		500
 
+/* Threads that go in a round, at least; and so the most pools. */
+#define MANY		100
+
 static const unsigned int workers[] = { 1, 100, 2000 };
+static struct ants_pool *pools[MANY];
 
 static void print(const struct bench *bench, const char *subject,
 		  const char *what, unsigned int nr, unsigned int round,
@@ -27,63 +31,107 @@ static void print(const struct bench *bench, const char *subject,
 	result(bench, subject, param, round, value, "instructions");
 }
 
-static struct ants_pool *make_pool(unsigned int nr, unsigned int expiry_ms)
+/* So many pools that what the kernel does meanwhile is little beside it. */
+static unsigned int nr_pools(unsigned int nr)
+{
+	return nr < MANY ? DIV_ROUND_UP(MANY, nr) : 1;
+}
+
+static int make_pool(struct ants_pool **slot, unsigned int nr,
+		     unsigned int expiry_ms)
 {
 	struct ants_attrs attrs = { .capacity = nr, .expiry_ms = expiry_ms };
 	struct ants_pool *pool;
-	int err;
 
-	pool = ants_pool_create(&attrs, "bench");
+	pool = ants_pool_create(&attrs, "bench%td", slot - pools);
 	if (IS_ERR(pool))
-		return pool;
-	err = pool_warm(pool, nr);
-	if (!err)
-		return pool;
-	ants_pool_destroy(pool);
-	return ERR_PTR(err);
+		return PTR_ERR(pool);
+	*slot = pool;
+	return pool_warm(pool, nr);
+}
+
+static void destroy_pools(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MANY && pools[i]; i++) {
+		ants_pool_destroy(pools[i]);
+		pools[i] = NULL;
+	}
+}
+
+static int make_pools(unsigned int nr_made, unsigned int nr,
+		      unsigned int expiry_ms)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr_made && !err; i++)
+		err = make_pool(&pools[i], nr, expiry_ms);
+	if (err)
+		destroy_pools();
+	return err;
+}
+
+static int check_running(unsigned int wanted)
+{
+	unsigned int i;
+
+	for (i = 0; i < MANY && pools[i]; i++)
+		if (ants_nr_running(pools[i]) != wanted)
+			return -ETIMEDOUT;
+	return 0;
 }
 
 /* Round 0 is the warm-up. */
 static int reap_round(const struct bench *bench, unsigned int nr,
 		      unsigned int round)
 {
-	struct ants_pool *pool;
+	unsigned int all = nr * nr_pools(nr);
 	s64 cost;
 	int err;
 
 	meter_settle();
 	cost = -meter_sleep(REAP_MS);
-	pool = make_pool(nr, EXPIRY_MS);
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
+	err = make_pools(nr_pools(nr), nr, EXPIRY_MS);
+	if (err)
+		return err;
 	cost += meter_sleep(REAP_MS);
-	err = ants_nr_running(pool) ? -ETIMEDOUT : 0;
-	ants_pool_destroy(pool);
+	err = check_running(0);
+	destroy_pools();
 	if (!err && round)
-		print(bench, "ants_expiry", "", nr, round, div_s64(cost, nr));
+		print(bench, "ants_expiry", "", nr, round, div_s64(cost, all));
+	return err;
+}
+
+static int tune_pools(unsigned int capacity)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < MANY && pools[i] && !err; i++)
+		err = ants_tune(pools[i], capacity);
 	return err;
 }
 
 /* Down to one; the threads leave and are joined after ants_tune() returned. */
-static int shrink(struct ants_pool *pool, s64 *cost)
+static int shrink(s64 *cost)
 {
 	struct meter meter;
 	int err;
 
 	*cost = -meter_sleep(TUNE_MS);
 	meter_start(&meter);
-	err = ants_tune(pool, 1);
+	err = tune_pools(1);
 	meter_stop(&meter);
 	*cost += meter.busy + meter_sleep(TUNE_MS);
-	if (!err && ants_nr_running(pool) != 1)
-		err = -ETIMEDOUT;
-	return err;
+	return err ?: check_running(1);
 }
 
-static int grow(struct ants_pool *pool, unsigned int nr, s64 *cost)
+static int grow(unsigned int nr, s64 *cost)
 {
 	u64 start = ktime_get_ns();
-	int err = ants_tune(pool, nr);
+	int err = tune_pools(nr);
 
 	*cost = ktime_get_ns() - start;
 	return err;
@@ -92,20 +140,22 @@ static int grow(struct ants_pool *pool, unsigned int nr, s64 *cost)
 static int tune_round(const struct bench *bench, unsigned int nr,
 		      unsigned int round)
 {
-	struct ants_pool *pool = make_pool(nr + 1, BENCH_NO_EXPIRY);
+	unsigned int made = nr_pools(nr);
 	s64 down, up;
 	int err;
 
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
+	err = make_pools(made, nr + 1, BENCH_NO_EXPIRY);
+	if (err)
+		return err;
 	meter_settle();
-	err = shrink(pool, &down) ?: grow(pool, nr + 1, &up);
-	ants_pool_destroy(pool);
+	err = shrink(&down) ?: grow(nr + 1, &up);
+	destroy_pools();
 	if (err || !round)
 		return err;
 	print(bench, "ants_tune", "direction=down ", nr, round,
-	      div_s64(down, nr));
-	print(bench, "ants_tune", "direction=up ", nr, round, up);
+	      div_s64(down, nr * made));
+	print(bench, "ants_tune", "direction=up ", nr, round,
+	      div_s64(up, made));
 	return 0;
 }
 
