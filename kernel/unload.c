@@ -109,6 +109,7 @@ static void scan_pool(struct ants_pool *pool)
 {
 	ants_fn_t fn;
 
+	ants_pause(ANTS_PAUSE_SCAN, pool);
 	fn = scan(pool, scan_pending_round) ?: scan(pool, scan_running_round);
 	if (!fn)
 		return;

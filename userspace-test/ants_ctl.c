@@ -12,7 +12,11 @@
  *	drain NAME		release, and wait until the pool is empty
  *	reboot NAME
  *	flush NAME
+ *	hold_scan NAME		stops the next unload that comes to look through NAME
+ *	scan_held NAME		waits until one has
+ *	let_scan NAME		lets it go on
  *	close			closes the gate
+ *	pass			lets one through: who waits there, or comes next
  *	let			opens it: whoever waits there goes on
  *
  * /sys/kernel/debug/ants_ctl/progress counts for ants_client; it can be reset.
@@ -28,9 +32,11 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
+#include "../kernel/debug.h"
 #include "ants_ctl.h"
 
 #define CTL_LINE	128
+#define SCAN_DEADLINE	(40 * HZ)
 
 /**
  * struct ctl_pool - a pool with the commands that use it
@@ -58,15 +64,22 @@ static DEFINE_MUTEX(ctl_lock);
 static DECLARE_WAIT_QUEUE_HEAD(ctl_unused);
 
 static bool gate_closed;
+static atomic_t gate_passes = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(gate);
 
 atomic_t ants_ctl_progress = ATOMIC_INIT(0);
 EXPORT_SYMBOL_GPL(ants_ctl_progress);
 
+static bool may_pass(void)
+{
+	return !READ_ONCE(gate_closed) ||
+	       atomic_dec_if_positive(&gate_passes) >= 0;
+}
+
 /* Idle: however slow the guest is, a task that waits here does not hang. */
 void ants_ctl_pass(void)
 {
-	wait_event_idle(gate, !READ_ONCE(gate_closed));
+	wait_event_idle(gate, may_pass());
 }
 EXPORT_SYMBOL_GPL(ants_ctl_pass);
 
@@ -74,6 +87,12 @@ static void gate_open(void)
 {
 	WRITE_ONCE(gate_closed, false);
 	wake_up_all(&gate);
+}
+
+static void gate_pass(void)
+{
+	atomic_inc(&gate_passes);
+	wake_up(&gate);
 }
 
 static void hold_task(void *unused)
@@ -224,6 +243,24 @@ static int run_flush(struct ctl_pool *p, const unsigned int *arg)
 	return ants_flush(p->pool);
 }
 
+static int run_hold_scan(struct ctl_pool *p, const unsigned int *arg)
+{
+	ants_pause_arm(ANTS_PAUSE_SCAN, p->pool);
+	return 0;
+}
+
+static int run_scan_held(struct ctl_pool *p, const unsigned int *arg)
+{
+	return ants_pause_reached(ANTS_PAUSE_SCAN, SCAN_DEADLINE) ? 0 :
+								    -ETIMEDOUT;
+}
+
+static int run_let_scan(struct ctl_pool *p, const unsigned int *arg)
+{
+	ants_pause_resume(ANTS_PAUSE_SCAN);
+	return 0;
+}
+
 static const struct ctl_command commands[] = {
 	{ "submit", 2, run_submit },
 	{ "hold", 1, run_hold },
@@ -231,6 +268,9 @@ static const struct ctl_command commands[] = {
 	{ "drain", 0, run_drain },
 	{ "reboot", 0, run_reboot },
 	{ "flush", 0, run_flush },
+	{ "hold_scan", 0, run_hold_scan },
+	{ "scan_held", 0, run_scan_held },
+	{ "let_scan", 0, run_let_scan },
 };
 
 static int run_on_pool(const struct ctl_command *c, const char *name,
@@ -275,6 +315,8 @@ static int run_line(const char *line)
 		return run_named(verb, name, arg, nr);
 	if (nr == 1 && !strcmp(verb, "let"))
 		gate_open();
+	else if (nr == 1 && !strcmp(verb, "pass"))
+		gate_pass();
 	else if (nr == 1 && !strcmp(verb, "close"))
 		WRITE_ONCE(gate_closed, true);
 	else

@@ -3,59 +3,75 @@
 # boot: sysctl.kernel.panic_on_warn=1
 # timeout: 300
 #
-# A client whose one task hands over to the next, to and fro between two pools
-# that are not the client's: whenever ants looks, there is one, but never where
-# it looked a moment before. A guest of its own: if ants misses it, the text of
-# a running task is freed.
+# A client whose one task hands over to the next in a pool that ants has looked
+# through already, and ends before ants comes to its own. Neither pool is the
+# client's. A guest of its own: if ants misses the second task, its text is
+# freed under it.
 
 . /ants/lib.sh
 
 POOLS=/sys/kernel/ants
 CTL=/sys/kernel/debug/ants_ctl
 
-done_is()
+ctl()
 {
-	[ "$(cat $CTL/progress)" -eq "$1" ]
+	echo "$*" >$CTL/control
 }
 
-waits()
+stat_is()
 {
-	wait_for "grep -q unload_notify /proc/$going/stack" 60 && done_is 0
+	[ "$(cat "$POOLS/$1/stats/$2")" -eq "$3" ]
+}
+
+# The task in "other" ended, the one in the system pool waits at the gate.
+handed_over()
+{
+	wait_for "stat_is other busy 0 && stat_is system busy 1" 40
+}
+
+# It sleeps between two looks, and only if the last one found something.
+will_look_again()
+{
+	wait_for "grep -q msleep /proc/$going/stack" 40
 }
 
 ended_after()
 {
 	echo "status $status, $(cat $CTL/progress) of $1 hops"
-	[ "$status" -eq 0 ] && done_is "$1"
+	[ "$status" -eq 0 ] && [ "$(cat $CTL/progress)" -eq "$1" ]
 }
 
-# chain HOPS: the chain begins when rmmod looks for it already; rmmod returns
-# after the last hop, not before
-chain()
+# goes HOPS: loads a client with so many hops and begins to unload it
+goes()
 {
 	echo 0 >$CTL/progress
-	echo close >$CTL/control
+	ctl close
 	insmod /ants/ants_client.ko act=chain tasks="$1"
 	rmmod ants_client >/tmp/rmmod 2>&1 &
 	going=$!
-	check "unload waits for the beginning of a chain of $1" waits
-	echo let >$CTL/control
-	wait "$going"
-	status=$?
-	check "and for its end" ended_after "$1"
 }
 
 plan 10
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
-# ants looks at these between the two, so that the task has time to move
-for i in $(seq 40); do
-	echo "create between$i 1" >$CTL/control
-done
-# without a bound: hops that have handed over may not have ended yet
-echo create other 4294967295 >$CTL/control
-chain 1000
-chain 5000
-chain 20000
-check "the chain never broke" [ "$(cat $POOLS/system/stats/rejected)$(cat $POOLS/other/stats/rejected)" = 00 ]
+# without a bound: a hop that has handed over may not have ended yet
+ctl create other 4294967295
+ctl hold_scan other
+goes 2
+check "unload has seen the system pool, not the other one" ctl scan_held other
+ctl pass
+check "the task hands over to where unload has looked" handed_over
+ctl let_scan other
+check "unload does not miss it, and waits" will_look_again
+ctl let
+wait "$going"
+status=$?
+check "until it has ended" ended_after 2
+goes 1000
+ctl let
+wait "$going"
+status=$?
+check "a chain of 1000 ends before its client goes" ended_after 1000
+check "no chain broke" [ "$(cat $POOLS/system/stats/rejected)$(cat $POOLS/other/stats/rejected)" = 00 ]
 check "ants_ctl unloads" rmmod ants_ctl
+check "ants unloads" rmmod ants
