@@ -13,10 +13,8 @@ struct workqueue_struct *ants_wq;
 void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 {
 	lockdep_assert_held(&pool->lock);
-	if (timer_pending(&pool->timer) &&
-	    time_before_eq(pool->timer.expires, when))
-		return;
-	mod_timer(&pool->timer, when);
+	if (!ants_timer_covers(pool, when))
+		mod_timer(&pool->timer, when);
 }
 
 /* A closed pool that has nothing to run needs no timer, from now on. */
@@ -88,13 +86,23 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 
 	lockdep_assert_held(&pool->lock);
 	w = list_first_entry(&pool->idle, struct ants_worker, node);
-	list_del(&w->node);
+	__list_del_entry(&w->node);
 	pool->nr_idle--;
 	w->state = ANTS_WAKING;
 	pool->waking = w;
 	pool->waking_since = jiffies;
 	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 	ants_kick_wake(kick, w->task);
+}
+
+/* The wait of @pool->unlogged has ended, or been logged. */
+void ants_unlogged_next(struct ants_pool *pool)
+{
+	struct ants_waiter *waiter = pool->unlogged;
+
+	lockdep_assert_held(&pool->lock);
+	pool->unlogged = list_is_last(&waiter->node, &pool->waiters) ?
+			 NULL : list_next_entry(waiter, node);
 }
 
 /*
@@ -106,6 +114,8 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 {
 	lockdep_assert_held(&pool->lock);
 	ants_kick_wake(kick, waiter->task);
+	if (pool->unlogged == waiter)
+		ants_unlogged_next(pool);
 	list_del(&waiter->node);
 	pool->nr_waiting--;
 	pool->rejected += !!result;
@@ -139,7 +149,10 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	return true;
 }
 
-/* Grants waiters in order as far as there are places, one round at most. */
+/*
+ * Grants waiters in order as far as there are places, one round at most. The
+ * timer tries again if there was no slot, or if the next round is late.
+ */
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
@@ -148,39 +161,14 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	while (pool->nr_waiting && ants_places(pool)) {
 		if (ants_kick_full(kick)) {
 			kick->todo |= ANTS_TODO_GRANT;
+			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 			return;
 		}
-		if (!grant_one(pool, kick))
+		if (!grant_one(pool, kick)) {
+			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 			return;
+		}
 	}
-}
-
-/*
- * A wake-up a task is what makes a blocking queue dear, so waiters are granted
- * in batches: when pending has run dry, or when half of the places are free
- * and the waiter sleeps on another CPU, where it can fill them meanwhile. The
- * timer grants what a batch would hold back for more than a tick.
- */
-static bool grant_due(const struct ants_pool *pool)
-{
-	const struct ants_waiter *first;
-
-	if (!pool->nr_pending)
-		return true;
-	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
-	return task_cpu(first->task) != raw_smp_processor_id() &&
-	       ants_places(pool) > pool->capacity / 2;
-}
-
-void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick)
-{
-	lockdep_assert_held(&pool->lock);
-	if (pool->released)
-		return;
-	if (grant_due(pool))
-		ants_grant(pool, kick);
-	else if (ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 /* One more round of grants, with a hold of the lock of its own. */
@@ -206,35 +194,58 @@ void ants_grant_all(struct ants_pool *pool)
 		;
 }
 
-/*
- * The slow half of ants_unlock(). Interrupts stay off and an RCU read section
- * stays open from the decision to the last wake-up: the threads to be woken,
- * and the pool if its last task ended meanwhile, stay until then. The wait
- * queue's lock may sleep on PREEMPT_RT, so it is taken with interrupts as the
- * caller had them.
- */
-void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
-	__releases(&pool->lock)
+/* Interrupts are off, so that the threads to be woken stay: see below. */
+static __always_inline void kick_threads(struct ants_pool *pool,
+					 const struct ants_kick *kick)
 {
 	unsigned int i;
 
-	rcu_read_lock();
-	/* A woken thread that shall preempt does so at the end, not at a tick. */
-	preempt_disable();
-	raw_spin_unlock(&pool->lock);
 	if (kick->nr_wake)
 		wake_up_process(kick->first);
 	for (i = 1; i < kick->nr_wake; i++)
 		wake_up_process(kick->round->wake[i - 1]);
 	if (kick->todo & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep);
-	local_irq_restore(kick->flags);
-	preempt_enable();
+}
+
+/* The wait queue's lock may sleep on PREEMPT_RT. */
+static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
+{
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
 	if (kick->todo & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
-	rcu_read_unlock();
 	if (kick->todo & ANTS_TODO_FREE)
-		ants_slot_free(kick->spare);
+		ants_slots_free(kick->spare);
+}
+
+/*
+ * The slow half of ants_unlock(). Interrupts stay off, or an RCU read section
+ * open, from the decision to the last wake-up: the threads to be woken, and the
+ * pool if its last task ended meanwhile, stay until then. A woken thread that
+ * shall preempt does so at the end, not between two wake-ups.
+ */
+void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	rcu_read_lock();
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	kick_threads(pool, kick);
+	local_irq_enable();
+	preempt_enable();
+	if (unlikely(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))
+		kick_others(pool, kick);
+	rcu_read_unlock();
+}
+
+/* That of ants_unlock_any(). */
+void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	kick_threads(pool, kick);
+	local_irq_restore(kick->flags);
+	preempt_enable();
 }

@@ -10,9 +10,9 @@
  * enum ants_todo - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_kick.first and those in &ants_kick.round
  * @ANTS_TODO_UPKEEP: queue pool->upkeep
- * @ANTS_TODO_WAITQ: wake pool->waitq; only where interrupts were on before
- * @ANTS_TODO_GRANT: grant more waiters than one round holds
- * @ANTS_TODO_FREE: free &ants_kick.spare; only where interrupts were on before
+ * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
+ * @ANTS_TODO_GRANT: grant more waiters than one round holds; likewise
+ * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
  */
 enum ants_todo {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -32,13 +32,13 @@ struct ants_round {
 
 /**
  * struct ants_kick - one locked section
- * @flags: interrupt state before it
+ * @flags: interrupt state before ants_lock_any()
  * @todo: bits of enum ants_todo
  * @nr_wake: how many threads to wake
  * @first: the first of them; the only one after a submit, so that its stack
  *	frame is small: kernels that clear stack variables make it dear
  * @round: the others, NULL if there are none
- * @spare: a slot that the stock has no place for
+ * @spare: slots that the stock has no place for, a chain
  */
 struct ants_kick {
 	unsigned long flags;
@@ -52,26 +52,31 @@ struct ants_kick {
 extern struct workqueue_struct *ants_wq;
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
+void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
-void ants_grant_if_due(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick);
+void ants_unlogged_next(struct ants_pool *pool);
 void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
 bool ants_need_worker(const struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_timer_arm(struct ants_pool *pool, unsigned long when);
 void ants_timer_quiesce(struct ants_pool *pool);
 
-/* Opens a locked section that wakes one thread at most. */
+/*
+ * Opens a locked section that wakes one thread at most. Interrupts are on
+ * before and after it.
+ */
 static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	__acquires(&pool->lock)
 {
 	kick->todo = 0;
 	kick->nr_wake = 0;
-	raw_spin_lock_irqsave(&pool->lock, kick->flags);
+	raw_spin_lock_irq(&pool->lock);
 }
 
 /* Opens one that may end waits, or retire workers. */
@@ -92,7 +97,36 @@ static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
 	if (unlikely(kick->todo))
 		ants_unlock_kick(pool, kick);
 	else
+		raw_spin_unlock_irq(&pool->lock);
+}
+
+/* The same for a caller in whatever context, who ends nobody's wait. */
+static inline void ants_lock_any(struct ants_pool *pool,
+				 struct ants_kick *kick)
+	__acquires(&pool->lock)
+{
+	kick->todo = 0;
+	kick->nr_wake = 0;
+	raw_spin_lock_irqsave(&pool->lock, kick->flags);
+}
+
+static inline void ants_unlock_any(struct ants_pool *pool,
+				   struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	ants_check(pool);
+	if (unlikely(kick->todo))
+		ants_unlock_kick_any(pool, kick);
+	else
 		raw_spin_unlock_irqrestore(&pool->lock, kick->flags);
+}
+
+/* Does the timer fire at @when or earlier? */
+static inline bool ants_timer_covers(const struct ants_pool *pool,
+				     unsigned long when)
+{
+	return timer_pending(&pool->timer) &&
+	       time_before_eq(pool->timer.expires, when);
 }
 
 static inline void ants_kick_wake(struct ants_kick *kick,
@@ -128,6 +162,34 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_ask_for_worker(pool, kick);
 }
 
+static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
+{
+	const struct ants_waiter *first;
+
+	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
+	return task_cpu(first->task) != raw_smp_processor_id();
+}
+
+/*
+ * A wake-up a task is what makes a blocking queue dear, so waiters are granted
+ * in batches: when pending has run dry, or when half of the places are free
+ * and the waiter sleeps on another CPU, where it can fill them meanwhile. The
+ * timer, armed when the first place gets free, grants what the batch holds back
+ * for more than a tick.
+ */
+static inline void ants_serve_waiters(struct ants_pool *pool,
+				      struct ants_kick *kick)
+{
+	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
+
+	lockdep_assert_held(&pool->lock);
+	if (!pool->nr_pending ||
+	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
+		ants_grant(pool, kick);
+	else if (in_flight + 1 == pool->limit)
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+}
+
 /*
  * To be called in the same locked section after every event that frees a place
  * or removes a worker. Grants, and wakes the next worker if tasks remain.
@@ -136,7 +198,7 @@ static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
 	if (unlikely(pool->nr_waiting))
-		ants_grant_if_due(pool, kick);
+		ants_serve_waiters(pool, kick);
 	ants_wake_next(pool, kick);
 }
 

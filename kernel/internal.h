@@ -41,10 +41,14 @@
 #define ANTS_ROUND		16
 /* Slots that stay in the stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
-/* Most slots that a stock keeps; what comes back beyond is freed. */
+/* Slots that are made at a time. */
+#define ANTS_SLOT_BATCH		32
+/* Most slots that a stock keeps, but for a round; the round is freed. */
 #define ANTS_STOCK_MAX		1024U
 /* Ticks after which a wake-up is late: more than one whole tick. */
 #define ANTS_LATE_TICKS		2
+/* Jiffies after which a wait is logged. */
+#define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
 #define ANTS_BACKOFF_MIN	max(HZ / 100, 1)
 #define ANTS_BACKOFF_MAX	HZ
@@ -129,6 +133,7 @@ struct ants_worker {
  *	time; NULL if there was none
  * @fn: I: the task it wants to hand over
  * @data: I: and with what
+ * @since: I: jiffies when it was enrolled
  * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
  *	pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
@@ -142,6 +147,7 @@ struct ants_waiter {
 	struct ants_slot *slot;
 	ants_fn_t fn;
 	void *data;
+	unsigned long since;
 	struct list_head nested;
 	int result;
 };
@@ -179,6 +185,8 @@ struct ants_waiter {
  * @waking_since: L: jiffies when @waking was set
  * @capacity: C: most workers
  * @limit: C: @capacity plus @queue_depth, saturated
+ * @refill: C: fewer tasks in flight, and waiters are granted before pending has
+ *	run dry
  * @queue_depth: C
  * @max_blocking: C
  * @min_workers: C: as configured
@@ -186,9 +194,11 @@ struct ants_waiter {
  * @expiry_ms: C: as configured
  * @expiry: C: the same in jiffies
  * @flags: C: bits of enum ants_flags
- * @stock_max: C: most slots that @stock keeps
+ * @stock_max: C: slots that @stock keeps; a round beyond, and that is freed
  * @waiters: L: FIFO of submitters that wait
  * @nr_waiting: L: length of @waiters
+ * @unlogged: L: first of @waiters whose wait is not logged as a long one, or
+ *	NULL; waits begin in order, so those before it are
  * @nested: L: FIFO of those of them that a task of the same pool waits in
  * @nr_nested: L: length of @nested
  * @workers: L: every worker that started and has not left
@@ -197,7 +207,8 @@ struct ants_waiter {
  * @scan_hit: L: a function of @scan_mod that was accepted meanwhile
  * @scan_slot: L: first pending slot that it has not seen
  * @scan_worker: L: first worker that it has not seen
- * @timer: serves the reaper, late wake-ups and back-off. Only marks.
+ * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
+ *	Retires nobody itself.
  * @upkeep: makes, retires and joins threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @stock_wanted: L: a caller that may not allocate found the stock low
@@ -255,6 +266,7 @@ struct ants_pool {
 
 	unsigned int capacity;
 	unsigned int limit;
+	unsigned int refill;
 	unsigned int queue_depth;
 	unsigned int max_blocking;
 	unsigned int min_workers;
@@ -266,6 +278,7 @@ struct ants_pool {
 
 	struct list_head waiters;
 	unsigned int nr_waiting;
+	struct ants_waiter *unlogged;
 	struct list_head nested;
 	unsigned int nr_nested;
 	struct list_head workers;
@@ -362,6 +375,7 @@ void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
 void ants_config_lock(struct ants_pool *pool);
+int ants_config_lock_killable(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
@@ -391,7 +405,7 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
 
-/* timer.c: reaper, late wake-ups, back-off */
+/* timer.c: reaper, late wake-ups, back-off, long waits */
 bool ants_idle_expired(const struct ants_pool *pool);
 bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);

@@ -164,14 +164,16 @@ static int reboot(struct ants_pool *pool)
  *
  * Context: Process context. May sleep.
  * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
- * ants_release_timeout(). -ENOMEM, -EINTR: its threads cannot be made; it stays
- * closed.
+ * ants_release_timeout(). -ENOMEM: its threads cannot be made. -EINTR: the
+ * caller is being killed. In error it stays closed.
  */
 int ants_reboot(struct ants_pool *pool)
 {
 	int err;
 
-	ants_config_lock(pool);
+	err = ants_config_lock_killable(pool);
+	if (err)
+		return err;
 	err = reboot(pool);
 	ants_config_unlock(pool);
 	return err;

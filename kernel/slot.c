@@ -26,21 +26,41 @@ void ants_slot_cache_exit(void)
  * A pool that reclaim depends on must not wait for reclaim: its submitters
  * wait for a slot that comes back instead.
  */
-static struct ants_slot *slot_alloc(const struct ants_pool *pool)
+static gfp_t slot_gfp(const struct ants_pool *pool)
 {
-	gfp_t gfp = GFP_KERNEL;
-
 	if (pool->flags & ANTS_MEM_RECLAIM)
-		gfp = GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
-	if (ants_inject(ANTS_FAIL_SLOT))
-		return NULL;
-	return kmem_cache_alloc(slot_cache, gfp);
+		return GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
+	return GFP_KERNEL;
 }
 
-void ants_slot_free(struct ants_slot *slot)
+/* Makes up to @nr slots; a single one if there is no memory for them all. */
+static unsigned int slots_alloc(const struct ants_pool *pool, unsigned int nr,
+				void **slots)
 {
-	if (slot)
-		kmem_cache_free(slot_cache, slot);
+	gfp_t gfp = slot_gfp(pool);
+
+	if (ants_inject(ANTS_FAIL_SLOT))
+		return 0;
+	if (kmem_cache_alloc_bulk(slot_cache, gfp | __GFP_NOWARN, nr, slots))
+		return nr;
+	slots[0] = kmem_cache_alloc(slot_cache, gfp);
+	return !!slots[0];
+}
+
+static void stock_add(struct ants_pool *pool, void **slots, unsigned int nr)
+{
+	struct ants_slot *first = slots[0], *last = first;
+	unsigned int i;
+
+	for (i = 1; i < nr; i++) {
+		last->next = slots[i];
+		last = slots[i];
+	}
+	raw_spin_lock_irq(&pool->lock);
+	last->next = pool->stock;
+	pool->stock = first;
+	pool->nr_stock += nr;
+	raw_spin_unlock_irq(&pool->lock);
 }
 
 /*
@@ -49,29 +69,61 @@ void ants_slot_free(struct ants_slot *slot)
  */
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
-	struct ants_slot *slot;
+	void *slots[ANTS_SLOT_BATCH];
+	unsigned int have, got;
 
-	while (READ_ONCE(pool->nr_stock) < nr) {
-		slot = slot_alloc(pool);
-		if (!slot)
+	while ((have = READ_ONCE(pool->nr_stock)) < nr) {
+		got = slots_alloc(pool, min_t(unsigned int, nr - have,
+					      ANTS_SLOT_BATCH), slots);
+		if (!got)
 			return false;
-		raw_spin_lock_irq(&pool->lock);
-		ants_stock_put(pool, slot);
-		raw_spin_unlock_irq(&pool->lock);
+		stock_add(pool, slots, got);
 	}
 	return true;
 }
 
-/* Frees what the stock holds beyond @nr. Context: Process context. */
+/* Takes @nr slots out of the stock, a round at most, as a chain. */
+struct ants_slot *ants_stock_cut(struct ants_pool *pool, unsigned int nr)
+{
+	struct ants_slot *chain = NULL, *slot;
+
+	lockdep_assert_held(&pool->lock);
+	while (nr--) {
+		slot = ants_stock_get(pool);
+		slot->next = chain;
+		chain = slot;
+	}
+	return chain;
+}
+
+/* Frees a chain that was cut. */
+void ants_slots_free(struct ants_slot *chain)
+{
+	void *slots[ANTS_ROUND];
+	size_t nr = 0;
+
+	for (; chain; chain = chain->next)
+		slots[nr++] = chain;
+	kmem_cache_free_bulk(slot_cache, nr, slots);
+}
+
+/*
+ * Frees what the stock holds beyond @nr, but not what others add meanwhile.
+ * Context: Process context.
+ */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 {
-	struct ants_slot *slot;
+	unsigned int excess = READ_ONCE(pool->nr_stock), cut;
+	struct ants_slot *chain;
 
-	while (READ_ONCE(pool->nr_stock) > nr) {
+	for (excess -= min(excess, nr); excess; excess -= cut) {
 		raw_spin_lock_irq(&pool->lock);
-		slot = ants_stock_get(pool);
+		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_ROUND);
+		chain = ants_stock_cut(pool, cut);
 		raw_spin_unlock_irq(&pool->lock);
-		ants_slot_free(slot);
+		if (!chain)
+			return;
+		ants_slots_free(chain);
 	}
 }
 

@@ -8,8 +8,9 @@
 
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
-void ants_slot_free(struct ants_slot *slot);
+void ants_slots_free(struct ants_slot *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
+struct ants_slot *ants_stock_cut(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, ants_fn_t fn);
 

@@ -90,7 +90,13 @@ static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 	if (current->flags & PF_MEMALLOC)
 		check_reclaim(pool, fn);
 	ants_caller_enter(pool);
-	ants_stock_fill(pool, ANTS_SPARE_SLOTS + 1);
+	ants_stock_fill(pool, ANTS_SPARE_SLOTS + ANTS_SLOT_BATCH);
+}
+
+static inline bool stock_is_low(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS &&
+	       !READ_ONCE(pool->released);
 }
 
 /* Opens a locked section and tries to hand the task over in it. */
@@ -100,8 +106,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 {
 	bool counted = false;
 
-	if (unlikely(current->flags & PF_MEMALLOC ||
-		     READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS)) {
+	if (unlikely(current->flags & PF_MEMALLOC || stock_is_low(pool))) {
 		prepare_slow(pool, fn);
 		counted = true;
 	}
@@ -210,13 +215,12 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 
 	if (unlikely(!fn))
 		return -EINVAL;
-	ants_lock(pool, &kick);
+	ants_lock_any(pool, &kick);
 	err = accept(pool, fn, data, &kick);
 	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
 		want_stock(pool, &kick);
-	if (unlikely(err))
-		return reject(pool, &kick, err);
-	ants_unlock(pool, &kick);
-	return 0;
+	pool->rejected += !!err;
+	ants_unlock_any(pool, &kick);
+	return err;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The pool's timer. It serves the reaper, the late wake-up, the waiters that a
- * batch holds back, and the end of a back-off. It is armed for the next of
- * them, never deleted on the way, and so fires at most once in vain; in an idle
- * pool whose workers expired it is not armed at all. It only marks: retiring
- * sleeps, and a timer may not.
+ * batch holds back, the end of a back-off, and the log of waits that take too
+ * long. It is armed for the next of them, never deleted on the way, and so
+ * fires at most once in vain; in an idle pool whose workers expired it is not
+ * armed at all. It retires nobody itself: that sleeps, and a timer may not.
  */
+#define pr_fmt(fmt) "ants: " fmt
+
 #include "internal.h"
 
 /* Is there a worker more than must stay? */
@@ -50,12 +52,33 @@ static bool upkeep_due(const struct ants_pool *pool)
 	       (ants_need_worker(pool) && !ants_backing_off(pool));
 }
 
+/* Who waits for too long. */
+struct long_wait {
+	char comm[TASK_COMM_LEN];
+	pid_t pid;
+};
+
+/* One waiter at a time; if there are more the timer comes back at once. */
+static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
+{
+	const struct ants_waiter *waiter = pool->unlogged;
+
+	if (!waiter || time_before(jiffies, waiter->since + ANTS_LONG_WAIT))
+		return false;
+	strscpy(found->comm, waiter->task->comm, sizeof(found->comm));
+	found->pid = task_pid_nr(waiter->task);
+	ants_unlogged_next(pool);
+	return true;
+}
+
 static void rearm(struct ants_pool *pool)
 {
 	if (pool->waking)
 		ants_timer_arm(pool, pool->waking_since + ANTS_LATE_TICKS);
 	if (ants_need_worker(pool) && ants_backing_off(pool))
 		ants_timer_arm(pool, pool->backoff_until);
+	if (pool->unlogged && !pool->released)
+		ants_timer_arm(pool, pool->unlogged->since + ANTS_LONG_WAIT);
 	/* The upkeep retires those that expired, and arms for the next. */
 	if (pool->nr_idle && ants_may_retire(pool) && !ants_idle_expired(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
@@ -64,8 +87,10 @@ static void rearm(struct ants_pool *pool)
 void ants_timer_fn(struct timer_list *timer)
 {
 	struct ants_pool *pool = timer_container_of(pool, timer, timer);
+	struct long_wait found;
 	struct ants_round round;
 	struct ants_kick kick;
+	bool log;
 
 	ants_lock_round(pool, &kick, &round);
 	forget_late(pool);
@@ -73,6 +98,11 @@ void ants_timer_fn(struct timer_list *timer)
 	ants_wake_next(pool, &kick);
 	if (upkeep_due(pool))
 		ants_kick_upkeep(pool, &kick);
+	log = find_long_wait(pool, &found);
 	rearm(pool);
 	ants_unlock(pool, &kick);
+	if (log)
+		pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
+			pool->name, found.comm, found.pid,
+			ANTS_LONG_WAIT / HZ);
 }

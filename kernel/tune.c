@@ -41,6 +41,7 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	pool->min_workers = min_workers;
 	pool->limit = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
+	pool->refill = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
 	pool->stock_max = ANTS_STOCK_MAX;
 	if (pool->flags & ANTS_PREALLOC)
@@ -107,6 +108,9 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
+	/* Should settle() be held up. */
+	if (pool->nr_waiting && ants_places(pool))
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
 
@@ -216,14 +220,16 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  *
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, or no
- * bound for an %ANTS_PREALLOC pool. -ENOMEM, -EINTR: the threads of such a pool
- * cannot be made. In error nothing has changed.
+ * bound for an %ANTS_PREALLOC pool. -ENOMEM: the threads of such a pool cannot be
+ * made. -EINTR: the caller is being killed. In error nothing has changed.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
 	int err;
 
-	ants_config_lock(pool);
+	err = ants_config_lock_killable(pool);
+	if (err)
+		return err;
 	err = __ants_tune(pool, capacity);
 	ants_config_unlock(pool);
 	return err;

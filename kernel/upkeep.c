@@ -264,8 +264,9 @@ static void tend_stock(struct ants_pool *pool)
 	pool->stock_wanted = false;
 	idle = !pool->nr_workers && !pool->nr_pending;
 	raw_spin_unlock_irq(&pool->lock);
+	/* Not the last batch: the next burst would only make it again. */
 	if (idle)
-		ants_stock_trim(pool, ants_stock_level(pool));
+		ants_stock_trim(pool, ants_stock_level(pool) + ANTS_SLOT_BATCH);
 	else
 		ants_stock_fill(pool, ants_stock_level(pool));
 }

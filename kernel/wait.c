@@ -2,8 +2,9 @@
 /*
  * Callers that sleep: submitters in the pool's own FIFO, which knows hand-off
  * and lives under the raw lock, and callers that wait for tasks or threads to
- * end. Both can be killed, end when their kthread is told to stop, and sleep
- * in slices, so that a wait that takes too long is logged.
+ * end. Both can be killed, and end when their kthread is told to stop. Waits
+ * that take too long are logged: those of submitters by the pool's timer, for
+ * a timer of their own would cost each of them; the others sleep in slices.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -13,7 +14,6 @@
 #include "internal.h"
 
 #define SLICE		(30 * HZ)
-#define LONG_WAIT	(120 * HZ)
 
 /* One sleeping caller. */
 struct sleeper {
@@ -53,21 +53,15 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 	return sleeper_left(s) ? 0 : -ETIMEDOUT;
 }
 
-/* Sleeps for one slice, in the state that the caller has set. */
-static void sleeper_sleep(const struct sleeper *s)
-{
-	schedule_timeout(min_t(unsigned long, sleeper_left(s), SLICE));
-}
-
-/* Says once that the wait takes long. The pool must not go meanwhile. */
+/* Says once that the wait takes long. */
 static void sleeper_log(struct sleeper *s)
 {
-	if (s->logged || time_before(jiffies, s->start + LONG_WAIT))
+	if (s->logged || time_before(jiffies, s->start + ANTS_LONG_WAIT))
 		return;
 	s->logged = true;
 	pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
 		s->pool->name, current->comm, task_pid_nr(current),
-		LONG_WAIT / HZ);
+		ANTS_LONG_WAIT / HZ);
 }
 
 /*
@@ -111,6 +105,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->task = current;
 	waiter->slot = waiter_slot(pool);
 	waiter->result = ANTS_STILL_WAITING;
+	waiter->since = jiffies;
 	list_add_tail(&waiter->node, &pool->waiters);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -121,6 +116,13 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
 	ants_update_room(pool);
+	/* There is no slot, or a batch holds others back. */
+	if (unlikely(ants_places(pool)))
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	if (!pool->unlogged) {
+		pool->unlogged = waiter;
+		ants_timer_arm(pool, waiter->since + ANTS_LONG_WAIT);
+	}
 	return 0;
 }
 
@@ -157,15 +159,6 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 	return waiter_result(waiter);
 }
 
-/* As above: the name is there as long as the result is not. */
-static void waiter_log(const struct ants_waiter *waiter, struct sleeper *s)
-{
-	rcu_read_lock();
-	if (waiter_result(waiter) == ANTS_STILL_WAITING)
-		sleeper_log(s);
-	rcu_read_unlock();
-}
-
 /*
  * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
  * the waiter's result; then nobody else knows it any more.
@@ -187,8 +180,7 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 			__set_current_state(TASK_RUNNING);
 			return wait_withdraw(pool, waiter, err);
 		}
-		sleeper_sleep(&s);
-		waiter_log(waiter, &s);
+		schedule_timeout(sleeper_left(&s));
 	}
 	__set_current_state(TASK_RUNNING);
 	return result;
@@ -213,12 +205,16 @@ void ants_caller_enter(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* Counts a caller out in a locked section that is open. */
+/*
+ * Counts a caller out in a locked section that is open. Who destroys the pool
+ * waits for it, and has closed the pool before.
+ */
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
-	kick->todo |= ANTS_TODO_WAITQ;
+	if (pool->released)
+		kick->todo |= ANTS_TODO_WAITQ;
 }
 
 void ants_caller_leave(struct ants_pool *pool)
@@ -235,6 +231,15 @@ void ants_config_lock(struct ants_pool *pool)
 {
 	ants_caller_enter(pool);
 	mutex_lock(&pool->config);
+}
+
+int ants_config_lock_killable(struct ants_pool *pool)
+{
+	ants_caller_enter(pool);
+	if (!mutex_lock_killable(&pool->config))
+		return 0;
+	ants_caller_leave(pool);
+	return -EINTR;
 }
 
 void ants_config_unlock(struct ants_pool *pool)
@@ -257,7 +262,8 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 	if (!is_met(s->pool, met, arg)) {
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1 && sleep)
-			sleeper_sleep(s);
+			schedule_timeout(min_t(unsigned long, sleeper_left(s),
+					       SLICE));
 	}
 	finish_wait(&s->pool->waitq, &wait);
 	sleeper_log(s);

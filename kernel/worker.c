@@ -62,7 +62,8 @@ static bool worker_fits(const struct ants_worker *w)
 {
 	const struct ants_pool *pool = w->pool;
 
-	return ants_nr_staying(pool) + (w->state == ANTS_LEAVING) <=
+	return likely(pool->nr_workers <= pool->capacity) ||
+	       ants_nr_staying(pool) + (w->state == ANTS_LEAVING) <=
 	       pool->capacity;
 }
 
@@ -79,11 +80,10 @@ static void worker_rescind(struct ants_worker *w)
 static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 			struct ants_kick *kick)
 {
-	if (likely(pool->nr_stock < pool->stock_max)) {
-		ants_stock_put(pool, slot);
+	ants_stock_put(pool, slot);
+	if (likely(pool->nr_stock < pool->stock_max + ANTS_ROUND))
 		return;
-	}
-	kick->spare = slot;
+	kick->spare = ants_stock_cut(pool, ANTS_ROUND);
 	kick->todo |= ANTS_TODO_FREE;
 }
 
@@ -99,10 +99,12 @@ static __always_inline bool worker_take(struct ants_worker *w,
 
 	if (!worker_fits(w))
 		return false;
-	if (!pool->nr_pending)
-		ants_grant(pool, kick);
-	if (!pool->nr_pending)
-		return false;
+	if (!pool->nr_pending) {
+		if (pool->nr_waiting)
+			ants_grant(pool, kick);
+		if (!pool->nr_pending)
+			return false;
+	}
 	worker_rescind(w);
 	slot = ants_pending_pop(pool);
 	w->fn = slot->fn;
@@ -114,7 +116,7 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	return true;
 }
 
-static void worker_finish(struct ants_worker *w, struct ants_kick *kick)
+static __always_inline void worker_finish(struct ants_worker *w, struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
 
@@ -193,7 +195,11 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	ants_unlock(pool, kick);
 }
 
-/* Parks on top of the stack. Only who takes it off may wake it. */
+/*
+ * Parks on top of the stack. Only who takes it off may wake it. Nothing is
+ * pending, and waiters were granted if there is a place, so that there is
+ * nothing to dispatch.
+ */
 static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
 {
@@ -203,9 +209,9 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	w->idle_since = jiffies;
 	list_add(&w->node, &pool->idle);
 	pool->nr_idle++;
-	if (!timer_pending(&pool->timer) && ants_may_retire(pool))
+	if (!ants_timer_covers(pool, w->idle_since + pool->expiry + 1) &&
+	    ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
-	ants_dispatch(pool, kick);
 	do {
 		/* Under the lock: no wake-up can come before this. */
 		set_current_state(TASK_IDLE);

@@ -60,6 +60,26 @@ static void growth_grants_a_waiter(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(count) == 1);
 }
 
+/* Or by the timer, if the tune is held up: nothing else will happen here. */
+static void growth_that_is_held_up_grants_a_waiter(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 4);
+	struct gate *gate = test_gate(test);
+	struct call *tuner, *waiter;
+	int i;
+
+	fill_pool(test, pool, gate, 2);
+	for (i = 0; i < 4; i++)
+		expect_submitted(test, pool, gate_task, gate);
+	waiter = submit_call(test, pool, gate_task, gate, FOREVER);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	tuner = hold_tune(test, pool, 4);
+	expect_result(test, waiter, 0);
+	KUNIT_EXPECT_FALSE(test, call_returned(tuner));
+	let_go(ANTS_PAUSE_TUNE);
+	expect_result(test, tuner, 0);
+}
+
 static void task_ends_between_the_steps_of_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
@@ -422,6 +442,7 @@ static void submit_comes_while_a_worker_is_joined(struct kunit *test)
 static struct kunit_case race_config_cases[] = {
 	KUNIT_CASE(submitter_comes_between_the_steps_of_a_growth),
 	KUNIT_CASE(growth_grants_a_waiter),
+	KUNIT_CASE(growth_that_is_held_up_grants_a_waiter),
 	KUNIT_CASE(task_ends_between_the_steps_of_a_growth),
 	KUNIT_CASE(task_ends_between_the_steps_of_a_shrink),
 	KUNIT_CASE(submitter_comes_between_the_steps_of_a_shrink),

@@ -273,6 +273,12 @@ inline task_end(x)
 	:: IDS -> assert(alive & (1 << IDOF(x))); alive = alive & ~(1 << IDOF(x))
 	:: else
 	fi;
+	if	/* ants_serve_waiters(): the first free place is served at the next tick */
+#ifndef MUT_NO_TICK
+	:: nwait > 0 && !released && NFREE == 1 -> armed = 1
+#endif
+	:: else
+	fi;
 	x = 0
 }
 
@@ -298,13 +304,11 @@ inline grant_waiters(force, most)
 			res[wk] = OK;
 			nr++
 		:: else -> break
-		od
-	:: else
-	fi;
-	if	/* whoever stays although there is a place is served at the next tick */
-#ifndef MUT_NO_TICK
-	:: nwait > 0 && !released && NFREE > 0 -> armed = 1
-#endif
+		od;
+		if	/* one round was not enough */
+		:: nwait > 0 && NFREE > 0 -> armed = 1
+		:: else
+		fi
 	:: else
 	fi
 }
