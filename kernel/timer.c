@@ -8,6 +8,8 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/pid.h>
+
 #include "internal.h"
 
 /* Is there a worker more than must stay? */
