@@ -15,7 +15,16 @@
 
 #define SLICE		(30 * HZ)
 
-/* One sleeping caller. */
+/* Is the caller told to give up? @state: the one that it sleeps in. */
+static bool told_to_stop(unsigned int state)
+{
+	if (signal_pending_state(state, current))
+		return true;
+	return state != TASK_UNINTERRUPTIBLE &&
+	       (current->flags & PF_KTHREAD) && kthread_should_stop();
+}
+
+/* One caller that sleeps in slices. */
 struct sleeper {
 	struct ants_pool *pool;
 	unsigned long start;
@@ -45,10 +54,7 @@ static unsigned long sleeper_left(const struct sleeper *s)
 /* Why the caller may not go on sleeping: -EINTR, -ETIMEDOUT, or 0. */
 static int sleeper_error(const struct sleeper *s, unsigned int state)
 {
-	if (signal_pending_state(state, current))
-		return -EINTR;
-	if (state != TASK_UNINTERRUPTIBLE && (current->flags & PF_KTHREAD) &&
-	    kthread_should_stop())
+	if (told_to_stop(state))
 		return -EINTR;
 	return sleeper_left(s) ? 0 : -ETIMEDOUT;
 }
@@ -166,21 +172,23 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
-	struct sleeper s;
-	int result, err;
+	int result, err = 0;
 
-	sleeper_init(&s, pool, timeout);
+	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
 	for (;;) {
 		set_current_state(TASK_KILLABLE);
 		result = waiter_result(waiter);
 		if (result != ANTS_STILL_WAITING)
 			break;
-		err = sleeper_error(&s, TASK_KILLABLE);
+		if (told_to_stop(TASK_KILLABLE))
+			err = -EINTR;
+		else if (!timeout)
+			err = -ETIMEDOUT;
 		if (err) {
 			__set_current_state(TASK_RUNNING);
 			return wait_withdraw(pool, waiter, err);
 		}
-		schedule_timeout(sleeper_left(&s));
+		timeout = schedule_timeout(timeout);
 	}
 	__set_current_state(TASK_RUNNING);
 	return result;
