@@ -206,4 +206,11 @@ struct series {
 
 int series_run(const struct bench *bench, const struct series *series);
 
+/* One round of one row, whose number is the last argument. */
+typedef int (*row_round_t)(const struct bench *bench, struct row row,
+			   unsigned int round);
+
+int rounds_run(const struct bench *bench, const struct row *rows,
+	       unsigned int nr_rows, unsigned int first, row_round_t run_row);
+
 #endif /* _ANTS_BENCH_H */

@@ -150,26 +150,10 @@ static int run_row(const struct bench *bench, struct row row,
 	return err;
 }
 
-static int run_round(const struct bench *bench, unsigned int round)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
-		if (bench_wants(rows[i].subject->name))
-			err = run_row(bench, rows[i], round);
-	return err;
-}
-
 /* Round 0 is the warm-up. */
 static int run(const struct bench *bench)
 {
-	unsigned int round;
-	int err = 0;
-
-	for (round = 0; round <= bench_rounds(bench) && !err; round++)
-		err = run_round(bench, round);
-	return err;
+	return rounds_run(bench, rows, ARRAY_SIZE(rows), 0, run_row);
 }
 
 const struct bench contention_bench = {

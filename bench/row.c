@@ -110,3 +110,28 @@ int series_run(const struct bench *bench, const struct series *series)
 			err = run_row(bench, series, series->rows[i]);
 	return err;
 }
+
+static int run_round(const struct bench *bench, const struct row *rows,
+		     unsigned int nr_rows, unsigned int round,
+		     row_round_t run_row)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < nr_rows && !err; i++)
+		if (bench_wants(rows[i].subject->name))
+			err = run_row(bench, rows[i], round);
+	return err;
+}
+
+/* Each round runs all rows once, so that those of one round compare. */
+int rounds_run(const struct bench *bench, const struct row *rows,
+	       unsigned int nr_rows, unsigned int first, row_round_t run_row)
+{
+	unsigned int round;
+	int err = 0;
+
+	for (round = first; round <= bench_rounds(bench) && !err; round++)
+		err = run_round(bench, rows, nr_rows, round, run_row);
+	return err;
+}

@@ -50,25 +50,9 @@ static int run_row(const struct bench *bench, struct row row,
 	return row.err;
 }
 
-static int run_round(const struct bench *bench, unsigned int round)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < ARRAY_SIZE(rows) && !err; i++)
-		if (bench_wants(rows[i].subject->name))
-			err = run_row(bench, rows[i], round);
-	return err;
-}
-
 static int run(const struct bench *bench)
 {
-	unsigned int round;
-	int err = 0;
-
-	for (round = 1; round <= bench_rounds(bench) && !err; round++)
-		err = run_round(bench, round);
-	return err;
+	return rounds_run(bench, rows, ARRAY_SIZE(rows), 1, run_row);
 }
 
 const struct bench tiny_task_smp_bench = {
