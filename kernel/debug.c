@@ -88,8 +88,8 @@ static bool tasks_served(const struct ants_pool *pool)
 
 static bool waiters_served(const struct ants_pool *pool)
 {
-	return !pool->nr_waiting || pool->released || !ants_places(pool) ||
-	       pool->nr_pending;
+	return !(pool->nr_waiting || pool->has_late) || pool->released ||
+	       !ants_places(pool) || pool->nr_pending;
 }
 
 static bool counts_fit(const struct ants_pool *pool)
@@ -97,7 +97,7 @@ static bool counts_fit(const struct ants_pool *pool)
 	return pool->nr_idle + pool->nr_new + pool->nr_leaving + pool->nr_busy <=
 	       pool->nr_workers &&
 	       pool->in_epoch[0] + pool->in_epoch[1] ==
-	       pool->nr_busy + pool->nr_pending;
+	       pool->nr_busy + pool->nr_pending + pool->nr_again;
 }
 
 /* Never above the bound, but after a shrink; then they only fall. */

@@ -105,6 +105,16 @@ void ants_unlogged_next(struct ants_pool *pool)
 			 NULL : list_next_entry(waiter, node);
 }
 
+/* The work item that it wanted to hand over is accepted, or refused. */
+static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
+			    int result, struct ants_kick *kick)
+{
+	if (result)
+		ants_work_end(pool, waiter->work, result, kick);
+	else
+		ants_work_pend(pool, waiter->work);
+}
+
 /*
  * Ends a wait. After the result is stored the waiter may be gone, so that its
  * task is noted first; the RCU section of ants_unlock() keeps the task.
@@ -119,7 +129,9 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	list_del(&waiter->node);
 	pool->nr_waiting--;
 	pool->rejected += !!result;
-	if (result && waiter->slot)
+	if (waiter->work)
+		waiter_work_end(pool, waiter, result, kick);
+	else if (result && waiter->slot)
 		ants_stock_put(pool, waiter->slot);
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
@@ -141,12 +153,33 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	struct ants_slot *slot;
 
 	waiter = list_first_entry(&pool->waiters, struct ants_waiter, node);
-	slot = waiter->slot ?: ants_stock_get(pool);
-	if (!slot)
-		return false;
-	ants_pending_add(pool, slot, waiter->fn, waiter->data);
+	if (!waiter->work) {
+		slot = waiter->slot ?: ants_stock_get(pool);
+		if (!slot)
+			return false;
+		ants_pending_add(pool, slot, waiter->fn, waiter->data);
+	}
 	ants_waiter_end(pool, waiter, 0, kick);
 	return true;
+}
+
+/*
+ * Work items whose time has come while there was no place. They go ahead of
+ * callers that wait, a round at most.
+ */
+static void grant_late(struct ants_pool *pool)
+{
+	struct ants_delayed_work *dwork;
+	unsigned int nr = ANTS_ROUND;
+
+	while (pool->has_late && ants_places(pool) && nr--) {
+		dwork = list_first_entry(&pool->late, struct ants_delayed_work,
+					 node);
+		ants_delayed_del(pool, dwork);
+		ants_work_pend(pool, &dwork->work);
+	}
+	if (pool->has_late && ants_places(pool))
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 /*
@@ -158,6 +191,8 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
+	if (unlikely(pool->has_late))
+		grant_late(pool);
 	while (pool->nr_waiting && ants_places(pool)) {
 		if (ants_kick_full(kick)) {
 			kick->todo |= ANTS_TODO_GRANT;
@@ -168,6 +203,47 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 			return;
 		}
+	}
+}
+
+static bool waiter_is_elsewhere(const struct ants_pool *pool)
+{
+	const struct ants_waiter *first;
+
+	if (!pool->nr_waiting)
+		return true;
+	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
+	return task_cpu(first->task) != raw_smp_processor_id();
+}
+
+/* Those who were sent away hear of it once nobody is before them. */
+static void call_back(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (!ants_has_room(pool))
+		return;
+	pool->congested = false;
+	kick->todo |= ANTS_TODO_ROOM;
+}
+
+/*
+ * There may be a place. A wake-up a task is what makes a blocking queue dear,
+ * so waiters are granted in batches: when pending has run dry, or when half of
+ * the places are free and the waiter sleeps on another CPU, where it can fill
+ * them meanwhile. The timer, armed when the first place gets free, grants what
+ * the batch holds back for more than a tick.
+ */
+void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
+{
+	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
+
+	lockdep_assert_held(&pool->lock);
+	if (!pool->nr_pending ||
+	    (in_flight < pool->refill && waiter_is_elsewhere(pool))) {
+		ants_grant(pool, kick);
+		if (pool->congested)
+			call_back(pool, kick);
+	} else if (in_flight + 1 == pool->limit) {
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 	}
 }
 
@@ -217,6 +293,8 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		ants_grant_all(pool);
 	if (kick->todo & ANTS_TODO_FREE)
 		ants_slots_free(kick->spare);
+	if (kick->todo & ANTS_TODO_ROOM)
+		pool->room_cb(pool);
 }
 
 /*

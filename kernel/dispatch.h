@@ -13,6 +13,7 @@
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant more waiters than one round holds; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
+ * @ANTS_TODO_ROOM: call pool->room_cb; likewise
  */
 enum ants_todo {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -20,14 +21,15 @@ enum ants_todo {
 	ANTS_TODO_WAITQ		= 1 << 2,
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_FREE		= 1 << 4,
+	ANTS_TODO_ROOM		= 1 << 5,
 };
 
 /**
  * struct ants_round - threads to wake after a section that may end waits
- * @wake: all but the first
+ * @wake: all but the first; the last wait that ends may be that for a work item
  */
 struct ants_round {
-	struct task_struct *wake[ANTS_ROUND];
+	struct task_struct *wake[ANTS_ROUND + ANTS_WORK_WAITERS];
 };
 
 /**
@@ -57,6 +59,7 @@ void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
+void ants_serve(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick);
@@ -162,34 +165,6 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_ask_for_worker(pool, kick);
 }
 
-static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
-{
-	const struct ants_waiter *first;
-
-	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
-	return task_cpu(first->task) != raw_smp_processor_id();
-}
-
-/*
- * A wake-up a task is what makes a blocking queue dear, so waiters are granted
- * in batches: when pending has run dry, or when half of the places are free
- * and the waiter sleeps on another CPU, where it can fill them meanwhile. The
- * timer, armed when the first place gets free, grants what the batch holds back
- * for more than a tick.
- */
-static inline void ants_serve_waiters(struct ants_pool *pool,
-				      struct ants_kick *kick)
-{
-	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
-
-	lockdep_assert_held(&pool->lock);
-	if (!pool->nr_pending ||
-	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
-		ants_grant(pool, kick);
-	else if (in_flight + 1 == pool->limit)
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
-}
-
 /*
  * To be called in the same locked section after every event that frees a place
  * or removes a worker. Grants, and wakes the next worker if tasks remain.
@@ -197,8 +172,8 @@ static inline void ants_serve_waiters(struct ants_pool *pool,
 static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
-	if (unlikely(pool->nr_waiting))
-		ants_serve_waiters(pool, kick);
+	if (unlikely(pool->heed))
+		ants_serve(pool, kick);
 	ants_wake_next(pool, kick);
 }
 

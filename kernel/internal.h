@@ -16,9 +16,9 @@
  * Order: ants_registry_lock and pool->config are never held together;
  * pool->lock is innermost but for the timer base's.
  *
- * Files from the bottom to the top, calls go downward only: debug, slot,
- * dispatch, wait, worker, upkeep, timer, submit, flush, release, tune, stats,
- * pool, sysfs, unload, main.
+ * Files from the bottom to the top, calls go downward only: debug, slot, item,
+ * dispatch, wait, worker, upkeep, timer, submit, batch, work, delayed, flush,
+ * release, tune, stats, pool, sysfs, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -39,6 +39,8 @@
 
 /* Most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_ROUND		16
+/* Most tasks of high priority that start in a row while others are pending. */
+#define ANTS_HIGH_RUN		8
 /* Slots that stay in the stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
 /* Slots that are made at a time. */
@@ -60,22 +62,44 @@
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE)
 
-/**
- * struct ants_slot - a task that is accepted and not started, or a free slot
- * @node: L: in pool->pending
- * @next: L: in pool->stock
- * @fn: L: what to run
- * @data: L: and with what
- * @epoch: L: index of the flush epoch that the task was accepted in
+/*
+ * struct ants_slot stands in ants.h, for work items contain one. It is a task
+ * that is accepted and not started, or a free slot:
+ *
+ * node: L: in pool->pending or pool->urgent
+ * next: L: in pool->stock
+ * fn, data: L: what to run, and with what; ants_work_run() for a work item
+ * tag: L: index of the flush epoch that the task was accepted in, and
+ *	ANTS_TAG_*: for most tasks nothing but the epoch, and so below 2
  */
-struct ants_slot {
-	union {
-		struct list_head node;
-		struct ants_slot *next;
-	};
-	ants_fn_t fn;
-	void *data;
-	unsigned int epoch;
+#define ANTS_TAG_EPOCH		1U
+#define ANTS_TAG_WORK		2U
+#define ANTS_TAG_HIGH		4U
+
+/**
+ * enum ants_work_state - where a work item is; changed by ants_work_move() only
+ * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
+ * @ANTS_WORK_DELAYED: its timer is armed, or about to look
+ * @ANTS_WORK_DROPPED: cancelled while its timer was about to look
+ * @ANTS_WORK_LATE: its time has come, and there is no place
+ * @ANTS_WORK_WAITING: its submitter waits for a place
+ * @ANTS_WORK_PENDING: accepted, not started
+ * @ANTS_WORK_RUNNING: runs
+ * @ANTS_WORK_AGAIN: runs, and is queued again
+ * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
+ * @ANTS_WORK_CANCELLING: runs, and was told to give up
+ */
+enum ants_work_state {
+	ANTS_WORK_IDLE,
+	ANTS_WORK_DELAYED,
+	ANTS_WORK_DROPPED,
+	ANTS_WORK_LATE,
+	ANTS_WORK_WAITING,
+	ANTS_WORK_PENDING,
+	ANTS_WORK_RUNNING,
+	ANTS_WORK_AGAIN,
+	ANTS_WORK_REARMED,
+	ANTS_WORK_CANCELLING,
 };
 
 /**
@@ -102,11 +126,11 @@ enum ants_worker_state {
  * @member: L: in pool->workers
  * @pool: I: whose it is
  * @task: I: its thread, with a reference until it is joined
- * @fn: L: the task that it runs, NULL if none
+ * @fn: L: the task that it runs, NULL if it is parked
  * @data: L: and with what
  * @idle_since: L: jiffies when it parked last
  * @state: L: see enum ants_worker_state
- * @epoch: L: flush epoch of the task that it runs
+ * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
  * @expired: L: told to leave because it was idle for too long
  */
 struct ants_worker {
@@ -118,7 +142,7 @@ struct ants_worker {
 	void *data;
 	unsigned long idle_since;
 	enum ants_worker_state state;
-	unsigned int epoch;
+	unsigned int tag;
 	bool expired;
 };
 
@@ -133,6 +157,8 @@ struct ants_worker {
  *	time; NULL if there was none
  * @fn: I: the task it wants to hand over
  * @data: I: and with what
+ * @work: I: the work item that it wants to hand over instead; it brings its
+ *	slot. NULL if none
  * @since: I: jiffies when it was enrolled
  * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
  *	pool, else empty
@@ -147,6 +173,7 @@ struct ants_waiter {
 	struct ants_slot *slot;
 	ants_fn_t fn;
 	void *data;
+	struct ants_work *work;
 	unsigned long since;
 	struct list_head nested;
 	int result;
@@ -158,12 +185,21 @@ struct ants_waiter {
  * @room: L: most tasks in flight at which one more is taken without waiting: 0
  *	while released or while anyone waits, else @limit
  * @nr_busy: L: tasks that run
+ * @nr_again: L: work items that run and are queued again
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
  * @epoch: L: index into @in_epoch for tasks accepted now
+ * @odd: L: something makes the next pending task another than the oldest:
+ * @nr_high: L: length of @urgent
+ * @scanning: L: unload.c looks through the pool
  * @waking: L: the worker whose wake-up is in flight. Nobody wakes another one
  *	meanwhile; who clears it looks after the next.
  * @pending: L: FIFO of accepted tasks
+ * @urgent: L: FIFO of accepted tasks of high priority, which go first
+ * @high_run: L: how many of those started in a row while others were pending
+ * @delayed: L: work items whose timer is armed
+ * @nr_delayed: L: work items in both lists, or on their way between them
+ * @late: L: FIFO of those whose time has come, and there is no place
  * @stock: L: LIFO of free slots
  * @idle: L: LIFO of parked workers, the longest parked at the tail
  * @nr_idle: L: length of @idle
@@ -178,6 +214,8 @@ struct ants_waiter {
  * @reaped: L
  * @blocked: L
  * @rejected: L
+ * @cancelled: L
+ * @caller_runs: L
  * @peak_busy: L
  * @peak_pending: L
  * @peak_waiting: L
@@ -196,7 +234,10 @@ struct ants_waiter {
  * @flags: C: bits of enum ants_flags
  * @stock_max: C: slots that @stock keeps; a round beyond, and that is freed
  * @waiters: L: FIFO of submitters that wait
+ * @heed: L: somebody has to hear of a place that gets free:
  * @nr_waiting: L: length of @waiters
+ * @has_late: L: @late is not empty
+ * @congested: L: a caller was sent away; @room is to be called
  * @unlogged: L: first of @waiters whose wait is not logged as a long one, or
  *	NULL; waits begin in order, so those before it are
  * @nested: L: FIFO of those of them that a task of the same pool waits in
@@ -204,7 +245,7 @@ struct ants_waiter {
  * @workers: L: every worker that started and has not left
  * @left: L: workers that left and are not joined yet
  * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
- * @scan_hit: L: a function of @scan_mod that was accepted meanwhile
+ * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
  * @scan_slot: L: first pending slot that it has not seen
  * @scan_worker: L: first worker that it has not seen
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
@@ -212,6 +253,7 @@ struct ants_waiter {
  * @upkeep: makes, retires and joins threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @stock_wanted: L: a caller that may not allocate found the stock low
+ * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
  * @generation: L: how often it was opened again
  * @dying: C: being destroyed
@@ -223,6 +265,11 @@ struct ants_waiter {
  * @config: serialises release, reboot, tune and every other change
  * @name: I
  * @owner: I: the module that made the pool
+ * @fn: I: what ants_invoke() runs, NULL if not set
+ * @worker_init: I: see struct ants_attrs, as the following ones
+ * @worker_exit: I
+ * @room_cb: I
+ * @private: I
  * @nice: I
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @cpumask: I: NULL if all
@@ -244,6 +291,19 @@ struct ants_pool {
 	unsigned int epoch;
 	struct ants_worker *waking;
 	struct list_head pending;
+	struct list_head urgent;
+	unsigned int high_run;
+	unsigned int nr_again;
+	struct list_head delayed;
+	unsigned int nr_delayed;
+	struct list_head late;
+	union {
+		struct {
+			unsigned int nr_high;
+			bool scanning;
+		};
+		u64 odd;
+	};
 	struct ants_slot *stock;
 	struct list_head idle;
 	unsigned int nr_idle;
@@ -258,6 +318,8 @@ struct ants_pool {
 	u64 reaped;
 	u64 blocked;
 	u64 rejected;
+	u64 cancelled;
+	u64 caller_runs;
 	unsigned int peak_busy;
 	unsigned int peak_pending;
 	unsigned int peak_waiting;
@@ -277,14 +339,21 @@ struct ants_pool {
 	unsigned int stock_max;
 
 	struct list_head waiters;
-	unsigned int nr_waiting;
+	union {
+		struct {
+			unsigned int nr_waiting;
+			bool has_late;
+			bool congested;
+		};
+		u64 heed;
+	};
 	struct ants_waiter *unlogged;
 	struct list_head nested;
 	unsigned int nr_nested;
 	struct list_head workers;
 	struct list_head left;
 	const struct module *scan_mod;
-	ants_fn_t scan_hit;
+	unsigned long scan_hit;
 	struct ants_slot *scan_slot;
 	struct ants_worker *scan_worker;
 
@@ -292,6 +361,7 @@ struct ants_pool {
 	struct work_struct upkeep;
 	bool upkeep_queued;
 	bool stock_wanted;
+	bool waitq_wanted;
 	bool released;
 	unsigned int generation;
 	bool dying;
@@ -304,6 +374,11 @@ struct ants_pool {
 
 	char name[ANTS_NAME_LEN];
 	struct module *owner;
+	ants_fn_t fn;
+	void *(*worker_init)(struct ants_pool *pool);
+	void (*worker_exit)(struct ants_pool *pool, void *data);
+	void (*room_cb)(struct ants_pool *pool);
+	void *private;
 	int nice;
 	int node;
 	struct cpumask *cpumask;
@@ -321,6 +396,14 @@ struct ants_pool {
 #endif
 };
 
+/* A task is refused with @err. */
+static inline void ants_refused(struct ants_pool *pool, int err)
+{
+	pool->rejected++;
+	if (err == -EAGAIN && pool->room_cb)
+		pool->congested = true;
+}
+
 /* Places that a new task would find, whoever waits before it. */
 static inline unsigned int ants_places(const struct ants_pool *pool)
 {
@@ -334,10 +417,11 @@ static inline bool ants_has_room(const struct ants_pool *pool)
 	return pool->nr_busy + pool->nr_pending < pool->room;
 }
 
-/* To be called whenever limit, released or nr_waiting changed. */
+/* To be called whenever limit, released, nr_waiting or has_late changed. */
 static inline void ants_update_room(struct ants_pool *pool)
 {
-	pool->room = pool->released || pool->nr_waiting ? 0 : pool->limit;
+	pool->room = pool->released || pool->nr_waiting || pool->has_late ?
+		     0 : pool->limit;
 }
 
 /*
@@ -353,12 +437,13 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 {
 	return pool->released && !pool->nr_workers && !pool->nr_pending &&
 	       !pool->nr_waiting && list_empty(&pool->left) &&
-	       !pool->upkeep_queued;
+	       !pool->nr_delayed && !pool->upkeep_queued;
 }
 
 #include "debug.h"
 #include "slot.h"
 #include "dispatch.h"
+#include "item.h"
 
 /* wait.c: callers that sleep */
 
@@ -371,6 +456,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state);
+int ants_wait_done(struct ants_pool *pool, const bool *done,
+		   unsigned long timeout, unsigned int state);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
@@ -410,6 +497,11 @@ bool ants_idle_expired(const struct ants_pool *pool);
 bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
+
+/* delayed.c: work items with a timer */
+void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
+			 struct ants_kick *kick);
+void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* release.c */
 int ants_drain(struct ants_pool *pool, unsigned long timeout,

@@ -67,6 +67,9 @@ static int set_name(struct ants_pool *pool, const char *fmt, va_list args)
 static void init_lists(struct ants_pool *pool)
 {
 	INIT_LIST_HEAD(&pool->pending);
+	INIT_LIST_HEAD(&pool->urgent);
+	INIT_LIST_HEAD(&pool->delayed);
+	INIT_LIST_HEAD(&pool->late);
 	INIT_LIST_HEAD(&pool->idle);
 	INIT_LIST_HEAD(&pool->waiters);
 	INIT_LIST_HEAD(&pool->nested);

@@ -38,6 +38,7 @@ static void release(struct ants_pool *pool)
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
 	while (fail_round(pool))
 		;
+	ants_delayed_fail_all(pool);
 	ants_retire_above(pool);
 }
 

@@ -128,9 +128,46 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 }
 
 /* A task was accepted while unload.c looks for those of a module. */
-void ants_scan_hit(struct ants_pool *pool, ants_fn_t fn)
+void ants_scan_hit(struct ants_pool *pool, unsigned long text)
 {
 	lockdep_assert_held(&pool->lock);
-	if (within_module((unsigned long)fn, pool->scan_mod))
-		pool->scan_hit = fn;
+	if (within_module(text, pool->scan_mod))
+		pool->scan_hit = text;
+}
+
+/* Unlinks a pending task, from wherever it stands. */
+void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
+{
+	lockdep_assert_held(&pool->lock);
+	if (unlikely(slot == pool->scan_slot))
+		pool->scan_slot = list_next_entry(slot, node);
+	__list_del_entry(&slot->node);
+	pool->nr_pending--;
+	pool->nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
+}
+
+/*
+ * High priority goes first, but one task in ANTS_HIGH_RUN + 1 is another, if
+ * there is one, so that none waits for ever.
+ */
+static struct list_head *pick_list(struct ants_pool *pool)
+{
+	if (!pool->nr_high)
+		return &pool->pending;
+	if (list_empty(&pool->pending))
+		return &pool->urgent;
+	if (pool->high_run++ < ANTS_HIGH_RUN)
+		return &pool->urgent;
+	pool->high_run = 0;
+	return &pool->pending;
+}
+
+/* ants_pending_pop() while the oldest task may not be the next one. */
+struct ants_slot *ants_pending_pick(struct ants_pool *pool)
+{
+	struct ants_slot *slot;
+
+	slot = list_first_entry(pick_list(pool), struct ants_slot, node);
+	ants_pending_del(pool, slot);
+	return slot;
 }

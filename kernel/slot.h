@@ -12,7 +12,9 @@ void ants_slots_free(struct ants_slot *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 struct ants_slot *ants_stock_cut(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
-void ants_scan_hit(struct ants_pool *pool, ants_fn_t fn);
+void ants_scan_hit(struct ants_pool *pool, unsigned long text);
+void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
+struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
 static inline void ants_stock_put(struct ants_pool *pool,
 				  struct ants_slot *slot)
@@ -41,6 +43,23 @@ static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 	return slot;
 }
 
+/* Counts a task that is accepted now. */
+static inline void ants_task_count(struct ants_pool *pool)
+{
+	pool->in_epoch[pool->epoch]++;
+	pool->submitted++;
+}
+
+/* A task that is counted becomes pending. */
+static inline void ants_pending_link(struct ants_pool *pool,
+				     struct ants_slot *slot,
+				     struct list_head *list)
+{
+	list_add_tail(&slot->node, list);
+	if (++pool->nr_pending > pool->peak_pending)
+		pool->peak_pending = pool->nr_pending;
+}
+
 /* Accepts a task into @slot. The caller dispatches. */
 static inline void ants_pending_add(struct ants_pool *pool,
 				    struct ants_slot *slot, ants_fn_t fn,
@@ -48,26 +67,23 @@ static inline void ants_pending_add(struct ants_pool *pool,
 {
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, fn);
+		ants_scan_hit(pool, (unsigned long)fn);
 	slot->fn = fn;
 	slot->data = data;
-	slot->epoch = pool->epoch;
-	pool->in_epoch[slot->epoch]++;
-	pool->submitted++;
-	list_add_tail(&slot->node, &pool->pending);
-	if (++pool->nr_pending > pool->peak_pending)
-		pool->peak_pending = pool->nr_pending;
+	slot->tag = pool->epoch;
+	ants_task_count(pool);
+	ants_pending_link(pool, slot, &pool->pending);
 }
 
-/* Unlinks the oldest task. There is one. */
+/* Unlinks the task that is to start next. There is one. */
 static inline struct ants_slot *ants_pending_pop(struct ants_pool *pool)
 {
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->odd))
+		return ants_pending_pick(pool);
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	if (unlikely(slot == pool->scan_slot))
-		pool->scan_slot = list_next_entry(slot, node);
 	__list_del_entry(&slot->node);
 	pool->nr_pending--;
 	return slot;

@@ -30,7 +30,9 @@ static void read_counters(const struct ants_pool *pool,
 	stats->peak_pending = pool->peak_pending;
 	stats->peak_waiting = pool->peak_waiting;
 	stats->submitted = pool->submitted;
-	stats->completed = pool->submitted - pool->nr_busy - pool->nr_pending;
+	stats->completed = pool->submitted - pool->nr_busy - pool->nr_pending -
+			   pool->nr_again - pool->cancelled;
+	stats->cancelled = pool->cancelled;
 	stats->rejected = pool->rejected;
 	stats->blocked = pool->blocked;
 	stats->spawned = pool->spawned;

@@ -21,7 +21,7 @@ static inline void sleeps(void)
 static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 	__releases(&pool->lock)
 {
-	pool->rejected++;
+	ants_refused(pool, err);
 	ants_unlock(pool, kick);
 	return err;
 }
@@ -219,7 +219,8 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	err = accept(pool, fn, data, &kick);
 	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
 		want_stock(pool, &kick);
-	pool->rejected += !!err;
+	if (unlikely(err))
+		ants_refused(pool, err);
 	ants_unlock_any(pool, &kick);
 	return err;
 }

@@ -16,16 +16,20 @@
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
 
-static bool is_of(ants_fn_t fn, const struct module *mod)
+/* The client's function of a task, if it is of the module looked for. */
+static unsigned long text_of(const struct ants_pool *pool, ants_fn_t fn,
+			     const void *data)
 {
-	return fn && within_module((unsigned long)fn, mod);
+	unsigned long text = fn ? ants_task_text(fn, data) : 0;
+
+	return text && within_module(text, pool->scan_mod) ? text : 0;
 }
 
 /*
  * One round over the pending tasks, from where the last one stopped. A worker
  * that takes the task at the cursor moves the cursor. Returns false at the end.
  */
-static bool scan_pending_round(struct ants_pool *pool, ants_fn_t *found)
+static bool scan_pending_round(struct ants_pool *pool, unsigned long *found)
 {
 	unsigned int i;
 
@@ -36,15 +40,15 @@ static bool scan_pending_round(struct ants_pool *pool, ants_fn_t *found)
 	for (i = 0; i < ANTS_ROUND && !*found; i++) {
 		if (&pool->scan_slot->node == &pool->pending)
 			return false;
-		if (is_of(pool->scan_slot->fn, pool->scan_mod))
-			*found = pool->scan_slot->fn;
+		*found = text_of(pool, pool->scan_slot->fn,
+				 pool->scan_slot->data);
 		pool->scan_slot = list_next_entry(pool->scan_slot, node);
 	}
 	return !*found;
 }
 
 /* The same over the workers; one that leaves moves the cursor. */
-static bool scan_running_round(struct ants_pool *pool, ants_fn_t *found)
+static bool scan_running_round(struct ants_pool *pool, unsigned long *found)
 {
 	unsigned int i;
 
@@ -56,8 +60,8 @@ static bool scan_running_round(struct ants_pool *pool, ants_fn_t *found)
 	for (i = 0; i < ANTS_ROUND && !*found; i++) {
 		if (&pool->scan_worker->member == &pool->workers)
 			return false;
-		if (is_of(pool->scan_worker->fn, pool->scan_mod))
-			*found = pool->scan_worker->fn;
+		*found = text_of(pool, pool->scan_worker->fn,
+				 pool->scan_worker->data);
 		pool->scan_worker = list_next_entry(pool->scan_worker, member);
 	}
 	return !*found;
@@ -71,18 +75,20 @@ static void scan_begin(struct ants_pool *pool, const struct module *mod)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_mod = mod;
-	pool->scan_hit = NULL;
+	pool->scan_hit = 0;
+	pool->scanning = true;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
 /* Returns what was found, or accepted meanwhile. */
-static ants_fn_t scan_end(struct ants_pool *pool)
+static unsigned long scan_end(struct ants_pool *pool)
 {
-	ants_fn_t hit;
+	unsigned long hit;
 
 	raw_spin_lock_irq(&pool->lock);
 	hit = pool->scan_hit;
 	pool->scan_mod = NULL;
+	pool->scanning = false;
 	pool->scan_slot = NULL;
 	pool->scan_worker = NULL;
 	raw_spin_unlock_irq(&pool->lock);
@@ -90,10 +96,10 @@ static ants_fn_t scan_end(struct ants_pool *pool)
 }
 
 /* All rounds of one kind, each with a hold of the lock of its own. */
-static ants_fn_t scan(struct ants_pool *pool,
-		      bool (*round)(struct ants_pool *pool, ants_fn_t *found))
+static unsigned long scan(struct ants_pool *pool,
+		      bool (*round)(struct ants_pool *pool, unsigned long *found))
 {
-	ants_fn_t found = NULL;
+	unsigned long found = 0;
 	bool more;
 
 	do {
@@ -107,21 +113,22 @@ static ants_fn_t scan(struct ants_pool *pool,
 /* Pending tasks first: one that starts meanwhile is then found running. */
 static void scan_pool(struct ants_pool *pool)
 {
-	ants_fn_t fn;
+	unsigned long text;
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	fn = scan(pool, scan_pending_round) ?: scan(pool, scan_running_round);
-	if (!fn)
+	text = scan(pool, scan_pending_round) ?:
+	       scan(pool, scan_running_round);
+	if (!text)
 		return;
 	raw_spin_lock_irq(&pool->lock);
-	pool->scan_hit = fn;
+	pool->scan_hit = text;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
 /* A function of @mod in any pool, and the pool's name into @name. */
-static ants_fn_t scan_all(const struct module *mod, char *name)
+static unsigned long scan_all(const struct module *mod, char *name)
 {
-	ants_fn_t fn, found = NULL;
+	unsigned long text, found = 0;
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
@@ -130,10 +137,10 @@ static ants_fn_t scan_all(const struct module *mod, char *name)
 	list_for_each_entry(pool, &ants_pools, registered)
 		scan_pool(pool);
 	list_for_each_entry(pool, &ants_pools, registered) {
-		fn = scan_end(pool);
-		if (fn)
+		text = scan_end(pool);
+		if (text)
 			strscpy(name, pool->name, ANTS_NAME_LEN);
-		found = fn ?: found;
+		found = text ?: found;
 	}
 	mutex_unlock(&ants_registry_lock);
 	return found;
@@ -147,12 +154,12 @@ static void wait_for_tasks(const struct module *mod)
 {
 	unsigned long report = jiffies + REPORT;
 	char name[ANTS_NAME_LEN];
-	ants_fn_t fn;
+	unsigned long text;
 
-	while ((fn = scan_all(mod, name))) {
+	while ((text = scan_all(mod, name))) {
 		if (time_after_eq(jiffies, report)) {
 			pr_warn("module %s goes, waiting for %ps in pool %s\n",
-				mod->name, fn, name);
+				mod->name, (void *)text, name);
 			report = jiffies + REPORT;
 		}
 		msleep(POLL_MS);

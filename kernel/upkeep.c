@@ -256,6 +256,18 @@ static void join_left(struct ants_pool *pool)
 		worker_join(w);
 }
 
+/* For a caller that may not take the wait queue's lock. */
+static void wake_waitq(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	if (pool->waitq_wanted)
+		kick.todo |= ANTS_TODO_WAITQ;
+	pool->waitq_wanted = false;
+	ants_unlock(pool, &kick);
+}
+
 static void tend_stock(struct ants_pool *pool)
 {
 	bool idle;
@@ -279,7 +291,7 @@ static bool upkeep_done(struct ants_pool *pool)
 
 	ants_lock(pool, &kick);
 	done = list_empty(&pool->left) && !pool->stock_wanted &&
-	       !ants_idle_expired(pool) &&
+	       !pool->waitq_wanted && !ants_idle_expired(pool) &&
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
 		pool->upkeep_queued = false;
@@ -301,6 +313,7 @@ void ants_upkeep_fn(struct work_struct *work)
 			;
 		retire_expired(pool);
 		join_left(pool);
+		wake_waitq(pool);
 		tend_stock(pool);
 	} while (!upkeep_done(pool));
 }

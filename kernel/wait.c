@@ -109,7 +109,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
 		return -EBUSY;
 	waiter->task = current;
-	waiter->slot = waiter_slot(pool);
+	waiter->slot = waiter->work ? NULL : waiter_slot(pool);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
 	list_add_tail(&waiter->node, &pool->waiters);
@@ -295,5 +295,40 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		ran = ants_stand_in(pool);
 		err = wait_once(&s, met, arg, state, !ran);
 	} while (err == 1);
+	return err;
+}
+
+/* While the wait is not over the pool is there; see wait_withdraw(). */
+static void log_unless(struct sleeper *s, const bool *done)
+{
+	rcu_read_lock();
+	if (!smp_load_acquire(done))
+		sleeper_log(s);
+	rcu_read_unlock();
+}
+
+/*
+ * Waits until @done, which is stored with release by who then wakes the caller.
+ * Returns 0, -EINTR or -ETIMEDOUT.
+ */
+int ants_wait_done(struct ants_pool *pool, const bool *done,
+		   unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	int err = 0;
+
+	sleeper_init(&s, pool, timeout);
+	for (;;) {
+		set_current_state(state);
+		/* Pairs with smp_store_release() in waiter_done(). */
+		if (smp_load_acquire(done))
+			break;
+		err = sleeper_error(&s, state);
+		if (err)
+			break;
+		schedule_timeout(min_t(unsigned long, sleeper_left(&s), SLICE));
+		log_unless(&s, done);
+	}
+	__set_current_state(TASK_RUNNING);
 	return err;
 }

@@ -100,8 +100,8 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	if (!worker_fits(w))
 		return false;
 	if (!pool->nr_pending) {
-		if (pool->nr_waiting)
-			ants_grant(pool, kick);
+		if (pool->heed)
+			ants_serve(pool, kick);
 		if (!pool->nr_pending)
 			return false;
 	}
@@ -109,8 +109,11 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	slot = ants_pending_pop(pool);
 	w->fn = slot->fn;
 	w->data = slot->data;
-	w->epoch = slot->epoch;
-	slot_return(pool, slot, kick);
+	w->tag = slot->tag;
+	if (unlikely(slot->tag & ANTS_TAG_WORK))
+		ants_work_start(pool, ants_slot_work(slot));
+	else
+		slot_return(pool, slot, kick);
 	if (++pool->nr_busy > pool->peak_busy)
 		pool->peak_busy = pool->nr_busy;
 	return true;
@@ -120,10 +123,11 @@ static __always_inline void worker_finish(struct ants_worker *w, struct ants_kic
 {
 	struct ants_pool *pool = w->pool;
 
-	w->fn = NULL;
 	pool->nr_busy--;
-	if (!--pool->in_epoch[w->epoch] && pool->nr_callers)
+	if (!--pool->in_epoch[w->tag & ANTS_TAG_EPOCH] && pool->nr_callers)
 		kick->todo |= ANTS_TODO_WAITQ;
+	if (unlikely(w->tag & ANTS_TAG_WORK))
+		ants_work_finish(pool, w->data, kick);
 }
 
 /* The task, with the pool's map held: see ants_wait_touch(). */
@@ -170,6 +174,7 @@ static void worker_unlist(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 
+	w->fn = NULL;
 	if (unlikely(w == pool->scan_worker))
 		pool->scan_worker = list_next_entry(w, member);
 	list_del(&w->member);
@@ -206,6 +211,7 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	struct ants_pool *pool = w->pool;
 
 	w->state = ANTS_IDLE;
+	w->fn = NULL;
 	w->idle_since = jiffies;
 	list_add(&w->node, &pool->idle);
 	pool->nr_idle++;

@@ -21,9 +21,11 @@
  *	-EEXIST		the name is taken
  *	-EPERM		not on the system pool
  *	-ENOMEM		no memory, or no thread to be had
+ *	-EALREADY	the work item is in a pool already
+ *	-ECANCELED	the work item is or was cancelled
  *
  * An error from a submit means: not accepted, will not run. Success means that
- * the task runs exactly once.
+ * the task runs exactly once, or that its work item says that it was cancelled.
  *
  * A timeout is in jiffies; MAX_SCHEDULE_TIMEOUT waits for ever. A wait ends
  * early with -EINTR on a fatal signal, or when the calling kthread is told to
@@ -35,6 +37,7 @@
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/limits.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 
 struct ants_pool;
@@ -115,6 +118,7 @@ struct ants_attrs {
  * @peak_waiting: most callers that ever waited at once
  * @submitted: tasks accepted
  * @completed: tasks that ended
+ * @cancelled: tasks accepted that were cancelled before they started
  * @rejected: submits that the pool refused, a bad argument not counted
  * @blocked: submits that had to wait, whatever came of it
  * @spawned: threads made
@@ -134,6 +138,7 @@ struct ants_stats {
 	unsigned int peak_waiting;
 	u64 submitted;
 	u64 completed;
+	u64 cancelled;
 	u64 rejected;
 	u64 blocked;
 	u64 spawned;
@@ -195,5 +200,89 @@ unsigned int ants_nr_free(struct ants_pool *pool);
 unsigned int ants_capacity(struct ants_pool *pool);
 bool ants_is_released(struct ants_pool *pool);
 void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats);
+
+/*
+ * work.c: work items. A work item is a task with a handle: it is memory of the
+ * caller's, so that it is queued without any, in whatever context; it can be
+ * waited for, cancelled, and has a result. It is in one pool at most, and runs
+ * in one thread at a time.
+ */
+
+struct ants_work;
+
+/**
+ * typedef ants_work_fn_t - what a work item runs
+ * @work: the work item; may be queued again from inside
+ *
+ * Context: as ants_fn_t.
+ * Return: its result, any value.
+ */
+typedef int (*ants_work_fn_t)(struct ants_work *work);
+
+/* Most callers that can wait for one work item at once. */
+#define ANTS_WORK_WAITERS	8
+
+/* private: a task that is accepted and not started, see kernel/slot.h */
+struct ants_slot {
+	union {
+		struct list_head node;
+		struct ants_slot *next;
+	};
+	ants_fn_t fn;
+	void *data;
+	unsigned int tag;
+};
+
+/**
+ * struct ants_work - a work item
+ * @fn: what it runs
+ *
+ * To be made with INIT_ANTS_WORK(). It may be freed when it is in no pool: as
+ * soon as ants_work_wait(), or ants_work_cancel_sync() returned, or before it
+ * was ever queued.
+ */
+struct ants_work {
+	ants_work_fn_t fn;
+	/* private: */
+	struct ants_slot slot;
+	struct ants_pool *pool;
+	unsigned int state;
+	unsigned int nr_waiters;
+	struct list_head waiters;
+	int result;
+};
+
+void ants_work_init(struct ants_work *work, ants_work_fn_t fn);
+
+#define INIT_ANTS_WORK(work, fn)	ants_work_init(work, fn)
+
+/**
+ * struct ants_delayed_work - a work item that is queued by a timer
+ * @work: the work item, for all calls but ants_queue_delayed_work()
+ */
+struct ants_delayed_work {
+	struct ants_work work;
+	/* private: */
+	struct timer_list timer;
+	unsigned long when;
+	struct list_head node;
+};
+
+void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn);
+
+#define INIT_ANTS_DELAYED_WORK(dwork, fn)	ants_delayed_work_init(dwork, fn)
+
+int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
+int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
+			    unsigned long timeout);
+int ants_queue_delayed_work(struct ants_pool *pool,
+			    struct ants_delayed_work *dwork,
+			    unsigned long delay);
+int ants_work_wait(struct ants_work *work, int *result);
+int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
+			   int *result);
+bool ants_work_cancel(struct ants_work *work);
+int ants_work_cancel_sync(struct ants_work *work);
+bool ants_work_cancelled(const struct ants_work *work);
 
 #endif /* _LINUX_ANTS_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work items that a timer queues. From ants_queue_delayed_work() until it is
+ * pending, or has ended, such an item stands in one of two lists of its pool:
+ * in pool->delayed while its timer is armed, or about to look, and in
+ * pool->late when its time has come and there is no place. Whoever ends one whose
+ * timer is about to look leaves that to the timer, so that nobody touches it
+ * after it has ended.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+static struct ants_delayed_work *to_delayed(struct ants_work *work)
+{
+	return container_of(work, struct ants_delayed_work, work);
+}
+
+/* It leaves its list, and ends. */
+static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			int result, struct ants_kick *kick)
+{
+	ants_delayed_del(pool, dwork);
+	ants_work_end(pool, &dwork->work, result, kick);
+}
+
+/* Its time has come: a place, or a place in the FIFO of those that want one. */
+static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			struct ants_kick *kick)
+{
+	if (ants_has_room(pool)) {
+		ants_delayed_del(pool, dwork);
+		ants_work_pend(pool, &dwork->work);
+		ants_wake_next(pool, kick);
+		return;
+	}
+	ants_work_move(&dwork->work, ANTS_WORK_LATE);
+	list_move_tail(&dwork->node, &pool->late);
+	pool->has_late = true;
+	ants_update_room(pool);
+	/* As for a caller that enrols: a batch may hold back who is before it. */
+	if (ants_places(pool))
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+}
+
+static void delayed_fn(struct timer_list *timer)
+{
+	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
+							     timer);
+	struct ants_pool *pool = dwork->work.pool;
+	struct ants_round round;
+	struct ants_kick kick;
+
+	ants_lock_round(pool, &kick, &round);
+	if (dwork->work.state == ANTS_WORK_DROPPED)
+		delayed_end(pool, dwork, -ECANCELED, &kick);
+	else if (pool->released)
+		delayed_end(pool, dwork, -ESHUTDOWN, &kick);
+	else
+		delayed_due(pool, dwork, &kick);
+	if (pool->released)
+		kick.todo |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &kick);
+}
+
+/* Ends an item of either list. */
+void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
+			 struct ants_kick *kick)
+{
+	struct ants_delayed_work *dwork = to_delayed(work);
+
+	lockdep_assert_held(&pool->lock);
+	if (work->state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
+		delayed_end(pool, dwork, -ECANCELED, kick);
+	else
+		ants_work_move(work, ANTS_WORK_DROPPED);
+}
+
+/*
+ * Ends an item of a released pool. One whose timer is about to look ends itself,
+ * and is in no list meanwhile.
+ */
+static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		     struct ants_kick *kick)
+{
+	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
+		delayed_end(pool, dwork, -ESHUTDOWN, kick);
+	else
+		list_del_init(&dwork->node);
+}
+
+/* One round. Returns false when @list is empty. */
+static bool fail_round(struct ants_pool *pool, struct list_head *list)
+{
+	struct ants_round round;
+	struct ants_kick kick;
+	unsigned int nr;
+	bool more;
+
+	ants_lock_round(pool, &kick, &round);
+	for (nr = 0; nr < ANTS_ROUND && !ants_kick_full(&kick); nr++) {
+		if (list_empty(list))
+			break;
+		fail_one(pool, list_first_entry(list, struct ants_delayed_work,
+						node), &kick);
+	}
+	more = !list_empty(list);
+	kick.todo |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/* Ends all items of a released pool. */
+void ants_delayed_fail_all(struct ants_pool *pool)
+{
+	while (fail_round(pool, &pool->delayed))
+		;
+	while (fail_round(pool, &pool->late))
+		;
+}
+
+/**
+ * ants_delayed_work_init() - make one; see INIT_ANTS_DELAYED_WORK()
+ * @dwork: the work item, in no pool
+ * @fn: what it runs
+ *
+ * Context: Any context.
+ */
+void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn)
+{
+	ants_work_init(&dwork->work, fn);
+	timer_setup(&dwork->timer, delayed_fn, 0);
+}
+EXPORT_SYMBOL_GPL(ants_delayed_work_init);
+
+static int queue_delayed(struct ants_pool *pool,
+			 struct ants_delayed_work *dwork, unsigned long delay)
+{
+	struct ants_work *work = &dwork->work;
+	struct ants_pool *old;
+
+	if (pool->released)
+		return -ESHUTDOWN;
+	old = ants_work_claim(pool, work);
+	if (!old) {
+		dwork->when = jiffies + delay;
+		ants_delayed_arm(pool, dwork);
+		return 0;
+	}
+	if (old != pool)
+		return -EALREADY;
+	if (work->state == ANTS_WORK_CANCELLING)
+		return -ECANCELED;
+	if (work->state != ANTS_WORK_RUNNING)
+		return -EALREADY;
+	dwork->when = jiffies + delay;
+	ants_work_move(work, ANTS_WORK_REARMED);
+	return 0;
+}
+
+/**
+ * ants_queue_delayed_work() - hand a work item to a pool after a time
+ * @pool: the pool
+ * @dwork: the work item
+ * @delay: in how many jiffies
+ *
+ * If there is no place then it waits for one, ahead of callers that wait. If the
+ * pool is released before it is accepted it ends with the result -ESHUTDOWN. A
+ * work item that runs, in this pool, is queued once more, not before it has
+ * finished.
+ *
+ * Context: as ants_queue_work().
+ * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
+ * no function. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs
+ * and was told to give up. -ESHUTDOWN: the pool is released.
+ */
+int ants_queue_delayed_work(struct ants_pool *pool,
+			    struct ants_delayed_work *dwork,
+			    unsigned long delay)
+{
+	struct ants_kick kick;
+	int err;
+
+	if (unlikely(!dwork->work.fn))
+		return -EINVAL;
+	ants_lock_any(pool, &kick);
+	err = queue_delayed(pool, dwork, delay);
+	if (err)
+		ants_refused(pool, err);
+	ants_unlock_any(pool, &kick);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_queue_delayed_work);

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work items: queued without memory, waited for, cancelled.
+ *
+ *	state		queue		cancel		wait
+ *	idle		accepted	false		the last result
+ *	delayed, late	-EALREADY	true, ends	waits
+ *	waiting		-EALREADY	true, ends	waits
+ *	pending		-EALREADY	true, ends	waits
+ *	running		runs again	false, is told	waits
+ *	again		-EALREADY	false, is told,	waits for both runs
+ *					runs once only
+ *	cancelling	-ECANCELED	false		waits
+ *
+ * In any state but idle another pool's queue is refused with -EALREADY; a
+ * released pool's with -ESHUTDOWN.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/export.h>
+
+#include "internal.h"
+
+/**
+ * ants_work_init() - make a work item; see INIT_ANTS_WORK()
+ * @work: the work item, in no pool
+ * @fn: what it runs
+ *
+ * Context: Any context.
+ */
+void ants_work_init(struct ants_work *work, ants_work_fn_t fn)
+{
+	memset(work, 0, sizeof(*work));
+	INIT_LIST_HEAD(&work->waiters);
+	work->fn = fn;
+	work->result = -EINVAL;
+}
+EXPORT_SYMBOL_GPL(ants_work_init);
+
+/*
+ * Locks the pool that @work is in. Returns NULL if it is in none; then it has
+ * ended, and its result can be read. A pool that is being destroyed has ended
+ * all of its work items, and stays until this RCU section is over.
+ */
+static struct ants_pool *work_lock(struct ants_work *work,
+				   struct ants_kick *kick)
+{
+	struct ants_pool *pool;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in ants_work_end(). */
+	while ((pool = smp_load_acquire(&work->pool))) {
+		ants_lock_any(pool, kick);
+		if (likely(READ_ONCE(work->pool) == pool))
+			return pool;
+		ants_unlock_any(pool, kick);
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+static void work_unlock(struct ants_pool *pool, struct ants_kick *kick)
+{
+	ants_unlock_any(pool, kick);
+	rcu_read_unlock();
+}
+
+/* Queues a work item that is in @pool already: only a running one can be. */
+static int queue_again(struct ants_pool *pool, struct ants_work *work)
+{
+	if (work->state == ANTS_WORK_CANCELLING)
+		return -ECANCELED;
+	if (work->state != ANTS_WORK_RUNNING)
+		return -EALREADY;
+	if (pool->released)
+		return -ESHUTDOWN;
+	ants_work_again(pool, work);
+	return 0;
+}
+
+/* As accept() in submit.c: nobody is overtaken, since then there is no room. */
+static int queue(struct ants_pool *pool, struct ants_work *work,
+		 struct ants_kick *kick)
+{
+	struct ants_pool *old = ants_work_claim(pool, work);
+
+	if (old)
+		return old == pool ? queue_again(pool, work) : -EALREADY;
+	if (ants_has_room(pool)) {
+		ants_work_pend(pool, work);
+		ants_wake_next(pool, kick);
+		return 0;
+	}
+	WRITE_ONCE(work->pool, NULL);
+	return pool->released ? -ESHUTDOWN : -EAGAIN;
+}
+
+/**
+ * ants_queue_work() - hand a work item to a pool, never wait
+ * @pool: the pool
+ * @work: the work item
+ *
+ * A work item that runs, in this pool, runs once more when it has finished; it
+ * takes over its own place then.
+ *
+ * Context: Any context but NMI and below the scheduler's own locks: hard
+ * interrupts and sections under raw locks included, on PREEMPT_RT too. Uses no
+ * memory.
+ * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
+ * function. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs and
+ * was told to give up. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
+ * callers wait.
+ */
+int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
+{
+	struct ants_kick kick;
+	int err;
+
+	if (unlikely(!work->fn))
+		return -EINVAL;
+	ants_lock_any(pool, &kick);
+	err = queue(pool, work, &kick);
+	if (unlikely(err))
+		ants_refused(pool, err);
+	ants_unlock_any(pool, &kick);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_queue_work);
+
+/* Enters the FIFO of those who wait. */
+static int queue_enrol(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_waiter *waiter, bool nested)
+{
+	int err;
+
+	if (ants_work_claim(pool, work))
+		return -EALREADY;
+	err = ants_wait_enrol(pool, waiter, nested);
+	if (err) {
+		WRITE_ONCE(work->pool, NULL);
+		return err;
+	}
+	work->slot.data = waiter;
+	ants_work_move(work, ANTS_WORK_WAITING);
+	return 0;
+}
+
+/* The pool is full. Entered with the lock held, left without. */
+static int queue_wait(struct ants_pool *pool, struct ants_work *work,
+		      unsigned long timeout, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	struct ants_waiter waiter = { .work = work };
+	int err;
+
+	err = timeout ? queue_enrol(pool, work, &waiter, nested) : -ETIMEDOUT;
+	if (err)
+		ants_refused(pool, err);
+	ants_unlock(pool, kick);
+	return err ?: ants_wait(pool, &waiter, timeout);
+}
+
+/**
+ * ants_queue_work_timeout() - hand a work item to a pool, wait a limited time
+ * @pool: the pool
+ * @work: the work item
+ * @timeout: how long to wait at most, in jiffies, whatever the pool's mode; 0
+ *	does not wait
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_queue_work(), but never -EAGAIN; and -ETIMEDOUT: the pool was
+ * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -ECANCELED: it
+ * was cancelled meanwhile, too.
+ */
+int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
+			    unsigned long timeout)
+{
+	struct ants_kick kick;
+	int err;
+
+	might_sleep();
+	if (unlikely(!work->fn))
+		return -EINVAL;
+	ants_wait_touch(pool);
+	ants_lock(pool, &kick);
+	err = queue(pool, work, &kick);
+	if (err == -EAGAIN)
+		return queue_wait(pool, work, timeout, &kick);
+	if (err)
+		ants_refused(pool, err);
+	ants_unlock(pool, &kick);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
+
+/*
+ * Gives up, unless the wait was ended meanwhile. As long as it was not the pool
+ * is there, since the work item is in it, and so is the work item.
+ */
+static bool withdraw(struct ants_pool *pool, struct ants_work *work,
+		     struct ants_work_waiter *waiter)
+{
+	struct ants_kick kick;
+	bool gone = false;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in waiter_done(). */
+	if (!smp_load_acquire(&waiter->done)) {
+		ants_lock(pool, &kick);
+		gone = !waiter->done;
+		if (gone) {
+			list_del(&waiter->node);
+			work->nr_waiters--;
+		}
+		ants_unlock(pool, &kick);
+	}
+	rcu_read_unlock();
+	return gone;
+}
+
+static void enrol(struct ants_work *work, struct ants_work_waiter *waiter)
+{
+	waiter->task = current;
+	waiter->done = false;
+	list_add_tail(&waiter->node, &work->waiters);
+	work->nr_waiters++;
+}
+
+/*
+ * Waits until @work, which is in @pool, has ended. Entered with the lock held,
+ * left without.
+ */
+static int wait_end(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_kick *kick, unsigned long timeout,
+		    unsigned int state, int *result)
+{
+	struct ants_work_waiter waiter;
+	int err;
+
+	if (work->nr_waiters >= ANTS_WORK_WAITERS) {
+		work_unlock(pool, kick);
+		return -EBUSY;
+	}
+	enrol(work, &waiter);
+	work_unlock(pool, kick);
+	err = ants_wait_done(pool, &waiter.done, timeout, state);
+	if (err && withdraw(pool, work, &waiter))
+		return err;
+	*result = waiter.result;
+	return 0;
+}
+
+/**
+ * ants_work_wait_timeout() - wait until a work item has ended, a limited time
+ * @work: the work item; may be freed by whoever gets 0
+ * @timeout: how long at most, in jiffies
+ * @result: what its function returned; -ECANCELED if it was cancelled before it
+ *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
+ *	-EINVAL if it was never queued. May be NULL.
+ *
+ * One that is queued again while it runs has ended after the run that follows.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: it is in no pool, @result is set. -ETIMEDOUT, -EINTR: not yet.
+ * -EDEADLK: the caller is a task of the same pool. -EBUSY: %ANTS_WORK_WAITERS
+ * callers wait for it already.
+ */
+int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
+			   int *result)
+{
+	struct ants_pool *pool;
+	struct ants_kick kick;
+	int unused;
+
+	might_sleep();
+	result = result ?: &unused;
+	pool = work_lock(work, &kick);
+	if (!pool) {
+		*result = work->result;
+		return 0;
+	}
+	if (ants_in_task_of(pool)) {
+		work_unlock(pool, &kick);
+		return -EDEADLK;
+	}
+	return wait_end(pool, work, &kick, timeout, TASK_KILLABLE, result);
+}
+EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
+
+/**
+ * ants_work_wait() - wait until a work item has ended
+ * @work: the work item; may be freed by whoever gets 0
+ * @result: see ants_work_wait_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
+ */
+int ants_work_wait(struct ants_work *work, int *result)
+{
+	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
+}
+EXPORT_SYMBOL_GPL(ants_work_wait);
+
+/* The last task of a flush epoch may be gone; its waiters need a sleeping lock. */
+static void wake_flush(struct ants_pool *pool, bool last,
+		       struct ants_kick *kick)
+{
+	if (!last || !pool->nr_callers)
+		return;
+	pool->waitq_wanted = true;
+	ants_kick_upkeep(pool, kick);
+}
+
+/* A place is free. Callbacks are for others: the caller may be in whatever context. */
+static void place_freed(struct ants_pool *pool, struct ants_kick *kick)
+{
+	ants_grant(pool, kick);
+	ants_wake_next(pool, kick);
+	if (pool->congested)
+		ants_timer_arm(pool, jiffies + 1);
+}
+
+/* Returns true if it will not run, and has ended or is about to. */
+static bool cancel(struct ants_pool *pool, struct ants_work *work,
+		   struct ants_kick *kick)
+{
+	struct ants_waiter *waiter;
+
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_LATE:
+		ants_delayed_cancel(pool, work, kick);
+		return true;
+	case ANTS_WORK_WAITING:
+		waiter = work->slot.data;
+		ants_waiter_end(pool, waiter, -ECANCELED, kick);
+		place_freed(pool, kick);
+		return true;
+	case ANTS_WORK_PENDING:
+		wake_flush(pool, ants_work_unpend(pool, work), kick);
+		ants_work_end(pool, work, -ECANCELED, kick);
+		place_freed(pool, kick);
+		return true;
+	case ANTS_WORK_AGAIN:
+		wake_flush(pool, ants_work_not_again(pool, work), kick);
+		fallthrough;
+	case ANTS_WORK_RUNNING:
+	case ANTS_WORK_REARMED:
+		ants_work_move(work, ANTS_WORK_CANCELLING);
+		return false;
+	default:
+		/* ANTS_WORK_DROPPED is cancelled, but not by this caller. */
+		return false;
+	}
+}
+
+/**
+ * ants_work_cancel() - see to it that a work item does not run
+ * @work: the work item
+ *
+ * One that runs is told to give up, see ants_work_cancelled(), and does not run
+ * again if it was queued meanwhile.
+ *
+ * Context: as ants_queue_work().
+ * Return: true: it was queued, and will not run. false: it is not queued, or runs.
+ */
+bool ants_work_cancel(struct ants_work *work)
+{
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	struct ants_pool *pool;
+	bool ret;
+
+	pool = work_lock(work, &kick);
+	if (!pool)
+		return false;
+	ret = cancel(pool, work, &kick);
+	work_unlock(pool, &kick);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancel);
+
+/**
+ * ants_work_cancel_sync() - cancel a work item and wait until it has ended
+ * @work: the work item; afterwards it is in no pool, and may be freed
+ *
+ * Waits, whatever signal comes, for one that runs.
+ *
+ * Context: Process context. May sleep.
+ * Return: 1: it was queued, and did not run. 0: it was not queued, or has run.
+ * -EDEADLK: it runs, and the caller is a task of the same pool. -EBUSY:
+ * %ANTS_WORK_WAITERS callers wait for it already. In error it is told to give
+ * up, and runs.
+ */
+int ants_work_cancel_sync(struct ants_work *work)
+{
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	struct ants_pool *pool;
+	int unused, err;
+	bool ret;
+
+	might_sleep();
+	pool = work_lock(work, &kick);
+	if (!pool)
+		return 0;
+	ret = cancel(pool, work, &kick);
+	if (READ_ONCE(work->pool) != pool) {
+		work_unlock(pool, &kick);
+		return ret;
+	}
+	if (!ret && ants_in_task_of(pool)) {
+		work_unlock(pool, &kick);
+		return -EDEADLK;
+	}
+	err = wait_end(pool, work, &kick, MAX_SCHEDULE_TIMEOUT,
+		       TASK_UNINTERRUPTIBLE, &unused);
+	return err ?: ret;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
+
+/**
+ * ants_work_cancelled() - was a running work item told to give up?
+ * @work: the work item; to be asked by its own function
+ *
+ * Context: Any context.
+ * Return: true from the first cancel on.
+ */
+bool ants_work_cancelled(const struct ants_work *work)
+{
+	return READ_ONCE(work->state) == ANTS_WORK_CANCELLING;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancelled);
