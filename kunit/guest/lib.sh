@@ -73,11 +73,11 @@ check_fails()
 # wait_for CONDITION SECONDS: a deadline, not a delay
 wait_for()
 {
-	_left=$(($2 * 10))
+	_left=$(($2 * 50))
 	until eval "$1" >/dev/null 2>&1; do
 		[ "$_left" -gt 0 ] || return 1
 		_left=$((_left - 1))
-		usleep 100000
+		usleep 20000
 	done
 }
 
@@ -116,15 +116,25 @@ ants_threads()
 
 # --- what kunit/run's own guest scripts use -----------------------------------
 
+# mark TEXT: a line that is in the kernel's log before this returns. Output goes
+# there through another process (init), which may be late.
+mark()
+{
+	_line="ants-guest: $1"
+	echo "$_line"
+	[ "${ANTS_ACK:-}" ] || return 0
+	wait_for '[ "$(cat "$ANTS_ACK")" = "$_line" ]' 60
+}
+
 # section KIND NAME COMMAND...: kunit/run finds output by these two marks
 section()
 {
 	_kind=$1 _sname=$2
 	shift 2
-	echo "ants-guest: begin $_kind $_sname"
+	mark "begin $_kind $_sname"
 	_sstatus=0
 	"$@" || _sstatus=$?
-	echo "ants-guest: end $_kind $_sname status=$_sstatus"
+	mark "end $_kind $_sname status=$_sstatus"
 	return "$_sstatus"
 }
 
