@@ -35,6 +35,7 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		return;
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
+	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->late);
 	pool->has_late = true;
 	ants_update_room(pool);
@@ -76,6 +77,13 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 		ants_work_move(work, ANTS_WORK_DROPPED);
 }
 
+/* An item in no list, until its timer has looked. */
+static void detach(struct ants_pool *pool, struct ants_delayed_work *dwork)
+{
+	ants_scan_skip(pool, &dwork->node);
+	list_del_init(&dwork->node);
+}
+
 /*
  * Ends an item of a released pool. One whose timer is about to look ends itself,
  * and is in no list meanwhile.
@@ -86,7 +94,7 @@ static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
 		delayed_end(pool, dwork, -ESHUTDOWN, kick);
 	else
-		list_del_init(&dwork->node);
+		detach(pool, dwork);
 }
 
 /* One round. Returns false when @list is empty. */
@@ -171,7 +179,7 @@ static int queue_delayed(struct ants_pool *pool,
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
- * no function. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs
+ * no function, or no priority that there is. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs
  * and was told to give up. -ESHUTDOWN: the pool is released.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
@@ -181,7 +189,7 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	struct ants_kick kick;
 	int err;
 
-	if (unlikely(!dwork->work.fn))
+	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
 	err = queue_delayed(pool, dwork, delay);

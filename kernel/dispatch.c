@@ -65,6 +65,16 @@ bool ants_backing_off(const struct ants_pool *pool)
 				  pool->backoff_until);
 }
 
+/* Making a thread failed: a pause, longer each time. */
+void ants_back_off(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->backoff = clamp_t(unsigned long, pool->backoff * 2,
+				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
+	pool->backoff_until = jiffies + pool->backoff;
+	ants_timer_arm(pool, pool->backoff_until);
+}
+
 /* Tasks are pending, and nobody is idle or on his way: is a thread wanted? */
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -95,13 +105,12 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 	ants_kick_wake(kick, w->task);
 }
 
-/* The wait of @pool->unlogged has ended, or been logged. */
-void ants_unlogged_next(struct ants_pool *pool)
+/* The wait of @fifo->unlogged has ended, or been logged. */
+void ants_unlogged_next(struct ants_fifo *fifo)
 {
-	struct ants_waiter *waiter = pool->unlogged;
+	struct ants_waiter *waiter = fifo->unlogged;
 
-	lockdep_assert_held(&pool->lock);
-	pool->unlogged = list_is_last(&waiter->node, &pool->waiters) ?
+	fifo->unlogged = list_is_last(&waiter->node, &fifo->list) ?
 			 NULL : list_next_entry(waiter, node);
 }
 
@@ -122,10 +131,12 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick)
 {
+	struct ants_fifo *fifo = &pool->waiters[waiter->prio];
+
 	lockdep_assert_held(&pool->lock);
 	ants_kick_wake(kick, waiter->task);
-	if (pool->unlogged == waiter)
-		ants_unlogged_next(pool);
+	if (fifo->unlogged == waiter)
+		ants_unlogged_next(fifo);
 	list_del(&waiter->node);
 	pool->nr_waiting--;
 	pool->rejected += !!result;
@@ -142,23 +153,67 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	smp_store_release(&waiter->result, result);
 }
 
+/* Who is granted next: as for tasks, see pick_list() in slot.c. */
+static inline enum ants_prio next_prio(const struct ants_pool *pool)
+{
+	if (likely(list_empty(&pool->waiters[ANTS_PRIO_HIGH].list)))
+		return ANTS_PRIO_NORMAL;
+	if (list_empty(&pool->waiters[ANTS_PRIO_NORMAL].list))
+		return ANTS_PRIO_HIGH;
+	return pool->high_grants < ANTS_HIGH_RUN ? ANTS_PRIO_HIGH :
+						   ANTS_PRIO_NORMAL;
+}
+
+static struct ants_waiter *first_waiter(struct ants_pool *pool,
+					enum ants_prio prio)
+{
+	return list_first_entry_or_null(&pool->waiters[prio].list,
+					struct ants_waiter, node);
+}
+
+/* Who is granted next, NULL if nobody waits. */
+struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
+{
+	return first_waiter(pool, next_prio(pool));
+}
+
 /*
- * The oldest waiter's task becomes pending. False: there is no slot, so all of
- * them are pending, since waiters have none before this one has. One comes back
- * with the next task that starts, and its worker dispatches.
+ * A slot for @waiter. Those of one priority have none before the first one has;
+ * if all slots are with those of the other one it takes one of theirs.
+ */
+static struct ants_slot *slot_for(struct ants_pool *pool,
+				  struct ants_waiter *waiter)
+{
+	struct ants_slot *slot = waiter->slot ?: ants_stock_get(pool);
+	struct ants_waiter *other;
+
+	if (likely(slot))
+		return slot;
+	other = first_waiter(pool, !waiter->prio);
+	if (!other)
+		return NULL;
+	swap(other->slot, slot);
+	return slot;
+}
+
+/*
+ * The task of the waiter whose turn it is becomes pending. False: there is no
+ * slot, so all of them are pending. One comes back with the next task that
+ * starts, and its worker dispatches.
  */
 static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 {
-	struct ants_waiter *waiter;
+	struct ants_waiter *waiter = ants_first_waiter(pool);
+	bool high = waiter->prio == ANTS_PRIO_HIGH;
 	struct ants_slot *slot;
 
-	waiter = list_first_entry(&pool->waiters, struct ants_waiter, node);
 	if (!waiter->work) {
-		slot = waiter->slot ?: ants_stock_get(pool);
+		slot = slot_for(pool, waiter);
 		if (!slot)
 			return false;
-		ants_pending_add(pool, slot, waiter->fn, waiter->data);
+		ants_task_add(pool, slot, waiter->fn, waiter->data, high);
 	}
+	pool->high_grants = high ? pool->high_grants + 1 : 0;
 	ants_waiter_end(pool, waiter, 0, kick);
 	return true;
 }
@@ -206,20 +261,18 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	}
 }
 
-static bool waiter_is_elsewhere(const struct ants_pool *pool)
+static bool waiter_is_elsewhere(struct ants_pool *pool)
 {
-	const struct ants_waiter *first;
+	const struct ants_waiter *first = ants_first_waiter(pool);
 
-	if (!pool->nr_waiting)
-		return true;
-	first = list_first_entry(&pool->waiters, struct ants_waiter, node);
-	return task_cpu(first->task) != raw_smp_processor_id();
+	return !first || task_cpu(first->task) != raw_smp_processor_id();
 }
 
 /* Those who were sent away hear of it once nobody is before them. */
-static void call_back(struct ants_pool *pool, struct ants_kick *kick)
+void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
-	if (!ants_has_room(pool))
+	lockdep_assert_held(&pool->lock);
+	if (!pool->congested || !ants_has_room(pool))
 		return;
 	pool->congested = false;
 	kick->todo |= ANTS_TODO_ROOM;
@@ -240,8 +293,7 @@ void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 	if (!pool->nr_pending ||
 	    (in_flight < pool->refill && waiter_is_elsewhere(pool))) {
 		ants_grant(pool, kick);
-		if (pool->congested)
-			call_back(pool, kick);
+		ants_call_back(pool, kick);
 	} else if (in_flight + 1 == pool->limit) {
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 	}

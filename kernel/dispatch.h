@@ -59,13 +59,16 @@ void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
+void ants_call_back(struct ants_pool *pool, struct ants_kick *kick);
 void ants_serve(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
+struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick);
-void ants_unlogged_next(struct ants_pool *pool);
+void ants_unlogged_next(struct ants_fifo *fifo);
 void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
 bool ants_need_worker(const struct ants_pool *pool);
+void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_timer_arm(struct ants_pool *pool, unsigned long when);
 void ants_timer_quiesce(struct ants_pool *pool);

@@ -17,7 +17,7 @@
  * pool->lock is innermost but for the timer base's.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot, item,
- * dispatch, wait, worker, upkeep, timer, submit, batch, work, delayed, flush,
+ * dispatch, wait, worker, upkeep, timer, submit, delayed, work, flush,
  * release, tune, stats, pool, sysfs, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
@@ -60,7 +60,8 @@
 
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
-				 ANTS_MEM_RECLAIM | ANTS_ON_NODE)
+				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
+				 ANTS_CALLER_RUNS)
 
 /*
  * struct ants_slot stands in ants.h, for work items contain one. It is a task
@@ -128,6 +129,7 @@ enum ants_worker_state {
  * @task: I: its thread, with a reference until it is joined
  * @fn: L: the task that it runs, NULL if it is parked
  * @data: L: and with what
+ * @local: T: what pool->worker_init returned
  * @idle_since: L: jiffies when it parked last
  * @state: L: see enum ants_worker_state
  * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
@@ -140,6 +142,7 @@ struct ants_worker {
 	struct task_struct *task;
 	ants_fn_t fn;
 	void *data;
+	void *local;
 	unsigned long idle_since;
 	enum ants_worker_state state;
 	unsigned int tag;
@@ -151,7 +154,7 @@ struct ants_worker {
 
 /**
  * struct ants_waiter - a submitter that waits, on its own stack
- * @node: L: in pool->waiters
+ * @node: L: in a FIFO of pool->waiters
  * @task: I: who waits
  * @slot: L: taken out of the stock for it, so that it can be granted at any
  *	time; NULL if there was none
@@ -160,6 +163,7 @@ struct ants_worker {
  * @work: I: the work item that it wants to hand over instead; it brings its
  *	slot. NULL if none
  * @since: I: jiffies when it was enrolled
+ * @prio: I: of its task
  * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
  *	pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
@@ -175,8 +179,20 @@ struct ants_waiter {
 	void *data;
 	struct ants_work *work;
 	unsigned long since;
+	enum ants_prio prio;
 	struct list_head nested;
 	int result;
+};
+
+/**
+ * struct ants_fifo - waiters of one priority
+ * @list: L: in the order in which they came
+ * @unlogged: L: first of them whose wait is not logged as a long one, or NULL;
+ *	waits begin in order, so those before it are
+ */
+struct ants_fifo {
+	struct list_head list;
+	struct ants_waiter *unlogged;
 };
 
 /**
@@ -233,21 +249,20 @@ struct ants_waiter {
  * @expiry: C: the same in jiffies
  * @flags: C: bits of enum ants_flags
  * @stock_max: C: slots that @stock keeps; a round beyond, and that is freed
- * @waiters: L: FIFO of submitters that wait
+ * @waiters: L: submitters that wait, by priority
+ * @high_grants: L: how many of high priority were granted in a row
  * @heed: L: somebody has to hear of a place that gets free:
- * @nr_waiting: L: length of @waiters
+ * @nr_waiting: L: length of both
  * @has_late: L: @late is not empty
  * @congested: L: a caller was sent away; @room is to be called
- * @unlogged: L: first of @waiters whose wait is not logged as a long one, or
- *	NULL; waits begin in order, so those before it are
  * @nested: L: FIFO of those of them that a task of the same pool waits in
  * @nr_nested: L: length of @nested
  * @workers: L: every worker that started and has not left
  * @left: L: workers that left and are not joined yet
  * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
  * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
- * @scan_slot: L: first pending slot that it has not seen
- * @scan_worker: L: first worker that it has not seen
+ * @scan_at: L: first entry that it has not seen of the list that it looks
+ *	through, NULL if of none
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
  * @upkeep: makes, retires and joins threads, fills the stock
@@ -338,7 +353,8 @@ struct ants_pool {
 	unsigned int flags;
 	unsigned int stock_max;
 
-	struct list_head waiters;
+	struct ants_fifo waiters[2];
+	unsigned int high_grants;
 	union {
 		struct {
 			unsigned int nr_waiting;
@@ -347,15 +363,13 @@ struct ants_pool {
 		};
 		u64 heed;
 	};
-	struct ants_waiter *unlogged;
 	struct list_head nested;
 	unsigned int nr_nested;
 	struct list_head workers;
 	struct list_head left;
 	const struct module *scan_mod;
 	unsigned long scan_hit;
-	struct ants_slot *scan_slot;
-	struct ants_worker *scan_worker;
+	struct list_head *scan_at;
 
 	struct timer_list timer;
 	struct work_struct upkeep;

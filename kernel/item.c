@@ -44,14 +44,15 @@ static void work_count(struct ants_pool *pool, struct ants_work *work)
 {
 	if (unlikely(pool->scan_mod))
 		ants_scan_hit(pool, (unsigned long)work->fn);
-	work->slot.tag = pool->epoch | ANTS_TAG_WORK;
+	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
+			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
 }
 
 static void work_link(struct ants_pool *pool, struct ants_work *work)
 {
 	ants_work_move(work, ANTS_WORK_PENDING);
-	ants_pending_link(pool, &work->slot, &pool->pending);
+	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
 }
 
 /* Accepts a work item. The caller dispatches. */
@@ -150,6 +151,8 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
 	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->scan_mod))
+		ants_scan_hit(pool, (unsigned long)dwork->work.fn);
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 	list_add_tail(&dwork->node, &pool->delayed);
 	pool->nr_delayed++;
@@ -160,6 +163,7 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
 	lockdep_assert_held(&pool->lock);
+	ants_scan_skip(pool, &dwork->node);
 	list_del(&dwork->node);
 	pool->nr_delayed--;
 	pool->has_late = !list_empty(&pool->late);

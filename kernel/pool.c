@@ -38,6 +38,10 @@ static int check_attrs(const struct ants_attrs *attrs)
 {
 	if (attrs->flags & ~ANTS_ALL_FLAGS)
 		return -EINVAL;
+	/* A caller neither fails nor has what a worker has. */
+	if (attrs->flags & ANTS_CALLER_RUNS &&
+	    (attrs->flags & ANTS_NONBLOCKING || attrs->worker_init))
+		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
 		return -EINVAL;
 	if (attrs->expiry_ms > ANTS_BOUND_MAX)
@@ -71,7 +75,8 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->delayed);
 	INIT_LIST_HEAD(&pool->late);
 	INIT_LIST_HEAD(&pool->idle);
-	INIT_LIST_HEAD(&pool->waiters);
+	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_NORMAL].list);
+	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_HIGH].list);
 	INIT_LIST_HEAD(&pool->nested);
 	INIT_LIST_HEAD(&pool->workers);
 	INIT_LIST_HEAD(&pool->left);
@@ -117,6 +122,10 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	init_locks(pool);
 	init_config(pool, attrs);
 	pool->owner = owner;
+	pool->worker_init = attrs->worker_init;
+	pool->worker_exit = attrs->worker_exit;
+	pool->room_cb = attrs->room;
+	pool->private = attrs->private;
 	pool->stand_in.pool = pool;
 	kobject_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
@@ -183,6 +192,33 @@ static int pool_publish(struct ants_pool *pool)
 	return err;
 }
 
+__printf(4, 0)
+static struct ants_pool *pool_create(struct module *owner,
+				     const struct ants_attrs *attrs,
+				     ants_fn_t fn, const char *fmt,
+				     va_list args)
+{
+	static const struct ants_attrs defaults;
+	struct ants_pool *pool;
+	int err;
+
+	attrs = attrs ?: &defaults;
+	err = check_attrs(attrs);
+	if (err)
+		return ERR_PTR(err);
+	pool = pool_alloc(owner, attrs);
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	pool->fn = fn;
+	err = set_name(pool, fmt, args) ?: copy_cpumask(pool, attrs->cpumask) ?:
+	      pool_publish(pool);
+	if (err) {
+		kobject_put(&pool->kobj);
+		return ERR_PTR(err);
+	}
+	return pool;
+}
+
 /**
  * __ants_pool_create() - make a pool; see ants_pool_create()
  * @owner: the module that makes it, NULL if built in
@@ -196,29 +232,41 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 				     const struct ants_attrs *attrs,
 				     const char *fmt, ...)
 {
-	static const struct ants_attrs defaults;
 	struct ants_pool *pool;
 	va_list args;
-	int err;
 
-	attrs = attrs ?: &defaults;
-	err = check_attrs(attrs);
-	if (err)
-		return ERR_PTR(err);
-	pool = pool_alloc(owner, attrs);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
 	va_start(args, fmt);
-	err = set_name(pool, fmt, args);
+	pool = pool_create(owner, attrs, NULL, fmt, args);
 	va_end(args);
-	err = err ?: copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
-	if (err) {
-		kobject_put(&pool->kobj);
-		return ERR_PTR(err);
-	}
 	return pool;
 }
 EXPORT_SYMBOL_GPL(__ants_pool_create);
+
+/**
+ * __ants_pool_create_func() - make one; see ants_pool_create_func()
+ * @owner: the module that makes it, NULL if built in
+ * @attrs: how; NULL for the defaults
+ * @fn: what ants_invoke() runs
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR.
+ */
+struct ants_pool *__ants_pool_create_func(struct module *owner,
+					  const struct ants_attrs *attrs,
+					  ants_fn_t fn, const char *fmt, ...)
+{
+	struct ants_pool *pool;
+	va_list args;
+
+	if (!fn)
+		return ERR_PTR(-EINVAL);
+	va_start(args, fmt);
+	pool = pool_create(owner, attrs, fn, fmt, args);
+	va_end(args);
+	return pool;
+}
+EXPORT_SYMBOL_GPL(__ants_pool_create_func);
 
 static bool callers_gone(struct ants_pool *pool, unsigned int arg)
 {

@@ -14,8 +14,7 @@ static bool fail_round(struct ants_pool *pool)
 
 	ants_lock_round(pool, &kick, &round);
 	while (pool->nr_waiting && !ants_kick_full(&kick)) {
-		waiter = list_first_entry(&pool->waiters, struct ants_waiter,
-					  node);
+		waiter = ants_first_waiter(pool);
 		ants_waiter_end(pool, waiter, -ESHUTDOWN, &kick);
 	}
 	more = pool->nr_waiting;
@@ -132,6 +131,7 @@ static void reopen(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	pool->released = false;
 	pool->generation++;
+	pool->congested = false;
 	pool->backoff = 0;
 	ants_update_room(pool);
 	raw_spin_unlock_irq(&pool->lock);

@@ -139,8 +139,7 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long text)
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(slot == pool->scan_slot))
-		pool->scan_slot = list_next_entry(slot, node);
+	ants_scan_skip(pool, &slot->node);
 	__list_del_entry(&slot->node);
 	pool->nr_pending--;
 	pool->nr_high -= !!(slot->tag & ANTS_TAG_HIGH);

@@ -16,6 +16,14 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long text);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
+/* @node leaves the list that unload.c may be looking through. */
+static inline void ants_scan_skip(struct ants_pool *pool,
+				  const struct list_head *node)
+{
+	if (unlikely(pool->scan_at == node))
+		pool->scan_at = node->next;
+}
+
 static inline void ants_stock_put(struct ants_pool *pool,
 				  struct ants_slot *slot)
 {
@@ -51,28 +59,28 @@ static inline void ants_task_count(struct ants_pool *pool)
 }
 
 /* A task that is counted becomes pending. */
-static inline void ants_pending_link(struct ants_pool *pool,
-				     struct ants_slot *slot,
-				     struct list_head *list)
+static __always_inline void ants_pending_link(struct ants_pool *pool,
+					      struct ants_slot *slot, bool high)
 {
-	list_add_tail(&slot->node, list);
+	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
+	pool->nr_high += high;
 	if (++pool->nr_pending > pool->peak_pending)
 		pool->peak_pending = pool->nr_pending;
 }
 
 /* Accepts a task into @slot. The caller dispatches. */
-static inline void ants_pending_add(struct ants_pool *pool,
-				    struct ants_slot *slot, ants_fn_t fn,
-				    void *data)
+static __always_inline void ants_task_add(struct ants_pool *pool,
+					  struct ants_slot *slot, ants_fn_t fn,
+					  void *data, bool high)
 {
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->scan_mod))
 		ants_scan_hit(pool, (unsigned long)fn);
 	slot->fn = fn;
 	slot->data = data;
-	slot->tag = pool->epoch;
+	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
-	ants_pending_link(pool, slot, &pool->pending);
+	ants_pending_link(pool, slot, high);
 }
 
 /* Unlinks the task that is to start next. There is one. */

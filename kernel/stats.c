@@ -33,6 +33,7 @@ static void read_counters(const struct ants_pool *pool,
 	stats->completed = pool->submitted - pool->nr_busy - pool->nr_pending -
 			   pool->nr_again - pool->cancelled;
 	stats->cancelled = pool->cancelled;
+	stats->caller_runs = pool->caller_runs;
 	stats->rejected = pool->rejected;
 	stats->blocked = pool->blocked;
 	stats->spawned = pool->spawned;
@@ -158,3 +159,27 @@ bool ants_is_released(struct ants_pool *pool)
 	return READ_ONCE(pool->released);
 }
 EXPORT_SYMBOL_GPL(ants_is_released);
+
+/**
+ * ants_congested() - would a pool send a caller away that does not wait?
+ * @pool: the pool
+ * Context: Any context.
+ * Return: true if it is full, or callers wait, or it is released.
+ */
+bool ants_congested(struct ants_pool *pool)
+{
+	return !ants_nr_free(pool);
+}
+EXPORT_SYMBOL_GPL(ants_congested);
+
+/**
+ * ants_pool_private() - what &ants_attrs.private was
+ * @pool: the pool
+ * Context: Any context.
+ * Return: that.
+ */
+void *ants_pool_private(struct ants_pool *pool)
+{
+	return pool->private;
+}
+EXPORT_SYMBOL_GPL(ants_pool_private);

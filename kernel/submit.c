@@ -28,7 +28,8 @@ static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 
 /* Takes the task if there is room; nobody is overtaken, since then there is not. */
 static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
-				  void *data, struct ants_kick *kick)
+				  void *data, bool high,
+				  struct ants_kick *kick)
 {
 	struct ants_slot *slot;
 
@@ -37,19 +38,19 @@ static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 	slot = ants_stock_get(pool);
 	if (unlikely(!slot))
 		return -ENOMEM;
-	ants_pending_add(pool, slot, fn, data);
+	ants_task_add(pool, slot, fn, data, high);
 	ants_wake_next(pool, kick);
 	return 0;
 }
 
 /* Waits for a place. Entered with the lock held, left without. */
 static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
-				void *data, unsigned long timeout,
-				struct ants_kick *kick)
+				void *data, enum ants_prio prio,
+				unsigned long timeout, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
-	struct ants_waiter waiter = { .fn = fn, .data = data };
+	struct ants_waiter waiter = { .fn = fn, .data = data, .prio = prio };
 	int err;
 
 	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
@@ -60,14 +61,28 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	return ants_wait(pool, &waiter, timeout);
 }
 
+/* Runs the task in the caller, as its own worker would. */
+static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
+		       struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	pool->caller_runs++;
+	ants_unlock(pool, kick);
+	fn(data);
+	return 0;
+}
+
 /* The pool is full, closed, or has no slot. */
 static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
-				void *data, struct ants_kick *kick, int err)
+				void *data, enum ants_prio prio,
+				struct ants_kick *kick, int err)
 	__releases(&pool->lock)
 {
 	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
 		return reject(pool, kick, err);
-	return submit_wait(pool, fn, data, MAX_SCHEDULE_TIMEOUT, kick);
+	if (pool->flags & ANTS_CALLER_RUNS)
+		return caller_runs(pool, fn, data, kick);
+	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, kick);
 }
 
 /* A task that frees memory must not depend on a thread that needs some. */
@@ -101,7 +116,7 @@ static inline bool stock_is_low(const struct ants_pool *pool)
 
 /* Opens a locked section and tries to hand the task over in it. */
 static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
-				  void *data, struct ants_kick *kick)
+				  void *data, bool high, struct ants_kick *kick)
 	__acquires(&pool->lock)
 {
 	bool counted = false;
@@ -114,7 +129,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 	ants_lock(pool, kick);
 	if (unlikely(counted))
 		ants_caller_out(pool, kick);
-	return accept(pool, fn, data, kick);
+	return accept(pool, fn, data, high, kick);
 }
 
 /**
@@ -123,7 +138,8 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
  * @fn: what to run
  * @data: and with what; any value
  *
- * Waits while the pool is full, unless it is %ANTS_NONBLOCKING. Tasks start in
+ * Waits while the pool is full, unless it is %ANTS_NONBLOCKING, or
+ * %ANTS_CALLER_RUNS: then @fn is run before this returns. Tasks start in
  * the order in which they were accepted, and callers that wait are served in
  * the order in which they came.
  *
@@ -146,13 +162,45 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
 	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	err = submit(pool, fn, data, &kick);
+	err = submit(pool, fn, data, false, &kick);
 	if (unlikely(err))
-		return submit_slow(pool, fn, data, &kick, err);
+		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &kick,
+				   err);
 	ants_unlock(pool, &kick);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit);
+
+/**
+ * ants_submit_prio() - hand a task of some priority to a pool
+ * @pool: the pool
+ * @prio: which is first
+ * @fn: what to run
+ * @data: and with what; any value
+ * @timeout: as for ants_submit_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_submit_timeout(). -EINVAL: there is no such priority.
+ */
+int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
+		     void *data, unsigned long timeout)
+{
+	struct ants_kick kick;
+	int err;
+
+	sleeps();
+	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
+		return -EINVAL;
+	ants_wait_touch(pool);
+	err = submit(pool, fn, data, prio == ANTS_PRIO_HIGH, &kick);
+	if (err == -ESHUTDOWN)
+		return reject(pool, &kick, err);
+	if (err)
+		return submit_wait(pool, fn, data, prio, timeout, &kick);
+	ants_unlock(pool, &kick);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_submit_prio);
 
 /**
  * ants_submit_timeout() - hand a task to a pool, wait a limited time
@@ -169,22 +217,74 @@ EXPORT_SYMBOL_GPL(ants_submit);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
+	return ants_submit_prio(pool, ANTS_PRIO_NORMAL, fn, data, timeout);
+}
+EXPORT_SYMBOL_GPL(ants_submit_timeout);
+
+static int check_tasks(const struct ants_task *tasks, unsigned int nr)
+{
+	while (nr--)
+		if (!tasks[nr].fn || tasks[nr].prio > ANTS_PRIO_HIGH)
+			return -EINVAL;
+	return 0;
+}
+
+/*
+ * As many tasks as there is room for, in one locked section; one, as its pool's
+ * mode says, if there is room for none. Returns how many, or -errno.
+ */
+static int submit_round(struct ants_pool *pool, const struct ants_task *tasks,
+			unsigned int nr)
+{
+	const struct ants_task *task = tasks;
 	struct ants_kick kick;
 	int err;
 
-	sleeps();
-	if (unlikely(!fn))
-		return -EINVAL;
-	ants_wait_touch(pool);
-	err = submit(pool, fn, data, &kick);
-	if (err == -ESHUTDOWN)
-		return reject(pool, &kick, err);
+	err = submit(pool, task->fn, task->data, task->prio, &kick);
 	if (err)
-		return submit_wait(pool, fn, data, timeout, &kick);
+		return submit_slow(pool, task->fn, task->data, task->prio,
+				   &kick, err) ?: 1;
+	while (++task < tasks + nr && !err)
+		err = accept(pool, task->fn, task->data, task->prio, &kick);
 	ants_unlock(pool, &kick);
-	return 0;
+	return task - tasks - !!err;
 }
-EXPORT_SYMBOL_GPL(ants_submit_timeout);
+
+/**
+ * ants_submit_batch() - hand many tasks to a pool
+ * @pool: the pool
+ * @tasks: the tasks; not used any more after this returned
+ * @nr: how many
+ *
+ * As ants_submit() for one after the other, with one locked section for up to 16
+ * of them.
+ *
+ * Context: Process context. May sleep.
+ * Return: how many were accepted, from the first on: all of them, or less if the
+ * next one was refused. If that is the first one: as ants_submit(). -EINVAL: a
+ * function is NULL, or a priority is none, or @nr is beyond INT_MAX; none was
+ * accepted.
+ */
+int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
+		      unsigned int nr)
+{
+	unsigned int done;
+	int n;
+
+	sleeps();
+	if (nr > INT_MAX || check_tasks(tasks, nr))
+		return -EINVAL;
+	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_wait_touch(pool);
+	for (done = 0; done < nr; done += n) {
+		n = submit_round(pool, tasks + done,
+				 min_t(unsigned int, nr - done, ANTS_ROUND));
+		if (n < 0)
+			return done ?: n;
+	}
+	return done;
+}
+EXPORT_SYMBOL_GPL(ants_submit_batch);
 
 /* The spare slots are for callers like this; somebody else must refill them. */
 static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
@@ -216,7 +316,7 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (unlikely(!fn))
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
-	err = accept(pool, fn, data, &kick);
+	err = accept(pool, fn, data, false, &kick);
 	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
 		want_stock(pool, &kick);
 	if (unlikely(err))
@@ -225,3 +325,47 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);
+
+/**
+ * ants_invoke() - ants_submit() for a pool with a function of its own
+ * @pool: the pool, made by ants_pool_create_func()
+ * @data: what to run the function with; any value
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_submit(). -EINVAL: the pool has no function.
+ */
+int ants_invoke(struct ants_pool *pool, void *data)
+{
+	return ants_submit(pool, pool->fn, data);
+}
+EXPORT_SYMBOL_GPL(ants_invoke);
+
+/**
+ * ants_invoke_timeout() - ants_submit_timeout() for such a pool
+ * @pool: the pool, made by ants_pool_create_func()
+ * @data: what to run the function with; any value
+ * @timeout: how long to wait at most, in jiffies
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_submit_timeout(). -EINVAL: the pool has no function.
+ */
+int ants_invoke_timeout(struct ants_pool *pool, void *data,
+			unsigned long timeout)
+{
+	return ants_submit_timeout(pool, pool->fn, data, timeout);
+}
+EXPORT_SYMBOL_GPL(ants_invoke_timeout);
+
+/**
+ * ants_try_invoke() - ants_try_submit() for such a pool
+ * @pool: the pool, made by ants_pool_create_func()
+ * @data: what to run the function with; any value
+ *
+ * Context: as ants_try_submit().
+ * Return: as ants_try_submit(). -EINVAL: the pool has no function.
+ */
+int ants_try_invoke(struct ants_pool *pool, void *data)
+{
+	return ants_try_submit(pool, pool->fn, data);
+}
+EXPORT_SYMBOL_GPL(ants_try_invoke);

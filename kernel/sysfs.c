@@ -174,6 +174,8 @@ ANTS_STAT_ATTR(peak_pending, peak_pending);
 ANTS_STAT_ATTR(peak_waiting, peak_waiting);
 ANTS_STAT_ATTR(submitted, submitted);
 ANTS_STAT_ATTR(completed, completed);
+ANTS_STAT_ATTR(cancelled, cancelled);
+ANTS_STAT_ATTR(caller_runs, caller_runs);
 ANTS_STAT_ATTR(rejected, rejected);
 ANTS_STAT_ATTR(blocked, blocked);
 ANTS_STAT_ATTR(spawned, spawned);
@@ -204,6 +206,8 @@ static struct attribute *stats_attrs[] = {
 	&peak_waiting_attr.attr,
 	&submitted_attr.attr,
 	&completed_attr.attr,
+	&cancelled_attr.attr,
+	&caller_runs_attr.attr,
 	&rejected_attr.attr,
 	&blocked_attr.attr,
 	&spawned_attr.attr,

@@ -60,17 +60,33 @@ struct long_wait {
 	pid_t pid;
 };
 
+static bool is_long(const struct ants_waiter *waiter)
+{
+	return waiter &&
+	       time_after_eq(jiffies, waiter->since + ANTS_LONG_WAIT);
+}
+
 /* One waiter at a time; if there are more the timer comes back at once. */
 static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
 {
-	const struct ants_waiter *waiter = pool->unlogged;
+	struct ants_fifo *fifo = &pool->waiters[ANTS_PRIO_NORMAL];
+	const struct ants_waiter *waiter;
 
-	if (!waiter || time_before(jiffies, waiter->since + ANTS_LONG_WAIT))
+	if (!is_long(fifo->unlogged))
+		fifo = &pool->waiters[ANTS_PRIO_HIGH];
+	waiter = fifo->unlogged;
+	if (!is_long(waiter))
 		return false;
 	strscpy(found->comm, waiter->task->comm, sizeof(found->comm));
 	found->pid = task_pid_nr(waiter->task);
-	ants_unlogged_next(pool);
+	ants_unlogged_next(fifo);
 	return true;
+}
+
+static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
+{
+	if (fifo->unlogged && !pool->released)
+		ants_timer_arm(pool, fifo->unlogged->since + ANTS_LONG_WAIT);
 }
 
 static void rearm(struct ants_pool *pool)
@@ -79,8 +95,8 @@ static void rearm(struct ants_pool *pool)
 		ants_timer_arm(pool, pool->waking_since + ANTS_LATE_TICKS);
 	if (ants_need_worker(pool) && ants_backing_off(pool))
 		ants_timer_arm(pool, pool->backoff_until);
-	if (pool->unlogged && !pool->released)
-		ants_timer_arm(pool, pool->unlogged->since + ANTS_LONG_WAIT);
+	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_NORMAL]);
+	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_HIGH]);
 	/* The upkeep retires those that expired, and arms for the next. */
 	if (pool->nr_idle && ants_may_retire(pool) && !ants_idle_expired(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
@@ -97,6 +113,7 @@ void ants_timer_fn(struct timer_list *timer)
 	ants_lock_round(pool, &kick, &round);
 	forget_late(pool);
 	ants_grant(pool, &kick);
+	ants_call_back(pool, &kick);
 	ants_wake_next(pool, &kick);
 	if (upkeep_due(pool))
 		ants_kick_upkeep(pool, &kick);

@@ -200,6 +200,8 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 int ants_set_nonblocking(struct ants_pool *pool, bool on)
 {
 	lockdep_assert_held(&pool->config);
+	if (on && pool->flags & ANTS_CALLER_RUNS)
+		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	if (on)
 		pool->flags |= ANTS_NONBLOCKING;

@@ -16,55 +16,56 @@
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
 
-/* The client's function of a task, if it is of the module looked for. */
-static unsigned long text_of(const struct ants_pool *pool, ants_fn_t fn,
-			     const void *data)
-{
-	unsigned long text = fn ? ants_task_text(fn, data) : 0;
+/* The address of the function that an entry of a list of the pool's runs. */
+typedef unsigned long (*text_fn_t)(struct list_head *entry);
 
-	return text && within_module(text, pool->scan_mod) ? text : 0;
+static unsigned long slot_text(struct list_head *entry)
+{
+	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
+						  node);
+
+	return ants_task_text(slot->fn, slot->data);
+}
+
+static unsigned long worker_text(struct list_head *entry)
+{
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+
+	return ants_task_text(w->fn, w->data);
+}
+
+static unsigned long delayed_text(struct list_head *entry)
+{
+	const struct ants_delayed_work *dwork;
+
+	dwork = list_entry(entry, struct ants_delayed_work, node);
+	return (unsigned long)dwork->work.fn;
 }
 
 /*
- * One round over the pending tasks, from where the last one stopped. A worker
- * that takes the task at the cursor moves the cursor. Returns false at the end.
+ * One round over a list, from where the last one stopped. Who takes the entry at
+ * the cursor out of the list moves the cursor: see ants_scan_skip(). Returns
+ * false at the end, or when a function of the module is found.
  */
-static bool scan_pending_round(struct ants_pool *pool, unsigned long *found)
+static bool scan_round(struct ants_pool *pool, struct list_head *list,
+		       text_fn_t text_of, unsigned long *found)
 {
+	unsigned long text;
 	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
-	if (!pool->scan_slot)
-		pool->scan_slot = list_first_entry(&pool->pending,
-						   struct ants_slot, node);
-	for (i = 0; i < ANTS_ROUND && !*found; i++) {
-		if (&pool->scan_slot->node == &pool->pending)
-			return false;
-		*found = text_of(pool, pool->scan_slot->fn,
-				 pool->scan_slot->data);
-		pool->scan_slot = list_next_entry(pool->scan_slot, node);
+	pool->scan_at = pool->scan_at ?: list->next;
+	for (i = 0; i < ANTS_ROUND && pool->scan_at != list; i++) {
+		text = text_of(pool->scan_at);
+		if (text && within_module(text, pool->scan_mod))
+			*found = text;
+		pool->scan_at = pool->scan_at->next;
 	}
-	return !*found;
-}
-
-/* The same over the workers; one that leaves moves the cursor. */
-static bool scan_running_round(struct ants_pool *pool, unsigned long *found)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&pool->lock);
-	if (!pool->scan_worker)
-		pool->scan_worker = list_first_entry(&pool->workers,
-						     struct ants_worker,
-						     member);
-	for (i = 0; i < ANTS_ROUND && !*found; i++) {
-		if (&pool->scan_worker->member == &pool->workers)
-			return false;
-		*found = text_of(pool, pool->scan_worker->fn,
-				 pool->scan_worker->data);
-		pool->scan_worker = list_next_entry(pool->scan_worker, member);
-	}
-	return !*found;
+	if (!*found && pool->scan_at != list)
+		return true;
+	pool->scan_at = NULL;
+	return false;
 }
 
 /*
@@ -89,35 +90,36 @@ static unsigned long scan_end(struct ants_pool *pool)
 	hit = pool->scan_hit;
 	pool->scan_mod = NULL;
 	pool->scanning = false;
-	pool->scan_slot = NULL;
-	pool->scan_worker = NULL;
 	raw_spin_unlock_irq(&pool->lock);
 	return hit;
 }
 
-/* All rounds of one kind, each with a hold of the lock of its own. */
-static unsigned long scan(struct ants_pool *pool,
-		      bool (*round)(struct ants_pool *pool, unsigned long *found))
+/* All rounds over one list, each with a hold of the lock of its own. */
+static unsigned long scan(struct ants_pool *pool, struct list_head *list,
+			  text_fn_t text_of)
 {
 	unsigned long found = 0;
 	bool more;
 
 	do {
 		raw_spin_lock_irq(&pool->lock);
-		more = round(pool, &found);
+		more = scan_round(pool, list, text_of, &found);
 		raw_spin_unlock_irq(&pool->lock);
 	} while (more);
 	return found;
 }
 
-/* Pending tasks first: one that starts meanwhile is then found running. */
+/* In the order that a task takes: one that moves on meanwhile is found there. */
 static void scan_pool(struct ants_pool *pool)
 {
 	unsigned long text;
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	text = scan(pool, scan_pending_round) ?:
-	       scan(pool, scan_running_round);
+	text = scan(pool, &pool->delayed, delayed_text) ?:
+	       scan(pool, &pool->late, delayed_text) ?:
+	       scan(pool, &pool->urgent, slot_text) ?:
+	       scan(pool, &pool->pending, slot_text) ?:
+	       scan(pool, &pool->workers, worker_text);
 	if (!text)
 		return;
 	raw_spin_lock_irq(&pool->lock);

@@ -134,7 +134,7 @@ static bool make_reserve(struct ants_pool *pool)
 }
 
 /*
- * Gives the place back and pauses, for longer each time. The tasks stay: the
+ * Gives the place back and pauses. The tasks stay: the
  * workers that exist, the next try, or a draining caller run them.
  */
 static void make_failed(struct ants_pool *pool)
@@ -147,10 +147,7 @@ static void make_failed(struct ants_pool *pool)
 	pool->nr_workers--;
 	pool->nr_new--;
 	pool->spawned--;
-	pool->backoff = clamp_t(unsigned long, pool->backoff * 2,
-				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
-	pool->backoff_until = jiffies + pool->backoff;
-	ants_timer_arm(pool, pool->backoff_until);
+	ants_back_off(pool);
 	kick.todo |= ANTS_TODO_WAITQ;
 	ants_dispatch(pool, &kick);
 	ants_unlock(pool, &kick);
@@ -162,7 +159,6 @@ static void make_done(struct ants_worker *w)
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
-	pool->backoff = 0;
 	pool->nr_making--;
 	worker_add(w, &kick);
 	ants_unlock(pool, &kick);

@@ -84,13 +84,14 @@ static bool would_deadlock(const struct ants_pool *pool)
  * without, those behind it do, too: else they could hold all slots while the
  * first one waits for one.
  */
-static struct ants_slot *waiter_slot(struct ants_pool *pool)
+static struct ants_slot *waiter_slot(struct ants_pool *pool,
+				     const struct ants_fifo *fifo)
 {
 	struct ants_waiter *last;
 
-	if (!pool->nr_waiting)
+	if (list_empty(&fifo->list))
 		return ants_stock_get(pool);
-	last = list_last_entry(&pool->waiters, struct ants_waiter, node);
+	last = list_last_entry(&fifo->list, struct ants_waiter, node);
 	return last->slot ? ants_stock_get(pool) : NULL;
 }
 
@@ -101,6 +102,8 @@ static struct ants_slot *waiter_slot(struct ants_pool *pool)
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
 {
+	struct ants_fifo *fifo = &pool->waiters[waiter->prio];
+
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return -ESHUTDOWN;
@@ -109,10 +112,10 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
 		return -EBUSY;
 	waiter->task = current;
-	waiter->slot = waiter->work ? NULL : waiter_slot(pool);
+	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
-	list_add_tail(&waiter->node, &pool->waiters);
+	list_add_tail(&waiter->node, &fifo->list);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->nested);
@@ -125,8 +128,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	/* There is no slot, or a batch holds others back. */
 	if (unlikely(ants_places(pool)))
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
-	if (!pool->unlogged) {
-		pool->unlogged = waiter;
+	if (!fifo->unlogged) {
+		fifo->unlogged = waiter;
 		ants_timer_arm(pool, waiter->since + ANTS_LONG_WAIT);
 	}
 	return 0;

@@ -107,7 +107,7 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * interrupts and sections under raw locks included, on PREEMPT_RT too. Uses no
  * memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
- * function. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs and
+ * function, or no priority that there is. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs and
  * was told to give up. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
  * callers wait.
  */
@@ -116,7 +116,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	struct ants_kick kick;
 	int err;
 
-	if (unlikely(!work->fn))
+	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
 	err = queue(pool, work, &kick);
@@ -151,7 +151,7 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
-	struct ants_waiter waiter = { .work = work };
+	struct ants_waiter waiter = { .work = work, .prio = work->prio };
 	int err;
 
 	err = timeout ? queue_enrol(pool, work, &waiter, nested) : -ETIMEDOUT;
@@ -180,7 +180,7 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 	int err;
 
 	might_sleep();
-	if (unlikely(!work->fn))
+	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_wait_touch(pool);
 	ants_lock(pool, &kick);

@@ -10,19 +10,39 @@
 
 #include "internal.h"
 
+/* The worker whose thread the caller is, or NULL. */
+static struct ants_worker *this_worker(void)
+{
+	if (!(current->flags & PF_KTHREAD) ||
+	    kthread_func(current) != ants_worker_fn)
+		return NULL;
+	return kthread_data(current);
+}
+
 /* Is the caller a task of @pool? */
 bool ants_in_task_of(struct ants_pool *pool)
 {
-	struct ants_worker *w;
+	const struct ants_worker *w;
 
 	if (READ_ONCE(pool->stand_in.task) == current)
 		return true;
-	if (!(current->flags & PF_KTHREAD) ||
-	    kthread_func(current) != ants_worker_fn)
-		return false;
-	w = kthread_data(current);
-	return w->pool == pool;
+	w = this_worker();
+	return w && w->pool == pool;
 }
+
+/**
+ * ants_worker_data() - what &ants_attrs.worker_init returned for this thread
+ *
+ * Context: A task of a pool.
+ * Return: that; NULL if the pool has no such function, or outside a task.
+ */
+void *ants_worker_data(void)
+{
+	const struct ants_worker *w = this_worker();
+
+	return w ? w->local : NULL;
+}
+EXPORT_SYMBOL_GPL(ants_worker_data);
 
 /* Policy and CPUs, set by the thread itself: modules cannot do it earlier. */
 static void worker_setup(const struct ants_worker *w)
@@ -51,8 +71,10 @@ static void worker_arrive(struct ants_worker *w)
 	lockdep_assert_held(&pool->lock);
 	if (pool->waking == w)
 		pool->waking = NULL;
-	if (w->state == ANTS_NEW)
+	if (w->state == ANTS_NEW) {
 		pool->nr_new--;
+		pool->backoff = 0;
+	}
 	if (w->state != ANTS_LEAVING)
 		w->state = ANTS_BUSY;
 }
@@ -175,8 +197,7 @@ static void worker_unlist(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 
 	w->fn = NULL;
-	if (unlikely(w == pool->scan_worker))
-		pool->scan_worker = list_next_entry(w, member);
+	ants_scan_skip(pool, &w->member);
 	list_del(&w->member);
 	pool->nr_workers--;
 }
@@ -234,16 +255,44 @@ static bool worker_must_leave(const struct ants_worker *w)
 	       !worker_fits(w);
 }
 
+/* The client's part of the start. */
+static bool worker_init(struct ants_worker *w)
+{
+	if (w->pool->worker_init)
+		w->local = w->pool->worker_init(w->pool);
+	return !IS_ERR(w->local);
+}
+
+/* Without it the thread is as good as not made. */
+static void worker_fail(struct ants_worker *w, struct ants_kick *kick)
+	__releases(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	worker_arrive(w);
+	ants_back_off(pool);
+	kick->todo |= ANTS_TODO_WAITQ;
+	worker_leave(w, kick);
+	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name,
+			    w->local);
+}
+
 int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
 	struct ants_pool *pool = w->pool;
 	struct ants_round round;
 	struct ants_kick kick;
+	bool ready;
 
 	worker_setup(w);
+	ready = worker_init(w);
 	ants_pause(ANTS_PAUSE_NEW, pool);
 	ants_lock_round(pool, &kick, &round);
+	if (unlikely(!ready)) {
+		worker_fail(w, &kick);
+		return 0;
+	}
 	for (;;) {
 		worker_arrive(w);
 		while (worker_serve(w, &kick))
@@ -253,12 +302,15 @@ int ants_worker_fn(void *arg)
 		worker_park(w, &kick);
 	}
 	worker_leave(w, &kick);
+	if (pool->worker_exit)
+		pool->worker_exit(pool, w->local);
 	return 0;
 }
 
 /*
  * Plays a worker for one task, if there is no worker and none can be made: what
- * was accepted runs even then. Returns true if it did.
+ * was accepted runs even then. Not if tasks need what worker_init returned: they
+ * wait for a thread. Returns true if it did.
  */
 bool ants_stand_in(struct ants_pool *pool)
 {
@@ -268,7 +320,8 @@ bool ants_stand_in(struct ants_pool *pool)
 	bool needed;
 
 	ants_lock_round(pool, &kick, &round);
-	needed = pool->backoff && pool->nr_pending && !pool->nr_workers;
+	needed = pool->backoff && pool->nr_pending && !pool->nr_workers &&
+		 !pool->worker_init;
 	if (needed) {
 		WRITE_ONCE(w->task, current);
 		w->state = ANTS_BUSY;

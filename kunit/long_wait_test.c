@@ -33,7 +33,8 @@ static void age(struct ants_pool *pool, unsigned int seconds)
 	struct ants_waiter *waiter;
 
 	raw_spin_lock_irq(&pool->lock);
-	list_for_each_entry(waiter, &pool->waiters, node)
+	list_for_each_entry(waiter,
+			    &pool->waiters[ANTS_PRIO_NORMAL].list, node)
 		waiter->since -= seconds * HZ;
 	mod_timer(&pool->timer, jiffies);
 	raw_spin_unlock_irq(&pool->lock);
@@ -41,7 +42,7 @@ static void age(struct ants_pool *pool, unsigned int seconds)
 
 static bool unlogged(struct ants_pool *pool)
 {
-	return READ_ONCE(pool->unlogged);
+	return READ_ONCE(pool->waiters[ANTS_PRIO_NORMAL].unlogged);
 }
 
 /* The timer has looked, and is armed for the next time. */

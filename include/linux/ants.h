@@ -51,6 +51,30 @@ struct ants_pool;
  */
 typedef void (*ants_fn_t)(void *data);
 
+/**
+ * enum ants_prio - which of the tasks that wait starts first
+ * @ANTS_PRIO_NORMAL: in the order in which they came
+ * @ANTS_PRIO_HIGH: ahead of normal ones, and callers that want to hand over such
+ *	a task are served ahead of others; but after 8 of them in a row one normal
+ *	task, and one other caller, has its turn
+ */
+enum ants_prio {
+	ANTS_PRIO_NORMAL,
+	ANTS_PRIO_HIGH,
+};
+
+/**
+ * struct ants_task - a task, for ants_submit_batch()
+ * @fn: what to run
+ * @data: and with what; any value
+ * @prio: which is first
+ */
+struct ants_task {
+	ants_fn_t fn;
+	void *data;
+	enum ants_prio prio;
+};
+
 /* A capacity without a bound. */
 #define ANTS_UNLIMITED		UINT_MAX
 
@@ -68,6 +92,8 @@ typedef void (*ants_fn_t)(void *data);
  * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
  *	thread and one place for a pending task always exist
  * @ANTS_ON_NODE: &ants_attrs.node is set
+ * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
+ *	task itself rather than wait
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,
@@ -76,6 +102,7 @@ enum ants_flags {
 	ANTS_THROUGHPUT		= 1 << 3,
 	ANTS_MEM_RECLAIM	= 1 << 4,
 	ANTS_ON_NODE		= 1 << 5,
+	ANTS_CALLER_RUNS	= 1 << 7,
 };
 
 /**
@@ -89,6 +116,15 @@ enum ants_flags {
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
  * @cpumask: CPUs on which the threads run; NULL = all. Copied.
+ * @worker_init: called in each thread before its first task; what it returns is
+ *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
+ *	the thread goes, and another one is made later. NULL = none
+ * @worker_exit: called in each thread after its last task, with what
+ *	@worker_init returned; NULL = none
+ * @room: called when there is room again after a caller was sent away with
+ *	-EAGAIN, once. In an RCU read section, in process context or a softirq;
+ *	may not sleep, may use ants_try_submit(). NULL = none
+ * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */
 struct ants_attrs {
@@ -100,6 +136,10 @@ struct ants_attrs {
 	int nice;
 	int node;
 	const struct cpumask *cpumask;
+	void *(*worker_init)(struct ants_pool *pool);
+	void (*worker_exit)(struct ants_pool *pool, void *data);
+	void (*room)(struct ants_pool *pool);
+	void *private;
 	unsigned int flags;
 };
 
@@ -119,6 +159,7 @@ struct ants_attrs {
  * @submitted: tasks accepted
  * @completed: tasks that ended
  * @cancelled: tasks accepted that were cancelled before they started
+ * @caller_runs: tasks that their submitters ran themselves, not in @submitted
  * @rejected: submits that the pool refused, a bad argument not counted
  * @blocked: submits that had to wait, whatever came of it
  * @spawned: threads made
@@ -139,6 +180,7 @@ struct ants_stats {
 	u64 submitted;
 	u64 completed;
 	u64 cancelled;
+	u64 caller_runs;
 	u64 rejected;
 	u64 blocked;
 	u64 spawned;
@@ -157,6 +199,10 @@ __printf(3, 4)
 struct ants_pool *__ants_pool_create(struct module *owner,
 				     const struct ants_attrs *attrs,
 				     const char *fmt, ...);
+__printf(4, 5)
+struct ants_pool *__ants_pool_create_func(struct module *owner,
+					  const struct ants_attrs *attrs,
+					  ants_fn_t fn, const char *fmt, ...);
 
 /**
  * ants_pool_create() - make a pool
@@ -174,6 +220,18 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 #define ants_pool_create(attrs, ...)	\
 	__ants_pool_create(THIS_MODULE, attrs, __VA_ARGS__)
 
+/**
+ * ants_pool_create_func() - make a pool for one function, for ants_invoke()
+ * @attrs: how; NULL for the defaults
+ * @fn: the function
+ * @...: printf format and arguments of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_pool_create(); -EINVAL, before all else, if @fn is NULL.
+ */
+#define ants_pool_create_func(attrs, fn, ...)	\
+	__ants_pool_create_func(THIS_MODULE, attrs, fn, __VA_ARGS__)
+
 int ants_pool_destroy(struct ants_pool *pool);
 int ants_release(struct ants_pool *pool);
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout);
@@ -186,6 +244,15 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout);
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
+int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
+		     void *data, unsigned long timeout);
+int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
+		      unsigned int nr);
+int ants_invoke(struct ants_pool *pool, void *data);
+int ants_invoke_timeout(struct ants_pool *pool, void *data,
+			unsigned long timeout);
+int ants_try_invoke(struct ants_pool *pool, void *data);
+void *ants_worker_data(void);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
 
@@ -199,6 +266,8 @@ unsigned int ants_nr_waiting(struct ants_pool *pool);
 unsigned int ants_nr_free(struct ants_pool *pool);
 unsigned int ants_capacity(struct ants_pool *pool);
 bool ants_is_released(struct ants_pool *pool);
+bool ants_congested(struct ants_pool *pool);
+void *ants_pool_private(struct ants_pool *pool);
 void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats);
 
 /*
@@ -236,6 +305,7 @@ struct ants_slot {
 /**
  * struct ants_work - a work item
  * @fn: what it runs
+ * @prio: which is first; may be set while the item is in no pool
  *
  * To be made with INIT_ANTS_WORK(). It may be freed when it is in no pool: as
  * soon as ants_work_wait(), or ants_work_cancel_sync() returned, or before it
@@ -243,6 +313,7 @@ struct ants_slot {
  */
 struct ants_work {
 	ants_work_fn_t fn;
+	enum ants_prio prio;
 	/* private: */
 	struct ants_slot slot;
 	struct ants_pool *pool;
