@@ -145,24 +145,21 @@ static int queue_delayed(struct ants_pool *pool,
 			 struct ants_delayed_work *dwork, unsigned long delay)
 {
 	struct ants_work *work = &dwork->work;
-	struct ants_pool *old;
+	bool again = READ_ONCE(work->pool) == pool;
 
+	if (again && work->state == ANTS_WORK_CANCELLING)
+		return -ECANCELED;
+	if (again && work->state != ANTS_WORK_RUNNING)
+		return -EALREADY;
 	if (pool->released)
 		return -ESHUTDOWN;
-	old = ants_work_claim(pool, work);
-	if (!old) {
-		dwork->when = jiffies + delay;
-		ants_delayed_arm(pool, dwork);
-		return 0;
-	}
-	if (old != pool)
-		return -EALREADY;
-	if (work->state == ANTS_WORK_CANCELLING)
-		return -ECANCELED;
-	if (work->state != ANTS_WORK_RUNNING)
+	if (!again && ants_work_claim(pool, work))
 		return -EALREADY;
 	dwork->when = jiffies + delay;
-	ants_work_move(work, ANTS_WORK_REARMED);
+	if (again)
+		ants_work_move(work, ANTS_WORK_REARMED);
+	else
+		ants_delayed_arm(pool, dwork);
 	return 0;
 }
 

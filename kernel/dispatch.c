@@ -220,9 +220,9 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 
 /*
  * Work items whose time has come while there was no place. They go ahead of
- * callers that wait, a round at most.
+ * callers that wait. False: that was a round, and there are more.
  */
-static void grant_late(struct ants_pool *pool)
+static bool grant_late(struct ants_pool *pool)
 {
 	struct ants_delayed_work *dwork;
 	unsigned int nr = ANTS_ROUND;
@@ -233,8 +233,14 @@ static void grant_late(struct ants_pool *pool)
 		ants_delayed_del(pool, dwork);
 		ants_work_pend(pool, &dwork->work);
 	}
-	if (pool->has_late && ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	return !pool->has_late || !ants_places(pool);
+}
+
+/* The rest of the grants needs a hold of its own; the timer, if that is late. */
+static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
+{
+	kick->todo |= ANTS_TODO_GRANT;
+	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 /*
@@ -246,12 +252,13 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	if (unlikely(pool->has_late))
-		grant_late(pool);
+	if (unlikely(pool->has_late) && !grant_late(pool)) {
+		grant_later(pool, kick);
+		return;
+	}
 	while (pool->nr_waiting && ants_places(pool)) {
 		if (ants_kick_full(kick)) {
-			kick->todo |= ANTS_TODO_GRANT;
-			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+			grant_later(pool, kick);
 			return;
 		}
 		if (!grant_one(pool, kick)) {

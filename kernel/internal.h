@@ -17,8 +17,8 @@
  * pool->lock is innermost but for the timer base's.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot, item,
- * dispatch, wait, worker, upkeep, timer, submit, delayed, work, flush,
- * release, tune, stats, pool, sysfs, unload, main.
+ * dispatch, wait, worker, upkeep, timer, submit, delayed, work, call, each,
+ * group, flush, release, tune, stats, pool, sysfs, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -89,6 +89,8 @@
  * @ANTS_WORK_AGAIN: runs, and is queued again
  * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
  * @ANTS_WORK_CANCELLING: runs, and was told to give up
+ * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
+ *	cancelled
  */
 enum ants_work_state {
 	ANTS_WORK_IDLE,
@@ -101,6 +103,7 @@ enum ants_work_state {
 	ANTS_WORK_AGAIN,
 	ANTS_WORK_REARMED,
 	ANTS_WORK_CANCELLING,
+	ANTS_WORK_SKIPPED,
 };
 
 /**
@@ -482,6 +485,7 @@ void ants_config_unlock(struct ants_pool *pool);
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
 bool ants_in_task_of(struct ants_pool *pool);
+void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_stand_in(struct ants_pool *pool);
 
 /*
@@ -512,10 +516,22 @@ bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
+/* work.c: work items */
+int ants_work_stop(struct ants_work *work, bool inside);
+int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_group *group, unsigned long timeout);
+void ants_work_cancel_pending(struct ants_pool *pool, struct ants_work *work,
+			      struct ants_kick *kick);
+void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
+
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 			 struct ants_kick *kick);
 void ants_delayed_fail_all(struct ants_pool *pool);
+
+/* call.c */
+void ants_call_run(void *data);
+unsigned long ants_call_text(const void *data);
 
 /* release.c */
 int ants_drain(struct ants_pool *pool, unsigned long timeout,

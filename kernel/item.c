@@ -13,12 +13,13 @@ static const unsigned long work_next[] = {
 	[ANTS_WORK_DROPPED] = TO(IDLE),
 	[ANTS_WORK_LATE] = TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(IDLE),
+	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(IDLE),
 	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(CANCELLING) |
 			      TO(IDLE),
 	[ANTS_WORK_REARMED] = TO(DELAYED) | TO(CANCELLING) | TO(IDLE),
 	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(CANCELLING),
 	[ANTS_WORK_CANCELLING] = TO(IDLE),
+	[ANTS_WORK_SKIPPED] = TO(IDLE),
 };
 
 /* The one place where a work item changes its state. */
@@ -28,15 +29,6 @@ void ants_work_move(struct ants_work *work, enum ants_work_state to)
 		  "ants: work item %ps goes from state %u to %u\n", work->fn,
 		  work->state, to);
 	WRITE_ONCE(work->state, to);
-}
-
-/* The address of the client's function that a task runs. */
-unsigned long ants_task_text(ants_fn_t fn, const void *data)
-{
-	const struct ants_work *work = data;
-
-	return fn == ants_work_run ? (unsigned long)work->fn :
-				     (unsigned long)fn;
 }
 
 /* Counts a work item in that is accepted now. */
@@ -55,6 +47,13 @@ static void work_link(struct ants_pool *pool, struct ants_work *work)
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
 }
 
+/* A work item of a group is accepted. Its submitter is counted if he waited. */
+static void group_add(struct ants_group *group, struct ants_work *work)
+{
+	list_add_tail(&work->in_group, &group->works);
+	group->nr_left += work->state != ANTS_WORK_WAITING;
+}
+
 /* Accepts a work item. The caller dispatches. */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work)
 {
@@ -62,6 +61,8 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work)
 	work->slot.fn = ants_work_run;
 	work->slot.data = work;
 	work_count(pool, work);
+	if (work->group)
+		group_add(work->group, work);
 	work_link(pool, work);
 }
 
@@ -108,13 +109,22 @@ void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
 
-	work->result = work->fn(work);
+	/* Written by the thread that runs this. */
+	if (unlikely(work->state == ANTS_WORK_SKIPPED))
+		work->result = -ECANCELED;
+	else
+		work->result = work->fn(work);
 }
 
+/* It is about to run, unless its group was cancelled. */
 void ants_work_start(struct ants_pool *pool, struct ants_work *work)
 {
 	lockdep_assert_held(&pool->lock);
-	ants_work_move(work, ANTS_WORK_RUNNING);
+	if (likely(!work->group || !work->group->cancelled)) {
+		ants_work_move(work, ANTS_WORK_RUNNING);
+		return;
+	}
+	ants_work_move(work, ANTS_WORK_SKIPPED);
 }
 
 
@@ -122,29 +132,83 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 			struct ants_kick *kick)
 {
 	ants_kick_wake(kick, waiter->task);
-	list_del(&waiter->node);
+	list_del_init(&waiter->node);
 	waiter->result = result;
 	/* Pairs with smp_load_acquire() in ants_wait_done(). */
 	smp_store_release(&waiter->done, true);
 }
 
+/* One has ended, or is refused after its submitter waited. */
+static void group_note(struct ants_group *group, struct ants_work *work)
+{
+	group->nr_left--;
+	if (work->state == ANTS_WORK_WAITING)
+		return;
+	list_add_tail(&work->finished, &group->finished);
+	if (!work->result)
+		return;
+	group->error = group->error ?: work->result;
+	group->cancelled |= group->cancel_on_error;
+}
+
+/* Takes the one that ended first, if there is one. */
+struct ants_work *ants_group_take(struct ants_group *group)
+{
+	struct ants_work *work;
+
+	work = list_first_entry_or_null(&group->finished, struct ants_work,
+					finished);
+	if (work)
+		list_del_init(&work->finished);
+	return work;
+}
+
+bool ants_group_done(const struct ants_group *group)
+{
+	return group->sealed && !group->nr_left;
+}
+
+/* Tells who waits for the group, if it is what he waits for. */
+void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
+{
+	struct ants_work_waiter *waiter = group->waiter;
+
+	if (!waiter)
+		return;
+	if (!ants_group_done(group) &&
+	    (waiter->all || list_empty(&group->finished)))
+		return;
+	group->waiter = NULL;
+	waiter->work = waiter->all ? NULL : ants_group_take(group);
+	waiter_done(waiter, group->error, kick);
+}
+
 /*
- * A work item ends, in whatever state it was but running: its waiters, at most
- * ANTS_WORK_WAITERS, are told, and it is in no pool any more.
+ * A work item ends, in whatever state it was but running: it is in no pool any
+ * more, and its waiters, at most ANTS_WORK_WAITERS, are told. They need not take
+ * the lock to see that, and may free it.
  */
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick)
 {
 	struct ants_work_waiter *waiter, *next;
+	struct ants_group *group = work->group;
+	LIST_HEAD(waiters);
 
 	lockdep_assert_held(&pool->lock);
-	ants_work_move(work, ANTS_WORK_IDLE);
 	work->result = result;
-	list_for_each_entry_safe(waiter, next, &work->waiters, node)
-		waiter_done(waiter, result, kick);
+	if (group)
+		group_note(group, work);
+	ants_work_move(work, ANTS_WORK_IDLE);
+	work->group = NULL;
 	work->nr_waiters = 0;
+	list_splice_init(&work->waiters, &waiters);
 	/* Pairs with smp_load_acquire() in work_lock(). May be freed now. */
 	smp_store_release(&work->pool, NULL);
+	list_for_each_entry_safe(waiter, next, &waiters, node)
+		waiter_done(waiter, result, kick);
+	if (group)
+		ants_group_wake(group, kick);
 }
 
 /* Arms the timer of a work item for dwork->when. */
@@ -195,6 +259,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		work_rearm(pool, work, kick);
 		break;
 	default:
+		pool->cancelled += work->state == ANTS_WORK_SKIPPED;
 		ants_work_end(pool, work, work->result, kick);
 	}
 }

@@ -11,10 +11,12 @@
 #define _ANTS_ITEM_H
 
 /**
- * struct ants_work_waiter - a caller that waits for a work item
- * @node: L: in work->waiters
+ * struct ants_work_waiter - a caller that waits for a work item, or a group
+ * @node: L: in work->waiters; in no list for a group
  * @task: I: who waits
- * @result: L: that of the work item
+ * @result: L: that of the work item; the first error of the group
+ * @work: L: the next one of the group
+ * @all: I: waits for all of the group
  * @done: L: stored with release as the last access by anyone else; pairs with
  *	the acquire in ants_wait_done(). Afterwards the caller touches only its
  *	own stack.
@@ -23,6 +25,8 @@ struct ants_work_waiter {
 	struct list_head node;
 	struct task_struct *task;
 	int result;
+	struct ants_work *work;
+	bool all;
 	bool done;
 };
 
@@ -36,10 +40,12 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_kick *kick);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick);
+struct ants_work *ants_group_take(struct ants_group *group);
+bool ants_group_done(const struct ants_group *group);
+void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
-unsigned long ants_task_text(ants_fn_t fn, const void *data);
 
 static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 {

@@ -19,12 +19,23 @@
 /* The address of the function that an entry of a list of the pool's runs. */
 typedef unsigned long (*text_fn_t)(struct list_head *entry);
 
+/* What our own functions run for a client is his. */
+static unsigned long task_text(ants_fn_t fn, const void *data)
+{
+	const struct ants_work *work = data;
+
+	if (fn == ants_call_run)
+		return ants_call_text(data);
+	return fn == ants_work_run ? (unsigned long)work->fn :
+				     (unsigned long)fn;
+}
+
 static unsigned long slot_text(struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
 
-	return ants_task_text(slot->fn, slot->data);
+	return task_text(slot->fn, slot->data);
 }
 
 static unsigned long worker_text(struct list_head *entry)
@@ -32,7 +43,7 @@ static unsigned long worker_text(struct list_head *entry)
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
-	return ants_task_text(w->fn, w->data);
+	return task_text(w->fn, w->data);
 }
 
 static unsigned long delayed_text(struct list_head *entry)

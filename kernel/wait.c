@@ -159,7 +159,9 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 		ants_lock_round(pool, &kick, &round);
 		if (waiter->result == ANTS_STILL_WAITING) {
 			ants_waiter_end(pool, waiter, err, &kick);
-			kick.nr_wake = 0;
+			/* Most wait for themselves only. */
+			if (kick.nr_wake == 1)
+				kick.nr_wake = 0;
 			ants_dispatch(pool, &kick);
 		}
 		ants_unlock(pool, &kick);

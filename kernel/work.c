@@ -12,8 +12,8 @@
  *					runs once only
  *	cancelling	-ECANCELED	false		waits
  *
- * In any state but idle another pool's queue is refused with -EALREADY; a
- * released pool's with -ESHUTDOWN.
+ * In any state but idle another pool's queue is refused with -EALREADY. What is
+ * accepted above is refused with -ESHUTDOWN by a pool that is released.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -65,6 +65,14 @@ static void work_unlock(struct ants_pool *pool, struct ants_kick *kick)
 	rcu_read_unlock();
 }
 
+/* The same before a wait. */
+static void work_unlock_wait(struct ants_pool *pool, struct ants_kick *kick)
+{
+	ants_unlock_any(pool, kick);
+	ants_wait_touch(pool);
+	rcu_read_unlock();
+}
+
 /* Queues a work item that is in @pool already: only a running one can be. */
 static int queue_again(struct ants_pool *pool, struct ants_work *work)
 {
@@ -80,19 +88,18 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
 
 /* As accept() in submit.c: nobody is overtaken, since then there is no room. */
 static int queue(struct ants_pool *pool, struct ants_work *work,
-		 struct ants_kick *kick)
+		 struct ants_group *group, struct ants_kick *kick)
 {
-	struct ants_pool *old = ants_work_claim(pool, work);
-
-	if (old)
-		return old == pool ? queue_again(pool, work) : -EALREADY;
-	if (ants_has_room(pool)) {
-		ants_work_pend(pool, work);
-		ants_wake_next(pool, kick);
-		return 0;
-	}
-	WRITE_ONCE(work->pool, NULL);
-	return pool->released ? -ESHUTDOWN : -EAGAIN;
+	if (READ_ONCE(work->pool) == pool)
+		return group ? -EALREADY : queue_again(pool, work);
+	if (!ants_has_room(pool))
+		return pool->released ? -ESHUTDOWN : -EAGAIN;
+	if (ants_work_claim(pool, work))
+		return -EALREADY;
+	work->group = group;
+	ants_work_pend(pool, work);
+	ants_wake_next(pool, kick);
+	return 0;
 }
 
 /**
@@ -100,8 +107,8 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * @pool: the pool
  * @work: the work item
  *
- * A work item that runs, in this pool, runs once more when it has finished; it
- * takes over its own place then.
+ * A work item that runs, in this pool, runs once more when it has finished. It
+ * takes over its own place then: nobody else gets that as long as it goes on.
  *
  * Context: Any context but NMI and below the scheduler's own locks: hard
  * interrupts and sections under raw locks included, on PREEMPT_RT too. Uses no
@@ -119,7 +126,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
-	err = queue(pool, work, &kick);
+	err = queue(pool, work, NULL, &kick);
 	if (unlikely(err))
 		ants_refused(pool, err);
 	ants_unlock_any(pool, &kick);
@@ -127,10 +134,11 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
-/* Enters the FIFO of those who wait. */
-static int queue_enrol(struct ants_pool *pool, struct ants_work *work,
-		       struct ants_waiter *waiter, bool nested)
+/* Enters the FIFO of those who wait; and a group, that it waits for him. */
+static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
+		       struct ants_group *group, bool nested)
 {
+	struct ants_work *work = waiter->work;
 	int err;
 
 	if (ants_work_claim(pool, work))
@@ -141,24 +149,56 @@ static int queue_enrol(struct ants_pool *pool, struct ants_work *work,
 		return err;
 	}
 	work->slot.data = waiter;
+	work->group = group;
+	if (group)
+		group->nr_left++;
 	ants_work_move(work, ANTS_WORK_WAITING);
 	return 0;
 }
 
 /* The pool is full. Entered with the lock held, left without. */
 static int queue_wait(struct ants_pool *pool, struct ants_work *work,
-		      unsigned long timeout, struct ants_kick *kick)
+		      struct ants_group *group, unsigned long timeout,
+		      struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
 	struct ants_waiter waiter = { .work = work, .prio = work->prio };
-	int err;
+	int err = -ETIMEDOUT;
 
-	err = timeout ? queue_enrol(pool, work, &waiter, nested) : -ETIMEDOUT;
+	if (timeout)
+		err = queue_enrol(pool, &waiter, group, nested);
 	if (err)
 		ants_refused(pool, err);
 	ants_unlock(pool, kick);
 	return err ?: ants_wait(pool, &waiter, timeout);
+}
+
+static int check_group(const struct ants_group *group)
+{
+	if (!group)
+		return 0;
+	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
+}
+
+/* Hands over a work item, of @group if not NULL; waits for a place. */
+int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_group *group, unsigned long timeout)
+{
+	struct ants_kick kick;
+	int err;
+
+	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
+		return -EINVAL;
+	ants_wait_touch(pool);
+	ants_lock(pool, &kick);
+	err = check_group(group) ?: queue(pool, work, group, &kick);
+	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
+		return queue_wait(pool, work, group, timeout, &kick);
+	if (err)
+		ants_refused(pool, err);
+	ants_unlock(pool, &kick);
+	return err;
 }
 
 /**
@@ -176,21 +216,8 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)
 {
-	struct ants_kick kick;
-	int err;
-
 	might_sleep();
-	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
-		return -EINVAL;
-	ants_wait_touch(pool);
-	ants_lock(pool, &kick);
-	err = queue(pool, work, &kick);
-	if (err == -EAGAIN)
-		return queue_wait(pool, work, timeout, &kick);
-	if (err)
-		ants_refused(pool, err);
-	ants_unlock(pool, &kick);
-	return err;
+	return ants_work_queue(pool, work, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
 
@@ -243,7 +270,7 @@ static int wait_end(struct ants_pool *pool, struct ants_work *work,
 		return -EBUSY;
 	}
 	enrol(work, &waiter);
-	work_unlock(pool, kick);
+	work_unlock_wait(pool, kick);
 	err = ants_wait_done(pool, &waiter.done, timeout, state);
 	if (err && withdraw(pool, work, &waiter))
 		return err;
@@ -257,7 +284,8 @@ static int wait_end(struct ants_pool *pool, struct ants_work *work,
  * @timeout: how long at most, in jiffies
  * @result: what its function returned; -ECANCELED if it was cancelled before it
  *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
- *	-EINVAL if it was never queued. May be NULL.
+ *	-EINVAL if it was never queued, and the error of
+ *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
  *
  * One that is queued again while it runs has ended after the run that follows.
  *
@@ -313,46 +341,60 @@ static void wake_flush(struct ants_pool *pool, bool last,
 }
 
 /* A place is free. Callbacks are for others: the caller may be in whatever context. */
-static void place_freed(struct ants_pool *pool, struct ants_kick *kick)
+void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 {
 	ants_grant(pool, kick);
 	ants_wake_next(pool, kick);
-	if (pool->congested)
+	if (pool->congested && ants_has_room(pool))
 		ants_timer_arm(pool, jiffies + 1);
+	ants_timer_quiesce(pool);
+}
+
+/* Ends one that is pending. */
+void ants_work_cancel_pending(struct ants_pool *pool, struct ants_work *work,
+			      struct ants_kick *kick)
+{
+	wake_flush(pool, ants_work_unpend(pool, work), kick);
+	ants_work_end(pool, work, -ECANCELED, kick);
+}
+
+static void tell(struct ants_pool *pool, struct ants_work *work,
+		 struct ants_kick *kick)
+{
+	if (work->state == ANTS_WORK_AGAIN)
+		wake_flush(pool, ants_work_not_again(pool, work), kick);
+	ants_work_move(work, ANTS_WORK_CANCELLING);
 }
 
 /* Returns true if it will not run, and has ended or is about to. */
 static bool cancel(struct ants_pool *pool, struct ants_work *work,
 		   struct ants_kick *kick)
 {
-	struct ants_waiter *waiter;
-
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_DELAYED:
 	case ANTS_WORK_LATE:
 		ants_delayed_cancel(pool, work, kick);
 		return true;
 	case ANTS_WORK_WAITING:
-		waiter = work->slot.data;
-		ants_waiter_end(pool, waiter, -ECANCELED, kick);
-		place_freed(pool, kick);
+		ants_waiter_end(pool, work->slot.data, -ECANCELED, kick);
 		return true;
 	case ANTS_WORK_PENDING:
-		wake_flush(pool, ants_work_unpend(pool, work), kick);
-		ants_work_end(pool, work, -ECANCELED, kick);
-		place_freed(pool, kick);
+		ants_work_cancel_pending(pool, work, kick);
 		return true;
-	case ANTS_WORK_AGAIN:
-		wake_flush(pool, ants_work_not_again(pool, work), kick);
-		fallthrough;
 	case ANTS_WORK_RUNNING:
+	case ANTS_WORK_AGAIN:
 	case ANTS_WORK_REARMED:
-		ants_work_move(work, ANTS_WORK_CANCELLING);
+		tell(pool, work, kick);
 		return false;
 	default:
-		/* ANTS_WORK_DROPPED is cancelled, but not by this caller. */
+		/* Cancelled before, by somebody else. */
 		return false;
 	}
+}
+
+static bool is_running(const struct ants_work *work)
+{
+	return work->state >= ANTS_WORK_RUNNING;
 }
 
 /**
@@ -376,10 +418,39 @@ bool ants_work_cancel(struct ants_work *work)
 	if (!pool)
 		return false;
 	ret = cancel(pool, work, &kick);
+	ants_place_freed(pool, &kick);
 	work_unlock(pool, &kick);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel);
+
+/* See ants_work_cancel_sync(); @inside: also from a task of the same pool. */
+int ants_work_stop(struct ants_work *work, bool inside)
+{
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	struct ants_pool *pool;
+	int unused, err;
+	bool ret;
+
+	might_sleep();
+	pool = work_lock(work, &kick);
+	if (!pool)
+		return 0;
+	ret = cancel(pool, work, &kick);
+	ants_place_freed(pool, &kick);
+	if (READ_ONCE(work->pool) != pool) {
+		work_unlock(pool, &kick);
+		return ret;
+	}
+	if (!inside && is_running(work) && ants_in_task_of(pool)) {
+		work_unlock(pool, &kick);
+		return -EDEADLK;
+	}
+	err = wait_end(pool, work, &kick, MAX_SCHEDULE_TIMEOUT,
+		       TASK_UNINTERRUPTIBLE, &unused);
+	return err ?: ret;
+}
 
 /**
  * ants_work_cancel_sync() - cancel a work item and wait until it has ended
@@ -395,28 +466,7 @@ EXPORT_SYMBOL_GPL(ants_work_cancel);
  */
 int ants_work_cancel_sync(struct ants_work *work)
 {
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
-	struct ants_pool *pool;
-	int unused, err;
-	bool ret;
-
-	might_sleep();
-	pool = work_lock(work, &kick);
-	if (!pool)
-		return 0;
-	ret = cancel(pool, work, &kick);
-	if (READ_ONCE(work->pool) != pool) {
-		work_unlock(pool, &kick);
-		return ret;
-	}
-	if (!ret && ants_in_task_of(pool)) {
-		work_unlock(pool, &kick);
-		return -EDEADLK;
-	}
-	err = wait_end(pool, work, &kick, MAX_SCHEDULE_TIMEOUT,
-		       TASK_UNINTERRUPTIBLE, &unused);
-	return err ?: ret;
+	return ants_work_stop(work, false);
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
 

@@ -44,6 +44,20 @@ void *ants_worker_data(void)
 }
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
+/*
+ * What is left of the task that runs is @fn(@data), for whoever looks for a
+ * module's functions; what it was may go.
+ */
+void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_worker *w = this_worker() ?: &pool->stand_in;
+
+	raw_spin_lock_irq(&pool->lock);
+	w->fn = fn;
+	w->data = data;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
 /* Policy and CPUs, set by the thread itself: modules cannot do it earlier. */
 static void worker_setup(const struct ants_worker *w)
 {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A function that a pool runs, and whose result the caller waits for. The call
+ * stands on the caller's stack, so that he has to wait for one that runs; or it
+ * is allocated, and he may go.
+ */
+#include <linux/export.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* A call on the caller's stack. */
+struct stack_call {
+	struct ants_work work;
+	ants_call_fn_t fn;
+	void *data;
+};
+
+static int stack_call_fn(struct ants_work *work)
+{
+	struct stack_call *call = container_of(work, struct stack_call, work);
+
+	return call->fn(call->data);
+}
+
+/* What is left of @timeout, which began at @start. */
+static unsigned long time_left(unsigned long start, unsigned long timeout)
+{
+	if (timeout >= MAX_SCHEDULE_TIMEOUT)
+		return timeout;
+	return timeout - min(timeout, jiffies - start);
+}
+
+/**
+ * ants_call() - run a function in a pool, and wait for its result
+ * @pool: the pool
+ * @fn: the function
+ * @data: what to run it with; any value
+ * @timeout: how long to wait at most until it starts, in jiffies. Once it runs
+ *	it is waited for, whatever the time and whatever signal comes.
+ *
+ * Context: Process context. May sleep.
+ * Return: what @fn returned; or, and it did not run: -ETIMEDOUT, -EINTR,
+ * -EINVAL, -ESHUTDOWN, -EBUSY as ants_submit_timeout(). -EDEADLK: the caller is a
+ * task of the same pool. Choose results of @fn that can be told from these.
+ */
+int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
+	      unsigned long timeout)
+{
+	struct stack_call call = { .fn = fn, .data = data };
+	unsigned long start = jiffies;
+	int result, err;
+
+	might_sleep();
+	if (!fn)
+		return -EINVAL;
+	if (ants_in_task_of(pool))
+		return -EDEADLK;
+	INIT_ANTS_WORK(&call.work, stack_call_fn);
+	err = ants_queue_work_timeout(pool, &call.work, timeout);
+	if (err)
+		return err;
+	err = ants_work_wait_timeout(&call.work, time_left(start, timeout),
+				     &result);
+	if (!err)
+		return result;
+	return ants_work_stop(&call.work, true) ? err : call.work.result;
+}
+EXPORT_SYMBOL_GPL(ants_call);
+
+/* Who has the say over an allocated call. */
+enum call_state {
+	CALL_PENDING,
+	CALL_RUNNING,
+	CALL_GIVEN_UP,
+};
+
+/**
+ * struct ants_call - an allocated call
+ * @pool: I: where it runs
+ * @fn: I: what to run
+ * @data: I: and with what
+ * @release: I: takes @data when neither task nor caller is left
+ * @state: changes once, from CALL_PENDING
+ * @result: of @fn
+ * @done: @fn has returned
+ * @refs: the task's and the caller's
+ */
+struct ants_call {
+	struct ants_pool *pool;
+	ants_call_fn_t fn;
+	void *data;
+	ants_fn_t release;
+	atomic_t state;
+	int result;
+	struct completion done;
+	refcount_t refs;
+};
+
+static void call_put(struct ants_call *call)
+{
+	if (!refcount_dec_and_test(&call->refs))
+		return;
+	call->release(call->data);
+	kfree(call);
+}
+
+/* True for the first to ask: the task, or the caller. */
+static bool call_claim(struct ants_call *call, enum call_state state)
+{
+	return atomic_cmpxchg(&call->state, CALL_PENDING, state) ==
+	       CALL_PENDING;
+}
+
+/* The task. */
+void ants_call_run(void *data)
+{
+	struct ants_call *call = data;
+
+	if (call_claim(call, CALL_RUNNING)) {
+		call->result = call->fn(call->data);
+		complete(&call->done);
+	}
+	/* The call may go from here on. */
+	ants_task_becomes(call->pool, call->release, call->data);
+	call_put(call);
+}
+
+/* See ants_task_text(). */
+unsigned long ants_call_text(const void *data)
+{
+	const struct ants_call *call = data;
+
+	return (unsigned long)call->fn;
+}
+
+static int call_wait(struct ants_call *call, unsigned long timeout)
+{
+	long left;
+
+	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
+	left = wait_for_completion_killable_timeout(&call->done, timeout);
+	if (left > 0)
+		return call->result;
+	if (call_claim(call, CALL_GIVEN_UP))
+		return left ? -EINTR : -ETIMEDOUT;
+	return try_wait_for_completion(&call->done) ? call->result :
+						      -EINPROGRESS;
+}
+
+static int call_start(struct ants_call *call, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	int err;
+
+	if (ants_in_task_of(call->pool))
+		return -EDEADLK;
+	/* The task's. */
+	refcount_inc(&call->refs);
+	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
+	if (err)
+		refcount_dec(&call->refs);
+	return err ?: call_wait(call, time_left(start, timeout));
+}
+
+/**
+ * ants_call_release() - the same, for a caller who may go before it has ended
+ * @pool: the pool
+ * @fn: the function
+ * @data: what to run it with; given away, whatever is returned but -EINVAL
+ * @timeout: how long to wait at most until it has ended, in jiffies
+ * @release: takes @data, once, when @fn has returned or will not run, and the
+ *	caller is done; in process context
+ *
+ * Context: Process context. May sleep.
+ * Return: what @fn returned; -EINPROGRESS: it runs; or, and it did not and will
+ * not run: -ENOMEM, or as ants_call().
+ */
+int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
+		      unsigned long timeout, ants_fn_t release)
+{
+	struct ants_call *call;
+	int ret;
+
+	might_sleep();
+	if (!fn || !release)
+		return -EINVAL;
+	call = kzalloc(sizeof(*call), GFP_KERNEL);
+	if (!call) {
+		release(data);
+		return -ENOMEM;
+	}
+	call->pool = pool;
+	call->fn = fn;
+	call->data = data;
+	call->release = release;
+	init_completion(&call->done);
+	refcount_set(&call->refs, 1);
+	ret = call_start(call, timeout);
+	call_put(call);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_call_release);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A loop that a pool takes part in. The caller and some helpers, tasks of the
+ * pool, take numbers off one counter, a chunk at a time. The caller never waits
+ * for a helper that has not started: it cancels it.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Most helpers, and chunks for each of those who take part. */
+#define MAX_HELPERS	64U
+#define CHUNKS		8UL
+
+/**
+ * struct each - a loop, on the caller's stack
+ * @next: first number that nobody has taken
+ * @n: I: how many
+ * @chunk: I: how many to take at a time
+ * @fn: I: what to run for each
+ * @ctx: I: and with what
+ * @error: the first error
+ */
+struct each {
+	atomic_long_t next;
+	unsigned long n;
+	unsigned long chunk;
+	ants_each_fn_t fn;
+	void *ctx;
+	int error;
+};
+
+/* A helper. */
+struct each_helper {
+	struct ants_work work;
+	struct each *each;
+};
+
+/* Runs numbers from @i to before @end. False if one of them failed. */
+static bool each_chunk(struct each *each, unsigned long i, unsigned long end)
+{
+	int err;
+
+	for (; i < end; i++) {
+		err = each->fn(i, each->ctx);
+		if (unlikely(err)) {
+			cmpxchg(&each->error, 0, err);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Takes part until there is nothing left, or somebody has failed. */
+static void each_run(struct each *each)
+{
+	unsigned long i, end;
+
+	while (!READ_ONCE(each->error)) {
+		i = atomic_long_fetch_add(each->chunk, &each->next);
+		if (i >= each->n)
+			break;
+		end = min(each->n, i + each->chunk);
+		if (!each_chunk(each, i, end))
+			break;
+		cond_resched();
+	}
+}
+
+static int helper_fn(struct ants_work *work)
+{
+	each_run(container_of(work, struct each_helper, work)->each);
+	return 0;
+}
+
+/* As many as the pool has room for and the loop has work for. */
+static unsigned int nr_helpers(struct ants_pool *pool, unsigned long n)
+{
+	unsigned int nr = min(ants_nr_free(pool), MAX_HELPERS);
+
+	return n ? min_t(unsigned long, nr, n - 1) : 0;
+}
+
+/* Queues them as long as there is room. Returns how many. */
+static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
+				  struct each_helper *helpers, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		INIT_ANTS_WORK(&helpers[i].work, helper_fn);
+		helpers[i].each = each;
+		if (ants_queue_work(pool, &helpers[i].work))
+			break;
+	}
+	return i;
+}
+
+static void each_all(struct ants_pool *pool, struct each *each)
+{
+	unsigned int nr = nr_helpers(pool, each->n);
+	struct each_helper *helpers = NULL;
+
+	if (nr)
+		helpers = kmalloc_array(nr, sizeof(*helpers),
+					GFP_KERNEL | __GFP_NOWARN);
+	each->chunk = max(each->n / ((nr + 1) * CHUNKS), 1UL);
+	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;
+	each_run(each);
+	while (nr--)
+		ants_work_stop(&helpers[nr].work, true);
+	kfree(helpers);
+}
+
+/**
+ * ants_for_each() - run a function for each number from 0 to @n - 1
+ * @pool: the pool that takes part, as far as it has room
+ * @n: how many; at most LONG_MAX
+ * @fn: the function, called once for each number, in no order, by several
+ *	threads at once; the caller is one of them
+ * @ctx: what to run it with; any value
+ *
+ * Needs neither room nor memory: without them the caller does it all. May be
+ * called from a task of the same pool.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, or the first error that @fn returned; then some numbers were left
+ * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is released.
+ */
+int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
+		  void *ctx)
+{
+	struct each each = { .n = n, .fn = fn, .ctx = ctx };
+
+	might_sleep();
+	if (!fn || n > LONG_MAX)
+		return -EINVAL;
+	if (ants_is_released(pool))
+		return -ESHUTDOWN;
+	each_all(pool, &each);
+	return each.error;
+}
+EXPORT_SYMBOL_GPL(ants_for_each);
