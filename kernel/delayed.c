@@ -176,8 +176,9 @@ static int queue_delayed(struct ants_pool *pool,
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
- * no function, or no priority that there is. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs
- * and was told to give up. -ESHUTDOWN: the pool is released.
+ * no function, or no priority that there is. -EALREADY: it is queued, or in
+ * another pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool
+ * is released.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,

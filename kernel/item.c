@@ -127,7 +127,6 @@ void ants_work_start(struct ants_pool *pool, struct ants_work *work)
 	ants_work_move(work, ANTS_WORK_SKIPPED);
 }
 
-
 static void waiter_done(struct ants_work_waiter *waiter, int result,
 			struct ants_kick *kick)
 {

@@ -307,6 +307,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 static void log_unless(struct sleeper *s, const bool *done)
 {
 	rcu_read_lock();
+	/* Pairs with smp_store_release() in waiter_done(). */
 	if (!smp_load_acquire(done))
 		sleeper_log(s);
 	rcu_read_unlock();

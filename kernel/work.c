@@ -7,7 +7,7 @@
  *	delayed, late	-EALREADY	true, ends	waits
  *	waiting		-EALREADY	true, ends	waits
  *	pending		-EALREADY	true, ends	waits
- *	running		runs again	false, is told	waits
+ *	running		accepted again	false, is told	waits
  *	again		-EALREADY	false, is told,	waits for both runs
  *					runs once only
  *	cancelling	-ECANCELED	false		waits
@@ -114,8 +114,8 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * interrupts and sections under raw locks included, on PREEMPT_RT too. Uses no
  * memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
- * function, or no priority that there is. -EALREADY: it is queued, or in another pool. -ECANCELED: it runs and
- * was told to give up. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
+ * function, or no priority that there is. -EALREADY: it is queued, or in another
+ * pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
  * callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)

@@ -123,6 +123,7 @@ mark()
 	_line="ants-guest: $1"
 	echo "$_line"
 	[ "${ANTS_ACK:-}" ] || return 0
+	# shellcheck disable=SC2016 # wait_for evaluates it
 	wait_for '[ "$(cat "$ANTS_ACK")" = "$_line" ]' 60
 }
 

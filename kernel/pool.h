@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a pool consists of.
+ *
+ * Lock legend, the letter in front of each field:
+ *
+ * I: set before the object is published, read-only after
+ * O: a hint, read and written without a lock
+ * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
+ *    allocates, wakes or calls back under it, and no hold touches more than
+ *    ANTS_ROUND list entries.
+ * C: pool->config and pool->lock to write, either to read
+ * R: ants_registry_lock
+ * T: only the thread that owns the object
+ *
+ * Order: ants_registry_lock and pool->config are never held together;
+ * pool->lock is innermost but for the timer base's.
+ */
+#ifndef _ANTS_POOL_H
+#define _ANTS_POOL_H
+
+#include <linux/ants.h>
+#include <linux/cpumask.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+/* Most list entries, grants or wake-ups in one hold of a pool's lock. */
+#define ANTS_ROUND		16
+/* Most tasks of high priority that start in a row while others are pending. */
+#define ANTS_HIGH_RUN		8
+/* Slots that stay in the stock for callers that may not allocate. */
+#define ANTS_SPARE_SLOTS	16
+/* Slots that are made at a time. */
+#define ANTS_SLOT_BATCH		32
+/* Most slots that a stock keeps, but for a round; the round is freed. */
+#define ANTS_STOCK_MAX		1024U
+/* Ticks after which a wake-up is late: more than one whole tick. */
+#define ANTS_LATE_TICKS		2
+/* Jiffies after which a wait is logged. */
+#define ANTS_LONG_WAIT		(120 * HZ)
+/* Bounds of the pause after a thread could not be made, in jiffies. */
+#define ANTS_BACKOFF_MIN	max(HZ / 100, 1)
+#define ANTS_BACKOFF_MAX	HZ
+/* Largest finite capacity and queue_depth: their sum fits an unsigned int. */
+#define ANTS_BOUND_MAX		INT_MAX
+#define ANTS_EXPIRY_MS		1000
+
+#define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
+				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
+				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
+				 ANTS_CALLER_RUNS)
+
+/*
+ * struct ants_slot stands in ants.h, for work items contain one. It is a task
+ * that is accepted and not started, or a free slot:
+ *
+ * node: L: in pool->pending or pool->urgent
+ * next: L: in pool->stock
+ * fn, data: L: what to run, and with what; ants_work_run() for a work item
+ * tag: L: index of the flush epoch that the task was accepted in, and
+ *	ANTS_TAG_*: for most tasks nothing but the epoch, and so below 2
+ */
+#define ANTS_TAG_EPOCH		1U
+#define ANTS_TAG_WORK		2U
+#define ANTS_TAG_HIGH		4U
+
+/**
+ * enum ants_work_state - where a work item is; changed by ants_work_move() only
+ * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
+ * @ANTS_WORK_DELAYED: its timer is armed, or about to look
+ * @ANTS_WORK_DROPPED: cancelled while its timer was about to look
+ * @ANTS_WORK_LATE: its time has come, and there is no place
+ * @ANTS_WORK_WAITING: its submitter waits for a place
+ * @ANTS_WORK_PENDING: accepted, not started
+ * @ANTS_WORK_RUNNING: runs
+ * @ANTS_WORK_AGAIN: runs, and is queued again
+ * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
+ * @ANTS_WORK_CANCELLING: runs, and was told to give up
+ * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
+ *	cancelled
+ */
+enum ants_work_state {
+	ANTS_WORK_IDLE,
+	ANTS_WORK_DELAYED,
+	ANTS_WORK_DROPPED,
+	ANTS_WORK_LATE,
+	ANTS_WORK_WAITING,
+	ANTS_WORK_PENDING,
+	ANTS_WORK_RUNNING,
+	ANTS_WORK_AGAIN,
+	ANTS_WORK_REARMED,
+	ANTS_WORK_CANCELLING,
+	ANTS_WORK_SKIPPED,
+};
+
+/**
+ * enum ants_worker_state - where a worker is; changed under pool->lock only
+ * @ANTS_NEW: its place is taken, its thread has not had the lock yet
+ * @ANTS_IDLE: parked, in pool->idle
+ * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
+ * @ANTS_BUSY: runs a task, or looks for one
+ * @ANTS_LEAVING: told to leave, has not had the lock since
+ * @ANTS_LEFT: gave its place back, to be joined
+ */
+enum ants_worker_state {
+	ANTS_NEW,
+	ANTS_IDLE,
+	ANTS_WAKING,
+	ANTS_BUSY,
+	ANTS_LEAVING,
+	ANTS_LEFT,
+};
+
+/**
+ * struct ants_worker - one thread of a pool
+ * @node: L: in pool->idle, or in pool->left; before the start in a private list
+ * @member: L: in pool->workers
+ * @pool: I: whose it is
+ * @task: I: its thread, with a reference until it is joined
+ * @fn: L: the task that it runs, NULL if it is parked
+ * @data: L: and with what
+ * @local: T: what pool->worker_init returned
+ * @idle_since: L: jiffies when it parked last
+ * @state: L: see enum ants_worker_state
+ * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
+ * @expired: L: told to leave because it was idle for too long
+ */
+struct ants_worker {
+	struct list_head node;
+	struct list_head member;
+	struct ants_pool *pool;
+	struct task_struct *task;
+	ants_fn_t fn;
+	void *data;
+	void *local;
+	unsigned long idle_since;
+	enum ants_worker_state state;
+	unsigned int tag;
+	bool expired;
+};
+
+/* A waiter's result while it waits. */
+#define ANTS_STILL_WAITING	1
+
+/**
+ * struct ants_waiter - a submitter that waits, on its own stack
+ * @node: L: in a FIFO of pool->waiters
+ * @task: I: who waits
+ * @slot: L: taken out of the stock for it, so that it can be granted at any
+ *	time; NULL if there was none
+ * @fn: I: the task it wants to hand over
+ * @data: I: and with what
+ * @work: I: the work item that it wants to hand over instead; it brings its
+ *	slot. NULL if none
+ * @since: I: jiffies when it was enrolled
+ * @prio: I: of its task
+ * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
+ *	pool, else empty
+ * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
+ *	last access to the waiter by anyone else; pairs with the acquire in
+ *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
+ *	may be gone.
+ */
+struct ants_waiter {
+	struct list_head node;
+	struct task_struct *task;
+	struct ants_slot *slot;
+	ants_fn_t fn;
+	void *data;
+	struct ants_work *work;
+	unsigned long since;
+	enum ants_prio prio;
+	struct list_head nested;
+	int result;
+};
+
+/**
+ * struct ants_fifo - waiters of one priority
+ * @list: L: in the order in which they came
+ * @unlogged: L: first of them whose wait is not logged as a long one, or NULL;
+ *	waits begin in order, so those before it are
+ */
+struct ants_fifo {
+	struct list_head list;
+	struct ants_waiter *unlogged;
+};
+
+/**
+ * struct ants_pool - a pool
+ * @lock: guards what every decision depends on
+ * @room: L: most tasks in flight at which one more is taken without waiting: 0
+ *	while released or while anyone waits, else @limit
+ * @nr_busy: L: tasks that run
+ * @nr_again: L: work items that run and are queued again
+ * @nr_pending: L: length of @pending
+ * @nr_stock: L: length of @stock
+ * @epoch: L: index into @in_epoch for tasks accepted now
+ * @odd: L: something makes the next pending task another than the oldest:
+ * @nr_high: L: length of @urgent
+ * @scanning: L: unload.c looks through the pool
+ * @waking: L: the worker whose wake-up is in flight. Nobody wakes another one
+ *	meanwhile; who clears it looks after the next.
+ * @pending: L: FIFO of accepted tasks
+ * @urgent: L: FIFO of accepted tasks of high priority, which go first
+ * @high_run: L: how many of those started in a row while others were pending
+ * @delayed: L: work items whose timer is armed
+ * @nr_delayed: L: work items in both lists, or on their way between them
+ * @late: L: FIFO of those whose time has come, and there is no place
+ * @stock: L: LIFO of free slots
+ * @idle: L: LIFO of parked workers, the longest parked at the tail
+ * @nr_idle: L: length of @idle
+ * @nr_new: L: workers in state ANTS_NEW
+ * @nr_workers: L: places taken, leaving workers included
+ * @nr_leaving: L: workers in state ANTS_LEAVING
+ * @nr_making: L: places whose thread is not made yet
+ * @in_epoch: L: tasks of each epoch that have not ended
+ * @nr_callers: L: callers inside ants_flush() and its like
+ * @submitted: L: see struct ants_stats, as the following ones
+ * @spawned: L
+ * @reaped: L
+ * @blocked: L
+ * @rejected: L
+ * @cancelled: L
+ * @caller_runs: L
+ * @peak_busy: L
+ * @peak_pending: L
+ * @peak_waiting: L
+ * @peak_running: L
+ * @waking_since: L: jiffies when @waking was set
+ * @capacity: C: most workers
+ * @limit: C: @capacity plus @queue_depth, saturated
+ * @refill: C: fewer tasks in flight, and waiters are granted before pending has
+ *	run dry
+ * @queue_depth: C
+ * @max_blocking: C
+ * @min_workers: C: as configured
+ * @floor: C: workers that are never reaped; %ANTS_PREALLOC: all
+ * @expiry_ms: C: as configured
+ * @expiry: C: the same in jiffies
+ * @flags: C: bits of enum ants_flags
+ * @stock_max: C: slots that @stock keeps; a round beyond, and that is freed
+ * @waiters: L: submitters that wait, by priority
+ * @high_grants: L: how many of high priority were granted in a row
+ * @heed: L: somebody has to hear of a place that gets free:
+ * @nr_waiting: L: length of both
+ * @has_late: L: @late is not empty
+ * @congested: L: a caller was sent away; @room is to be called
+ * @nested: L: FIFO of those of them that a task of the same pool waits in
+ * @nr_nested: L: length of @nested
+ * @workers: L: every worker that started and has not left
+ * @left: L: workers that left and are not joined yet
+ * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
+ * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
+ * @scan_at: L: first entry that it has not seen of the list that it looks
+ *	through, NULL if of none
+ * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
+ *	Retires nobody itself.
+ * @upkeep: makes, retires and joins threads, fills the stock
+ * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
+ * @stock_wanted: L: a caller that may not allocate found the stock low
+ * @waitq_wanted: L: one that may not wake @waitq found that it should
+ * @released: L: closed
+ * @generation: L: how often it was opened again
+ * @dying: C: being destroyed
+ * @flushing: L: a flush waits for its epoch
+ * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
+ *	went well
+ * @backoff_until: L: no thread is made before
+ * @waitq: callers that wait for tasks or threads to end
+ * @config: serialises release, reboot, tune and every other change
+ * @name: I
+ * @owner: I: the module that made the pool
+ * @fn: I: what ants_invoke() runs, NULL if not set
+ * @worker_init: I: see struct ants_attrs, as the following ones
+ * @worker_exit: I
+ * @room_cb: I
+ * @private: I
+ * @nice: I
+ * @node: I: NUMA node, or NUMA_NO_NODE
+ * @cpumask: I: NULL if all
+ * @stand_in: T: the worker that a draining caller plays if no thread can be made
+ * @kobj: /sys/kernel/ants/<name>
+ * @registered: R: in ants_pools
+ * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
+ * @map: held around each task, touched by each wait
+ * @key: of @map
+ * @seen_workers: L: @nr_workers at the last ants_check()
+ * @seen_in_flight: L: tasks in flight at the last ants_check()
+ */
+struct ants_pool {
+	raw_spinlock_t lock;
+	unsigned int room;
+	unsigned int nr_busy;
+	unsigned int nr_pending;
+	unsigned int nr_stock;
+	unsigned int epoch;
+	struct ants_worker *waking;
+	struct list_head pending;
+	struct list_head urgent;
+	unsigned int high_run;
+	unsigned int nr_again;
+	struct list_head delayed;
+	unsigned int nr_delayed;
+	struct list_head late;
+	union {
+		struct {
+			unsigned int nr_high;
+			bool scanning;
+		};
+		u64 odd;
+	};
+	struct ants_slot *stock;
+	struct list_head idle;
+	unsigned int nr_idle;
+	unsigned int nr_new;
+	unsigned int nr_workers;
+	unsigned int nr_leaving;
+	unsigned int nr_making;
+	unsigned int in_epoch[2];
+	unsigned int nr_callers;
+	u64 submitted;
+	u64 spawned;
+	u64 reaped;
+	u64 blocked;
+	u64 rejected;
+	u64 cancelled;
+	u64 caller_runs;
+	unsigned int peak_busy;
+	unsigned int peak_pending;
+	unsigned int peak_waiting;
+	unsigned int peak_running;
+	unsigned long waking_since;
+
+	unsigned int capacity;
+	unsigned int limit;
+	unsigned int refill;
+	unsigned int queue_depth;
+	unsigned int max_blocking;
+	unsigned int min_workers;
+	unsigned int floor;
+	unsigned int expiry_ms;
+	unsigned long expiry;
+	unsigned int flags;
+	unsigned int stock_max;
+
+	struct ants_fifo waiters[2];
+	unsigned int high_grants;
+	union {
+		struct {
+			unsigned int nr_waiting;
+			bool has_late;
+			bool congested;
+		};
+		u64 heed;
+	};
+	struct list_head nested;
+	unsigned int nr_nested;
+	struct list_head workers;
+	struct list_head left;
+	const struct module *scan_mod;
+	unsigned long scan_hit;
+	struct list_head *scan_at;
+
+	struct timer_list timer;
+	struct work_struct upkeep;
+	bool upkeep_queued;
+	bool stock_wanted;
+	bool waitq_wanted;
+	bool released;
+	unsigned int generation;
+	bool dying;
+	bool flushing;
+	unsigned long backoff;
+	unsigned long backoff_until;
+	wait_queue_head_t waitq;
+	/* Serialises every change of the configuration. */
+	struct mutex config;
+
+	char name[ANTS_NAME_LEN];
+	struct module *owner;
+	ants_fn_t fn;
+	void *(*worker_init)(struct ants_pool *pool);
+	void (*worker_exit)(struct ants_pool *pool, void *data);
+	void (*room_cb)(struct ants_pool *pool);
+	void *private;
+	int nice;
+	int node;
+	struct cpumask *cpumask;
+	struct ants_worker stand_in;
+	struct kobject kobj;
+	struct list_head registered;
+	bool warned_reclaim;
+#ifdef CONFIG_LOCKDEP
+	struct lockdep_map map;
+	struct lock_class_key key;
+#endif
+#ifdef ANTS_DEBUG
+	unsigned int seen_workers;
+	unsigned int seen_in_flight;
+#endif
+};
+
+#endif /* _ANTS_POOL_H */
