@@ -268,13 +268,6 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	}
 }
 
-static bool waiter_is_elsewhere(struct ants_pool *pool)
-{
-	const struct ants_waiter *first = ants_first_waiter(pool);
-
-	return !first || task_cpu(first->task) != raw_smp_processor_id();
-}
-
 /* Those who were sent away hear of it once nobody is before them. */
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -285,25 +278,11 @@ void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 	kick->todo |= ANTS_TODO_ROOM;
 }
 
-/*
- * There may be a place. A wake-up a task is what makes a blocking queue dear,
- * so waiters are granted in batches: when pending has run dry, or when half of
- * the places are free and the waiter sleeps on another CPU, where it can fill
- * them meanwhile. The timer, armed when the first place gets free, grants what
- * the batch holds back for more than a tick.
- */
-void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
+/* Places are granted, then who was sent away is called back. */
+void ants_serve_now(struct ants_pool *pool, struct ants_kick *kick)
 {
-	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
-
-	lockdep_assert_held(&pool->lock);
-	if (!pool->nr_pending ||
-	    (in_flight < pool->refill && waiter_is_elsewhere(pool))) {
-		ants_grant(pool, kick);
-		ants_call_back(pool, kick);
-	} else if (in_flight + 1 == pool->limit) {
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
-	}
+	ants_grant(pool, kick);
+	ants_call_back(pool, kick);
 }
 
 /* One more round of grants, with a hold of the lock of its own. */

@@ -60,7 +60,7 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick);
-void ants_serve(struct ants_pool *pool, struct ants_kick *kick);
+void ants_serve_now(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
@@ -166,6 +166,37 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_wake_one(pool, kick);
 	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued)
 		ants_ask_for_worker(pool, kick);
+}
+
+/* Does the waiter that is probably next sleep on another CPU? */
+static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
+{
+	const struct list_head *list = &pool->waiters[ANTS_PRIO_NORMAL].list;
+	const struct ants_waiter *first;
+
+	if (list_empty(list))
+		return true;
+	first = list_entry(list->next, struct ants_waiter, node);
+	return task_cpu(first->task) != raw_smp_processor_id();
+}
+
+/*
+ * There may be a place. A wake-up a task is what makes a blocking queue dear,
+ * so waiters are granted in batches: when pending has run dry, or when half of
+ * the places are free and the waiter sleeps on another CPU, where it can fill
+ * them meanwhile. The timer, armed when the first place gets free, grants what
+ * the batch holds back for more than a tick.
+ */
+static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
+{
+	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
+
+	lockdep_assert_held(&pool->lock);
+	if (!pool->nr_pending ||
+	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
+		ants_serve_now(pool, kick);
+	else if (in_flight + 1 == pool->limit)
+		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 /*

@@ -123,6 +123,17 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 	kick->todo |= ANTS_TODO_FREE;
 }
 
+/* A task of high priority, or a work item, which brought its slot. */
+static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
+				  struct ants_kick *kick)
+{
+	w->tag &= ~ANTS_TAG_HIGH;
+	if (w->tag & ANTS_TAG_WORK)
+		ants_work_start(w->pool, ants_slot_work(slot));
+	else
+		slot_return(w->pool, slot, kick);
+}
+
 /*
  * Takes the oldest task, if there is one and the worker may stay. If pending
  * has run dry the oldest waiter's task is handed over right here.
@@ -137,7 +148,7 @@ static __always_inline bool worker_take(struct ants_worker *w,
 		return false;
 	if (!pool->nr_pending) {
 		if (pool->heed)
-			ants_serve(pool, kick);
+			ants_serve_now(pool, kick);
 		if (!pool->nr_pending)
 			return false;
 	}
@@ -146,8 +157,8 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;
-	if (unlikely(slot->tag & ANTS_TAG_WORK))
-		ants_work_start(pool, ants_slot_work(slot));
+	if (unlikely(slot->tag > ANTS_TAG_EPOCH))
+		take_special(w, slot, kick);
 	else
 		slot_return(pool, slot, kick);
 	if (++pool->nr_busy > pool->peak_busy)
@@ -158,12 +169,15 @@ static __always_inline bool worker_take(struct ants_worker *w,
 static __always_inline void worker_finish(struct ants_worker *w, struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
+	unsigned int epoch = w->tag;
 
 	pool->nr_busy--;
-	if (!--pool->in_epoch[w->tag & ANTS_TAG_EPOCH] && pool->nr_callers)
-		kick->todo |= ANTS_TODO_WAITQ;
-	if (unlikely(w->tag & ANTS_TAG_WORK))
+	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
+		epoch &= ANTS_TAG_EPOCH;
 		ants_work_finish(pool, w->data, kick);
+	}
+	if (!--pool->in_epoch[epoch] && pool->nr_callers)
+		kick->todo |= ANTS_TODO_WAITQ;
 }
 
 /* The task, with the pool's map held: see ants_wait_touch(). */
