@@ -330,7 +330,7 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 	if (kick->todo & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	if (kick->todo & ANTS_TODO_FREE)
-		ants_slots_free(kick->spare);
+		ants_chunks_free(kick->spare);
 	if (kick->todo & ANTS_TODO_ROOM)
 		pool->room_cb(pool);
 }

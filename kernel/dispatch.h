@@ -40,7 +40,7 @@ struct ants_round {
  * @first: the first of them; the only one after a submit, so that its stack
  *	frame is small: kernels that clear stack variables make it dear
  * @round: the others, NULL if there are none
- * @spare: slots that the stock has no place for, a chain
+ * @spare: chunks of slots that nobody has any more, a chain
  */
 struct ants_kick {
 	unsigned long flags;
@@ -48,7 +48,7 @@ struct ants_kick {
 	unsigned int nr_wake;
 	struct task_struct *first;
 	struct ants_round *round;
-	struct ants_slot *spare;
+	struct ants_chunk *spare;
 };
 
 extern struct workqueue_struct *ants_wq;

@@ -37,9 +37,9 @@
 #define ANTS_HIGH_RUN		8
 /* Slots that stay in the stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
-/* Slots that are made at a time. */
-#define ANTS_SLOT_BATCH		32
-/* Most slots that a stock keeps, but for a round; the round is freed. */
+/* Slots that are made at a time: they and a word fill 2 KiB. */
+#define ANTS_SLOT_BATCH		51
+/* Most slots that a stock keeps, but for a batch. */
 #define ANTS_STOCK_MAX		1024U
 /* Ticks after which a wake-up is late: more than one whole tick. */
 #define ANTS_LATE_TICKS		2
@@ -245,7 +245,7 @@ struct ants_fifo {
  * @expiry_ms: C: as configured
  * @expiry: C: the same in jiffies
  * @flags: C: bits of enum ants_flags
- * @stock_max: C: slots that @stock keeps; a round beyond, and that is freed
+ * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row
  * @heed: L: somebody has to hear of a place that gets free:

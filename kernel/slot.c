@@ -9,17 +9,41 @@
 
 #include "internal.h"
 
-static struct kmem_cache *slot_cache;
+/*
+ * Slots are made a chunk at a time, and counted one by one when they are given
+ * up: the slab is entered once for all of them.
+ */
+#define CHUNK_SIZE	2048
+
+/**
+ * struct ants_chunk - slots that are made and freed together
+ * @next: in a chain of chunks to be freed
+ * @nr_gone: L: slots that were given up; with the last one the chunk is freed
+ * @slots: the others are in the stock, pending, or with a waiter
+ */
+struct ants_chunk {
+	union {
+		struct ants_chunk *next;
+		unsigned int nr_gone;
+	};
+	struct ants_slot slots[ANTS_SLOT_BATCH];
+};
+
+static_assert(sizeof(struct ants_chunk) <= CHUNK_SIZE);
+
+static struct kmem_cache *chunk_cache;
 
 int ants_slot_cache_init(void)
 {
-	slot_cache = KMEM_CACHE(ants_slot, 0);
-	return slot_cache ? 0 : -ENOMEM;
+	/* Aligned, so that a slot finds its chunk. */
+	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
+					NULL);
+	return chunk_cache ? 0 : -ENOMEM;
 }
 
 void ants_slot_cache_exit(void)
 {
-	kmem_cache_destroy(slot_cache);
+	kmem_cache_destroy(chunk_cache);
 }
 
 /*
@@ -33,97 +57,99 @@ static gfp_t slot_gfp(const struct ants_pool *pool)
 	return GFP_KERNEL;
 }
 
-/* Makes up to @nr slots; a single one if there is no memory for them all. */
-static unsigned int slots_alloc(const struct ants_pool *pool, unsigned int nr,
-				void **slots)
+static struct ants_chunk *chunk_alloc(const struct ants_pool *pool)
 {
-	gfp_t gfp = slot_gfp(pool);
-
-	if (ants_inject(ANTS_FAIL_SLOT))
-		return 0;
-	if (kmem_cache_alloc_bulk(slot_cache, gfp | __GFP_NOWARN, nr, slots))
-		return nr;
-	slots[0] = kmem_cache_alloc(slot_cache, gfp);
-	return !!slots[0];
-}
-
-static void stock_add(struct ants_pool *pool, void **slots, unsigned int nr)
-{
-	struct ants_slot *first = slots[0], *last = first;
+	struct ants_chunk *chunk;
 	unsigned int i;
 
-	for (i = 1; i < nr; i++) {
-		last->next = slots[i];
-		last = slots[i];
-	}
+	if (ants_inject(ANTS_FAIL_SLOT))
+		return NULL;
+	chunk = kmem_cache_alloc(chunk_cache, slot_gfp(pool));
+	if (!chunk)
+		return NULL;
+	chunk->nr_gone = 0;
+	for (i = 1; i < ANTS_SLOT_BATCH; i++)
+		chunk->slots[i - 1].next = &chunk->slots[i];
+	return chunk;
+}
+
+static void stock_add(struct ants_pool *pool, struct ants_chunk *chunk)
+{
 	raw_spin_lock_irq(&pool->lock);
-	last->next = pool->stock;
-	pool->stock = first;
-	pool->nr_stock += nr;
+	chunk->slots[ANTS_SLOT_BATCH - 1].next = pool->stock;
+	pool->stock = chunk->slots;
+	pool->nr_stock += ANTS_SLOT_BATCH;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
 /*
- * Fills the stock up to @nr. Returns false when memory ran out on the way.
+ * Fills the stock up to @nr, or somewhat more. Returns false when memory ran
+ * out on the way.
  * Context: Process context.
  */
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
-	void *slots[ANTS_SLOT_BATCH];
-	unsigned int have, got;
+	struct ants_chunk *chunk;
 
-	while ((have = READ_ONCE(pool->nr_stock)) < nr) {
-		got = slots_alloc(pool, min_t(unsigned int, nr - have,
-					      ANTS_SLOT_BATCH), slots);
-		if (!got)
+	while (READ_ONCE(pool->nr_stock) < nr) {
+		chunk = chunk_alloc(pool);
+		if (!chunk)
 			return false;
-		stock_add(pool, slots, got);
+		stock_add(pool, chunk);
 	}
 	return true;
 }
 
-/* Takes @nr slots out of the stock, a round at most, as a chain. */
-struct ants_slot *ants_stock_cut(struct ants_pool *pool, unsigned int nr)
+/* Gives a slot up. Its chunk joins the chain @gone with the last one. */
+void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
+		    struct ants_chunk **gone)
 {
-	struct ants_slot *chain = NULL, *slot;
+	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
 
 	lockdep_assert_held(&pool->lock);
-	while (nr--) {
-		slot = ants_stock_get(pool);
-		slot->next = chain;
-		chain = slot;
-	}
-	return chain;
+	if (++chunk->nr_gone < ANTS_SLOT_BATCH)
+		return;
+	chunk->next = *gone;
+	*gone = chunk;
 }
 
-/* Frees a chain that was cut. */
-void ants_slots_free(struct ants_slot *chain)
+void ants_chunks_free(struct ants_chunk *chain)
 {
-	void *slots[ANTS_ROUND];
-	size_t nr = 0;
+	struct ants_chunk *next;
 
-	for (; chain; chain = chain->next)
-		slots[nr++] = chain;
-	kmem_cache_free_bulk(slot_cache, nr, slots);
+	for (; chain; chain = next) {
+		next = chain->next;
+		kmem_cache_free(chunk_cache, chain);
+	}
+}
+
+/* Gives @nr slots of the stock up, a round at most. */
+static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
+{
+	struct ants_chunk *gone = NULL;
+	unsigned int i;
+
+	raw_spin_lock_irq(&pool->lock);
+	nr = min3(nr, pool->nr_stock, (unsigned int)ANTS_ROUND);
+	for (i = 0; i < nr; i++)
+		ants_slot_drop(pool, ants_stock_get(pool), &gone);
+	raw_spin_unlock_irq(&pool->lock);
+	ants_chunks_free(gone);
+	return nr;
 }
 
 /*
- * Frees what the stock holds beyond @nr, but not what others add meanwhile.
+ * Gives up what the stock holds beyond @nr, but not what others add meanwhile.
  * Context: Process context.
  */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 {
 	unsigned int excess = READ_ONCE(pool->nr_stock), cut;
-	struct ants_slot *chain;
 
 	for (excess -= min(excess, nr); excess; excess -= cut) {
-		raw_spin_lock_irq(&pool->lock);
-		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_ROUND);
-		chain = ants_stock_cut(pool, cut);
-		raw_spin_unlock_irq(&pool->lock);
-		if (!chain)
+		cut = trim_round(pool, excess);
+		if (!cut)
 			return;
-		ants_slots_free(chain);
 	}
 }
 

@@ -6,11 +6,14 @@
 #ifndef _ANTS_SLOT_H
 #define _ANTS_SLOT_H
 
+struct ants_chunk;
+
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
-void ants_slots_free(struct ants_slot *chain);
+void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
+		    struct ants_chunk **gone);
+void ants_chunks_free(struct ants_chunk *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
-struct ants_slot *ants_stock_cut(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long text);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);

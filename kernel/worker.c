@@ -116,11 +116,13 @@ static void worker_rescind(struct ants_worker *w)
 static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 			struct ants_kick *kick)
 {
-	ants_stock_put(pool, slot);
-	if (likely(pool->nr_stock < pool->stock_max + ANTS_ROUND))
+	if (likely(pool->nr_stock < pool->stock_max + ANTS_SLOT_BATCH)) {
+		ants_stock_put(pool, slot);
 		return;
-	kick->spare = ants_stock_cut(pool, ANTS_ROUND);
-	kick->todo |= ANTS_TODO_FREE;
+	}
+	kick->spare = NULL;
+	ants_slot_drop(pool, slot, &kick->spare);
+	kick->todo |= kick->spare ? ANTS_TODO_FREE : 0;
 }
 
 /* A task of high priority, or a work item, which brought its slot. */
