@@ -335,6 +335,16 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		pool->room_cb(pool);
 }
 
+static void unlock_kick_threads(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(&pool->lock)
+{
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	kick_threads(pool, kick);
+	local_irq_enable();
+	preempt_enable();
+}
+
 /*
  * The slow half of ants_unlock(). Interrupts stay off, or an RCU read section
  * open, from the decision to the last wake-up: the threads to be woken, and the
@@ -344,14 +354,13 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
+	if (likely(!(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))) {
+		unlock_kick_threads(pool, kick);
+		return;
+	}
 	rcu_read_lock();
-	preempt_disable();
-	raw_spin_unlock(&pool->lock);
-	kick_threads(pool, kick);
-	local_irq_enable();
-	preempt_enable();
-	if (unlikely(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))
-		kick_others(pool, kick);
+	unlock_kick_threads(pool, kick);
+	kick_others(pool, kick);
 	rcu_read_unlock();
 }
 
