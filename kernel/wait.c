@@ -16,7 +16,7 @@
 #define SLICE		(30 * HZ)
 
 /* Is the caller told to give up? @state: the one that it sleeps in. */
-static bool told_to_stop(unsigned int state)
+static __always_inline bool told_to_stop(unsigned int state)
 {
 	if (signal_pending_state(state, current))
 		return true;
@@ -124,7 +124,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->blocked++;
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
-	ants_update_room(pool);
+	pool->room = 0;
 	/* There is no slot, or a batch holds others back. */
 	if (unlikely(ants_places(pool)))
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
@@ -193,7 +193,10 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 			__set_current_state(TASK_RUNNING);
 			return wait_withdraw(pool, waiter, err);
 		}
-		timeout = schedule_timeout(timeout);
+		if (timeout < MAX_SCHEDULE_TIMEOUT)
+			timeout = schedule_timeout(timeout);
+		else
+			schedule();
 	}
 	__set_current_state(TASK_RUNNING);
 	return result;
