@@ -50,9 +50,14 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
-	struct ants_waiter waiter = { .fn = fn, .data = data, .prio = prio };
+	/* ants_wait_enrol() sets the rest. */
+	struct ants_waiter waiter __uninitialized;
 	int err;
 
+	waiter.fn = fn;
+	waiter.data = data;
+	waiter.work = NULL;
+	waiter.prio = prio;
 	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
 		return reject(pool, kick, err);
@@ -153,7 +158,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_kick kick;
+	struct ants_kick kick __uninitialized;
 	int err;
 
 	sleeps();
@@ -310,7 +315,7 @@ static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
  */
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_kick kick;
+	struct ants_kick kick __uninitialized;
 	int err;
 
 	if (unlikely(!fn))
