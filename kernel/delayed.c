@@ -147,7 +147,7 @@ static int queue_delayed(struct ants_pool *pool,
 	struct ants_work *work = &dwork->work;
 	bool again = READ_ONCE(work->pool) == pool;
 
-	if (again && work->state == ANTS_WORK_CANCELLING)
+	if (again && ants_work_ends(work))
 		return -ECANCELED;
 	if (again && work->state != ANTS_WORK_RUNNING)
 		return -EALREADY;

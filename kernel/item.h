@@ -47,6 +47,14 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
 
+/* Was it cancelled, and has not ended yet? */
+static inline bool ants_work_ends(const struct ants_work *work)
+{
+	return work->state == ANTS_WORK_CANCELLING ||
+	       work->state == ANTS_WORK_DROPPED ||
+	       work->state == ANTS_WORK_SKIPPED;
+}
+
 static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 {
 	return container_of(slot, struct ants_work, slot);

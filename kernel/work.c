@@ -11,6 +11,7 @@
  *	again		-EALREADY	false, is told,	waits for both runs
  *					runs once only
  *	cancelling	-ECANCELED	false		waits
+ *	dropped, skipped
  *
  * In any state but idle another pool's queue is refused with -EALREADY. What is
  * accepted above is refused with -ESHUTDOWN by a pool that is released.
@@ -76,7 +77,7 @@ static void work_unlock_wait(struct ants_pool *pool, struct ants_kick *kick)
 /* Queues a work item that is in @pool already: only a running one can be. */
 static int queue_again(struct ants_pool *pool, struct ants_work *work)
 {
-	if (work->state == ANTS_WORK_CANCELLING)
+	if (ants_work_ends(work))
 		return -ECANCELED;
 	if (work->state != ANTS_WORK_RUNNING)
 		return -EALREADY;
