@@ -11,14 +11,16 @@
  *    ANTS_ROUND list entries.
  * C: pool->config and pool->lock to write, either to read
  * R: ants_registry_lock
+ * M: multi->config
  * T: only the thread that owns the object
  *
  * Order: ants_registry_lock and pool->config are never held together;
+ * multi->config is taken before the pool->config of one or all shards;
  * pool->lock is innermost but for the timer base's.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot,
  * dispatch, wait, worker, upkeep, timer, submit, flush, release, tune, stats,
- * pool, sysfs, unload, main.
+ * pool, multi (local, config, submit, multi), sysfs, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -227,7 +229,9 @@ struct ants_waiter {
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @cpumask: I: NULL if all
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
- * @kobj: /sys/kernel/ants/<name>
+ * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
+ * @parent: I: the directory of what it is a shard of, NULL if it is none
+ * @protected: I: not its users' to release, reboot or destroy
  * @registered: R: in ants_pools
  * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
  * @map: held around each task, touched by each wait
@@ -309,6 +313,8 @@ struct ants_pool {
 	struct cpumask *cpumask;
 	struct ants_worker stand_in;
 	struct kobject kobj;
+	struct kobject *parent;
+	bool protected;
 	struct list_head registered;
 	bool warned_reclaim;
 #ifdef CONFIG_LOCKDEP
@@ -411,7 +417,16 @@ bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
+/* submit.c: for callers with more than one pool to go to */
+int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
+			bool stay);
+int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
+
 /* release.c */
+unsigned int ants_close(struct ants_pool *pool);
+int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
+		      unsigned long timeout, unsigned int state);
+int __ants_reboot(struct ants_pool *pool);
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
@@ -431,8 +446,23 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 
 /* pool.c */
 extern struct list_head ants_pools;
+extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
+int ants_check_attrs(const struct ants_attrs *attrs);
+__printf(2, 0)
+int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
+int ants_registry_add(const char *name, struct list_head *node,
+		      struct list_head *list);
+void ants_registry_del(struct list_head *node);
+struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
+				    unsigned int nr,
+				    const struct ants_attrs *attrs);
+void ants_pool_quiesce(struct ants_pool *pool);
+void ants_pool_hide(struct ants_pool *pool);
+void ants_pool_end(struct ants_pool *pool);
 void __ants_pool_destroy(struct ants_pool *pool);
+void ants_live_get(void);
+void ants_live_put(void);
 void ants_pools_wait_freed(void);
 
 /* sysfs.c: /sys/kernel/ants */

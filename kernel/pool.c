@@ -259,7 +259,7 @@ int ants_pool_destroy(struct ants_pool *pool)
 	might_sleep();
 	if (IS_ERR_OR_NULL(pool))
 		return 0;
-	if (pool == ants_system_pool)
+	if (pool->protected)
 		return -EPERM;
 	if (WARN(ants_in_task_of(pool), "ants: pool %s destroyed by its task\n",
 		 pool->name))

@@ -224,3 +224,40 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);
+
+/*
+ * One try of a caller that has other pools to go to: a full pool is no
+ * rejection. With @stay the caller is counted in when it was full, until
+ * ants_caller_leave(): it will come back to wait here, if none of the others
+ * takes the task. Returns 0, -ESHUTDOWN, -EAGAIN or -ENOMEM.
+ */
+int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
+			bool stay)
+{
+	struct ants_kick kick;
+	int err;
+
+	sleeps();
+	err = submit(pool, fn, data, &kick);
+	if (err == -ESHUTDOWN)
+		return reject(pool, &kick, err);
+	if (err && stay)
+		pool->nr_callers++;
+	ants_unlock(pool, &kick);
+	return err;
+}
+
+/* The same in any context; never counts the caller in. */
+int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_kick kick;
+	int err;
+
+	ants_lock_any(pool, &kick);
+	err = accept(pool, fn, data, &kick);
+	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+		want_stock(pool, &kick);
+	pool->rejected += err == -ESHUTDOWN;
+	ants_unlock_any(pool, &kick);
+	return err;
+}
