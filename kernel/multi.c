@@ -104,9 +104,9 @@ static void quiesce_shards(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_close(pool);
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_pool_quiesce(pool);
 }
 
@@ -115,10 +115,10 @@ static void end_shards(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_pool_hide(pool);
 	synchronize_rcu();
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_pool_end(pool);
 }
 
@@ -276,7 +276,7 @@ unsigned int ants_multi_capacity(const struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i, sum = 0;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		sum = ants_saturated_add(sum, ants_capacity(pool));
 	return sum;
 }
@@ -322,7 +322,7 @@ void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 	unsigned int i;
 
 	memset(stats, 0, sizeof(*stats));
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		ants_pool_stats(pool, &one);
 		add_stats(stats, &one);
 	}

@@ -52,9 +52,12 @@ struct ants_multi {
 	struct ants_shard shards[];
 };
 
-#define for_each_shard(pool, multi, i)					\
-	for ((i) = 0; (i) < (multi)->nr_shards &&			\
-		      ((pool) = (multi)->shards[i].pool); (i)++)
+/* NULL behind the last one, or behind the last one that was made. */
+static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
+					   unsigned int nr)
+{
+	return nr < multi->nr_shards ? multi->shards[nr].pool : NULL;
+}
 
 /* What shard @nr gets of a total; what is left over goes to the first ones. */
 static inline unsigned int ants_share(const struct ants_multi *multi,

@@ -13,7 +13,7 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		if (ants_in_task_of(pool))
 			return pool;
 	return NULL;
@@ -27,7 +27,7 @@ void ants_multi_touch(const struct ants_multi *multi)
 
 	if (!IS_ENABLED(CONFIG_LOCKDEP) || ants_multi_own(multi))
 		return;
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_wait_touch(pool);
 }
 
@@ -69,7 +69,7 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 	bool drained = true;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		raw_spin_lock_irq(&pool->lock);
 		drained &= ants_is_drained(pool);
 		raw_spin_unlock_irq(&pool->lock);
@@ -84,7 +84,7 @@ static unsigned int close_all(struct ants_multi *multi)
 	unsigned int i, generation;
 
 	mutex_lock(&multi->config);
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		ants_close(pool);
 	generation = multi->generation;
 	mutex_unlock(&multi->config);
@@ -159,7 +159,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	ants_multi_touch(multi);
 	enter(multi);
 	generation = close_all(multi);
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = wait_drained(multi, pool, generation,
 				   time_left(start, timeout));
 		if (err)
@@ -191,7 +191,7 @@ static int reboot_all(struct ants_multi *multi)
 	if (!ants_multi_is_drained(multi))
 		return -EBUSY;
 	multi->generation++;
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = reboot_shard(pool);
 		if (!err)
 			continue;
@@ -250,7 +250,7 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	if (ants_multi_own(multi))
 		return -EDEADLK;
 	enter(multi);
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = ants_flush_timeout(pool, time_left(start, timeout));
 		if (err)
 			break;
@@ -279,7 +279,7 @@ static void lock_shards(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		mutex_lock_nest_lock(&pool->config, &multi->config);
 }
 
@@ -288,7 +288,7 @@ static void unlock_shards(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		mutex_unlock(&pool->config);
 }
 
@@ -300,7 +300,7 @@ static int check_shares(const struct ants_multi *multi, unsigned int capacity)
 
 	if (capacity < multi->nr_shards)
 		return -EINVAL;
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		err = err ?: ants_check_bounds(ants_capacity_share(multi,
 								   capacity, i),
 					       pool->queue_depth,
@@ -337,7 +337,7 @@ static void shrink_shards(struct ants_multi *multi, unsigned int capacity)
 	struct ants_pool *pool;
 	unsigned int i, share;
 
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		share = ants_capacity_share(multi, capacity, i);
 		if (share < pool->capacity)
 			WARN_ON_ONCE(__ants_tune(pool, share));

@@ -12,7 +12,7 @@ static unsigned int least_tasks(const struct ants_multi *multi)
 	unsigned int i, tasks, least = UINT_MAX, best = 0;
 	struct ants_pool *pool;
 
-	for_each_shard(pool, multi, i) {
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		tasks = ants_nr_busy(pool) + ants_nr_pending(pool);
 		if (tasks >= least)
 			continue;

@@ -20,7 +20,7 @@ static bool any_released(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		if (ants_is_released(pool))
 			return true;
 	return false;
@@ -31,7 +31,7 @@ static bool all_released(struct ants_multi *multi)
 	struct ants_pool *pool;
 	unsigned int i;
 
-	for_each_shard(pool, multi, i)
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		if (!ants_is_released(pool))
 			return false;
 	return true;

@@ -227,16 +227,14 @@ static int do_flood(void *arg)
 	struct flood *f = arg;
 	int err;
 
-	while (!atomic_read(&f->stop)) {
+	do {
 		err = ants_multi_submit(f->multi, count_task, &f->ran);
 		if (!err)
 			atomic_inc(&f->accepted);
-		else if (err != -ESHUTDOWN)
-			return err;
 		else
 			usleep_range(100, 200);
-	}
-	return 0;
+	} while ((!err || err == -ESHUTDOWN) && !atomic_read(&f->stop));
+	return err == -ESHUTDOWN ? 0 : err;
 }
 
 static void flood_over_tunes_and_reboots(struct kunit *test)
