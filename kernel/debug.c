@@ -16,6 +16,7 @@ struct pause {
 
 static struct pause pauses[ANTS_NR_PAUSE];
 static atomic_t fails[ANTS_NR_FAIL];
+static atomic_t passes[ANTS_NR_FAIL];
 
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
@@ -58,15 +59,25 @@ void ants_pause_resume(enum ants_pause_point point)
 }
 EXPORT_SYMBOL_GPL(ants_pause_resume);
 
-/* The next @times tries fail; -1 = all until it is set to 0. */
+/* @skip tries go well, the next @times fail; -1 = all until it is set to 0. */
+void ants_fail_arm_after(enum ants_fail_point point, int skip, int times)
+{
+	atomic_set(&passes[point], skip);
+	atomic_set(&fails[point], times);
+}
+EXPORT_SYMBOL_GPL(ants_fail_arm_after);
+
+/* The same without a skip. */
 void ants_fail_arm(enum ants_fail_point point, int times)
 {
-	atomic_set(&fails[point], times);
+	ants_fail_arm_after(point, 0, times);
 }
 EXPORT_SYMBOL_GPL(ants_fail_arm);
 
 bool ants_inject(enum ants_fail_point point)
 {
+	if (atomic_dec_if_positive(&passes[point]) >= 0)
+		return false;
 	if (atomic_read(&fails[point]) < 0)
 		return true;
 	return atomic_dec_if_positive(&fails[point]) >= 0;

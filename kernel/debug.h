@@ -69,6 +69,7 @@ void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm(enum ants_fail_point point, int times);
+void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #else
 static inline void ants_pause(enum ants_pause_point point,
 			      struct ants_pool *pool)

@@ -4,8 +4,9 @@
  * are in pool.h.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot, item,
- * dispatch, wait, worker, upkeep, timer, submit, delayed, work, call, each,
- * group, flush, release, tune, stats, pool, sysfs, unload, main.
+ * dispatch, wait, worker, upkeep, timer, submit, invoke, delayed, work, call,
+ * each, group, flush, release, tune, stats, pool, multi (local, config, submit,
+ * multi), sysfs, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -135,7 +136,16 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 void ants_call_run(void *data);
 unsigned long ants_call_text(const void *data);
 
+/* submit.c: for callers with more than one pool to go to */
+int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
+			bool stay);
+int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
+
 /* release.c */
+unsigned int ants_close(struct ants_pool *pool);
+int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
+		      unsigned long timeout, unsigned int state);
+int __ants_reboot(struct ants_pool *pool);
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
@@ -155,8 +165,23 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 
 /* pool.c */
 extern struct list_head ants_pools;
+extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
+int ants_check_attrs(const struct ants_attrs *attrs);
+__printf(2, 0)
+int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
+int ants_registry_add(const char *name, struct list_head *node,
+		      struct list_head *list);
+void ants_registry_del(struct list_head *node);
+struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
+				    unsigned int nr,
+				    const struct ants_attrs *attrs);
+void ants_pool_quiesce(struct ants_pool *pool);
+void ants_pool_hide(struct ants_pool *pool);
+void ants_pool_end(struct ants_pool *pool);
 void __ants_pool_destroy(struct ants_pool *pool);
+void ants_live_get(void);
+void ants_live_put(void);
 void ants_pools_wait_freed(void);
 
 /* sysfs.c: /sys/kernel/ants */

@@ -28,6 +28,7 @@ static int __init system_pool_init(void)
 		       system_capacity, pool);
 		return PTR_ERR(pool);
 	}
+	pool->protected = true;
 	ants_system_pool = pool;
 	return 0;
 }

@@ -9,13 +9,16 @@
 #include <linux/slab.h>
 
 #include "internal.h"
+#include "multi.h"
 
 /* All pools by name, from the reservation of the name to its return. */
 LIST_HEAD(ants_pools);
-/* Guards ants_pools. */
+/* All multis; their names and those of pools are different. */
+LIST_HEAD(ants_multis);
+/* Guards both. */
 DEFINE_MUTEX(ants_registry_lock);
 
-/* Pools whose memory is not freed yet, plus one until the module goes. */
+/* Pools and multis whose memory is not freed, plus one until the module goes. */
 static atomic_t nr_live = ATOMIC_INIT(1);
 static DECLARE_COMPLETION(all_freed);
 
@@ -34,7 +37,7 @@ static unsigned int capacity_of(const struct ants_attrs *attrs)
 	return attrs->capacity ?: num_online_cpus();
 }
 
-static int check_attrs(const struct ants_attrs *attrs)
+int ants_check_attrs(const struct ants_attrs *attrs)
 {
 	if (attrs->flags & ~ANTS_ALL_FLAGS)
 		return -EINVAL;
@@ -55,15 +58,13 @@ static int check_attrs(const struct ants_attrs *attrs)
 }
 
 /* The name is a file name in sysfs. */
-__printf(2, 0)
-static int set_name(struct ants_pool *pool, const char *fmt, va_list args)
+int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
 {
-	int len = vsnprintf(pool->name, sizeof(pool->name), fmt, args);
+	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
 
-	if (len <= 0 || len >= sizeof(pool->name))
+	if (len <= 0 || len >= ANTS_NAME_LEN)
 		return -EINVAL;
-	if (strchr(pool->name, '/') || !strcmp(pool->name, ".") ||
-	    !strcmp(pool->name, ".."))
+	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
 		return -EINVAL;
 	return 0;
 }
@@ -109,6 +110,19 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
+/* There is one more whose release function has to run. */
+void ants_live_get(void)
+{
+	atomic_inc(&nr_live);
+}
+
+/* The last step of a release function. */
+void ants_live_put(void)
+{
+	if (atomic_dec_and_test(&nr_live))
+		complete(&all_freed);
+}
+
 /* A pool that nobody knows yet; from here on ants_pool_free() frees it. */
 static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs)
@@ -117,7 +131,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 
 	if (!pool)
 		return NULL;
-	atomic_inc(&nr_live);
+	ants_live_get();
 	init_lists(pool);
 	init_locks(pool);
 	init_config(pool, attrs);
@@ -139,26 +153,43 @@ static int copy_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	return pool->cpumask ? 0 : -ENOMEM;
 }
 
-/* Takes the name, so that sysfs is never asked for one that exists. */
-static int registry_add(struct ants_pool *pool)
+static bool name_is_taken(const char *name)
 {
-	struct ants_pool *other;
+	const struct ants_multi *multi;
+	const struct ants_pool *pool;
+
+	lockdep_assert_held(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (!strcmp(pool->name, name))
+			return true;
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (!strcmp(multi->name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Takes the name, so that sysfs is never asked for one that exists. @list is
+ * ants_pools or ants_multis, @node the entry.
+ */
+int ants_registry_add(const char *name, struct list_head *node,
+		      struct list_head *list)
+{
 	int err = 0;
 
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(other, &ants_pools, registered)
-		if (!strcmp(other->name, pool->name))
-			err = -EEXIST;
-	if (!err)
-		list_add_tail(&pool->registered, &ants_pools);
+	if (name_is_taken(name))
+		err = -EEXIST;
+	else
+		list_add_tail(node, list);
 	mutex_unlock(&ants_registry_lock);
 	return err;
 }
 
-static void registry_del(struct ants_pool *pool)
+void ants_registry_del(struct list_head *node)
 {
 	mutex_lock(&ants_registry_lock);
-	list_del_init(&pool->registered);
+	list_del_init(node);
 	mutex_unlock(&ants_registry_lock);
 }
 
@@ -182,13 +213,14 @@ static int pool_populate(struct ants_pool *pool)
 
 static int pool_publish(struct ants_pool *pool)
 {
-	int err = registry_add(pool);
+	int err = ants_registry_add(pool->name, &pool->registered,
+				    &ants_pools);
 
 	if (err)
 		return err;
 	err = pool_populate(pool);
 	if (err)
-		registry_del(pool);
+		ants_registry_del(&pool->registered);
 	return err;
 }
 
@@ -203,15 +235,15 @@ static struct ants_pool *pool_create(struct module *owner,
 	int err;
 
 	attrs = attrs ?: &defaults;
-	err = check_attrs(attrs);
+	err = ants_check_attrs(attrs);
 	if (err)
 		return ERR_PTR(err);
 	pool = pool_alloc(owner, attrs);
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	pool->fn = fn;
-	err = set_name(pool, fmt, args) ?: copy_cpumask(pool, attrs->cpumask) ?:
-	      pool_publish(pool);
+	err = ants_set_name(pool->name, fmt, args) ?:
+	      copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -268,29 +300,70 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
 }
 EXPORT_SYMBOL_GPL(__ants_pool_create_func);
 
+/*
+ * A pool that is part of something with a directory and a name, and ends with
+ * it. No module's own: unload.c destroys the whole. @attrs are checked.
+ */
+struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
+				    unsigned int nr,
+				    const struct ants_attrs *attrs)
+{
+	struct ants_pool *pool = pool_alloc(NULL, attrs);
+	int err;
+
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	pool->parent = parent;
+	pool->protected = true;
+	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
+	err = copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
+	if (err) {
+		kobject_put(&pool->kobj);
+		return ERR_PTR(err);
+	}
+	return pool;
+}
+
 static bool callers_gone(struct ants_pool *pool, unsigned int arg)
 {
 	lockdep_assert_held(&pool->lock);
 	return !pool->nr_callers;
 }
 
+/* After the drain no thread, task, timer or work is left; then no caller. */
+void ants_pool_quiesce(struct ants_pool *pool)
+{
+	ants_drain_for_good(pool);
+	ants_wait_until(pool, callers_gone, 0, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
+}
+
+/* Then no file in sysfs. */
+void ants_pool_hide(struct ants_pool *pool)
+{
+	kobject_del(&pool->kobj);
+	ants_registry_del(&pool->registered);
+}
+
+/* Last, after an RCU grace period. */
+void ants_pool_end(struct ants_pool *pool)
+{
+	cancel_work_sync(&pool->upkeep);
+	timer_shutdown_sync(&pool->timer);
+	kobject_put(&pool->kobj);
+}
+
 /*
- * Ends @pool. After the drain no thread, task, timer or work is left; then no
- * caller; then no file in sysfs; then nobody who, with interrupts off, has
- * dropped the lock and still wakes somebody.
+ * Ends @pool. RCU waits for whoever, with interrupts off, has dropped the lock
+ * and still wakes somebody.
  */
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
-	ants_drain_for_good(pool);
-	ants_wait_until(pool, callers_gone, 0, MAX_SCHEDULE_TIMEOUT,
-			TASK_UNINTERRUPTIBLE);
-	kobject_del(&pool->kobj);
-	registry_del(pool);
+	ants_pool_quiesce(pool);
+	ants_pool_hide(pool);
 	synchronize_rcu();
-	cancel_work_sync(&pool->upkeep);
-	timer_shutdown_sync(&pool->timer);
-	kobject_put(&pool->kobj);
+	ants_pool_end(pool);
 }
 
 /**
@@ -302,15 +375,15 @@ void __ants_pool_destroy(struct ants_pool *pool)
  * more, so that it may be the last call in a module's exit function.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
- * Return: 0. -EPERM: it is the system pool. -EDEADLK, with a warning: the
- * caller is a task of the same pool. In error the pool stays.
+ * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a
+ * warning: the caller is a task of the same pool. In error the pool stays.
  */
 int ants_pool_destroy(struct ants_pool *pool)
 {
 	might_sleep();
 	if (IS_ERR_OR_NULL(pool))
 		return 0;
-	if (pool == ants_system_pool)
+	if (pool->protected)
 		return -EPERM;
 	if (WARN(ants_in_task_of(pool), "ants: pool %s destroyed by its task\n",
 		 pool->name))
@@ -331,8 +404,7 @@ void ants_pool_free(struct kobject *kobj)
 #endif
 	kfree(pool->cpumask);
 	kfree(pool);
-	if (atomic_dec_and_test(&nr_live))
-		complete(&all_freed);
+	ants_live_put();
 }
 
 /* Kobjects may be released late; their release function is in this module. */

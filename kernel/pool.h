@@ -11,9 +11,11 @@
  *    ANTS_ROUND list entries.
  * C: pool->config and pool->lock to write, either to read
  * R: ants_registry_lock
+ * M: multi->config
  * T: only the thread that owns the object
  *
  * Order: ants_registry_lock and pool->config are never held together;
+ * multi->config is taken before the pool->config of one or all shards;
  * pool->lock is innermost but for the timer base's.
  */
 #ifndef _ANTS_POOL_H
@@ -286,7 +288,9 @@ struct ants_fifo {
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @cpumask: I: NULL if all
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
- * @kobj: /sys/kernel/ants/<name>
+ * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
+ * @parent: I: the directory of what it is a shard of, NULL if it is none
+ * @protected: I: not its users' to release, reboot or destroy
  * @registered: R: in ants_pools
  * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
  * @map: held around each task, touched by each wait
@@ -395,6 +399,8 @@ struct ants_pool {
 	struct cpumask *cpumask;
 	struct ants_worker stand_in;
 	struct kobject kobj;
+	struct kobject *parent;
+	bool protected;
 	struct list_head registered;
 	bool warned_reclaim;
 #ifdef CONFIG_LOCKDEP

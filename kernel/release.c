@@ -50,11 +50,11 @@ static void release(struct ants_pool *pool)
  * called from a task of the pool, and more than once.
  *
  * Context: Process context. May sleep, for a short time.
- * Return: 0. -EPERM: it is the system pool.
+ * Return: 0. -EPERM: it is the system pool, or a shard.
  */
 int ants_release(struct ants_pool *pool)
 {
-	if (pool == ants_system_pool)
+	if (pool->protected)
 		return -EPERM;
 	ants_config_lock(pool);
 	release(pool);
@@ -70,12 +70,8 @@ static bool drained(struct ants_pool *pool, unsigned int generation)
 	return pool->generation != generation || ants_is_drained(pool);
 }
 
-/*
- * Closes the pool and waits until it owns no task, thread, timer or queued
- * work. Returns 0, -ETIMEDOUT or -EINTR.
- */
-int ants_drain(struct ants_pool *pool, unsigned long timeout,
-	       unsigned int state)
+/* Closes the pool; what ants_wait_drained() has to know. */
+unsigned int ants_close(struct ants_pool *pool)
 {
 	unsigned int generation;
 
@@ -83,7 +79,23 @@ int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	release(pool);
 	generation = pool->generation;
 	mutex_unlock(&pool->config);
+	return generation;
+}
+
+/*
+ * Waits until a pool that was closed owns no task, thread, timer or queued
+ * work. Returns 0, -ETIMEDOUT or -EINTR.
+ */
+int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
+		      unsigned long timeout, unsigned int state)
+{
 	return ants_wait_until(pool, drained, generation, timeout, state);
+}
+
+int ants_drain(struct ants_pool *pool, unsigned long timeout,
+	       unsigned int state)
+{
+	return ants_wait_drained(pool, ants_close(pool), timeout, state);
 }
 
 /* For destroy: from here on nobody opens the pool again. */
@@ -107,14 +119,14 @@ void ants_drain_for_good(struct ants_pool *pool)
  * Context: Process context. May sleep.
  * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
  * -EINTR: the pool is closed, but not empty. -EDEADLK: the caller is a task of
- * the same pool; it stays open. -EPERM: it is the system pool.
+ * the same pool; it stays open. -EPERM: it is the system pool, or a shard.
  */
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
 	int err;
 
 	might_sleep();
-	if (pool == ants_system_pool)
+	if (pool->protected)
 		return -EPERM;
 	if (ants_in_task_of(pool))
 		return -EDEADLK;
@@ -137,12 +149,13 @@ static void reopen(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-static int reboot(struct ants_pool *pool)
+int __ants_reboot(struct ants_pool *pool)
 {
 	LIST_HEAD(prepared);
 	bool empty;
 	int err;
 
+	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
 	empty = ants_is_drained(pool);
 	raw_spin_unlock_irq(&pool->lock);
@@ -166,16 +179,19 @@ static int reboot(struct ants_pool *pool)
  * Context: Process context. May sleep.
  * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
  * ants_release_timeout(). -ENOMEM: its threads cannot be made. -EINTR: the
- * caller is being killed. In error it stays closed.
+ * caller is being killed. -EPERM: it is the system pool, or a shard. In error
+ * nothing has changed.
  */
 int ants_reboot(struct ants_pool *pool)
 {
 	int err;
 
+	if (pool->protected)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
-	err = reboot(pool);
+	err = __ants_reboot(pool);
 	ants_config_unlock(pool);
 	return err;
 }

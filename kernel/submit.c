@@ -331,46 +331,39 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);
 
-/**
- * ants_invoke() - ants_submit() for a pool with a function of its own
- * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
- *
- * Context: Process context. May sleep.
- * Return: as ants_submit(). -EINVAL: the pool has no function.
+/*
+ * One try of a caller that has other pools to go to: a full pool is no
+ * rejection. With @stay the caller is counted in when it was full, until
+ * ants_caller_leave(): it will come back to wait here, if none of the others
+ * takes the task. Returns 0, -ESHUTDOWN, -EAGAIN or -ENOMEM.
  */
-int ants_invoke(struct ants_pool *pool, void *data)
+int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
+			bool stay)
 {
-	return ants_submit(pool, pool->fn, data);
-}
-EXPORT_SYMBOL_GPL(ants_invoke);
+	struct ants_kick kick;
+	int err;
 
-/**
- * ants_invoke_timeout() - ants_submit_timeout() for such a pool
- * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
- * @timeout: how long to wait at most, in jiffies
- *
- * Context: Process context. May sleep.
- * Return: as ants_submit_timeout(). -EINVAL: the pool has no function.
- */
-int ants_invoke_timeout(struct ants_pool *pool, void *data,
-			unsigned long timeout)
-{
-	return ants_submit_timeout(pool, pool->fn, data, timeout);
+	sleeps();
+	err = submit(pool, fn, data, false, &kick);
+	if (err == -ESHUTDOWN)
+		return reject(pool, &kick, err);
+	if (err && stay)
+		pool->nr_callers++;
+	ants_unlock(pool, &kick);
+	return err;
 }
-EXPORT_SYMBOL_GPL(ants_invoke_timeout);
 
-/**
- * ants_try_invoke() - ants_try_submit() for such a pool
- * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
- *
- * Context: as ants_try_submit().
- * Return: as ants_try_submit(). -EINVAL: the pool has no function.
- */
-int ants_try_invoke(struct ants_pool *pool, void *data)
+/* The same in any context; never counts the caller in. */
+int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	return ants_try_submit(pool, pool->fn, data);
+	struct ants_kick kick;
+	int err;
+
+	ants_lock_any(pool, &kick);
+	err = accept(pool, fn, data, false, &kick);
+	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+		want_stock(pool, &kick);
+	pool->rejected += err == -ESHUTDOWN;
+	ants_unlock_any(pool, &kick);
+	return err;
 }
-EXPORT_SYMBOL_GPL(ants_try_invoke);

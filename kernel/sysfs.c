@@ -7,8 +7,10 @@
 #include <linux/sysfs.h>
 
 #include "internal.h"
+#include "multi.h"
+#include "sysfs.h"
 
-static struct kset *ants_kset;
+struct kset *ants_kset;
 
 static struct ants_pool *to_pool(struct kobject *kobj)
 {
@@ -42,27 +44,38 @@ static ssize_t change_uint(struct kobject *kobj, const char *buf, size_t count,
 }
 
 /* A capacity is a number, or "max". */
+ssize_t ants_emit_bound(char *buf, unsigned int bound)
+{
+	if (bound == ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%u\n", bound);
+}
+
+int ants_parse_capacity(const char *buf, unsigned int *capacity)
+{
+	int err;
+
+	*capacity = ANTS_UNLIMITED;
+	if (sysfs_streq(buf, "max"))
+		return 0;
+	err = kstrtouint(buf, 0, capacity);
+	return err ?: *capacity > ANTS_BOUND_MAX ? -ERANGE : 0;
+}
+
 static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
-	unsigned int capacity = ants_capacity(to_pool(kobj));
-
-	if (capacity == ANTS_UNLIMITED)
-		return sysfs_emit(buf, "max\n");
-	return sysfs_emit(buf, "%u\n", capacity);
-}
-
-static int set_finite_capacity(struct ants_pool *pool, unsigned int capacity)
-{
-	return capacity > ANTS_BOUND_MAX ? -ERANGE : __ants_tune(pool, capacity);
+	return ants_emit_bound(buf, ants_capacity(to_pool(kobj)));
 }
 
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
-	if (sysfs_streq(buf, "max"))
-		return change(kobj, count, ANTS_UNLIMITED, __ants_tune);
-	return change_uint(kobj, buf, count, set_finite_capacity);
+	unsigned int capacity;
+	int err;
+
+	err = ants_parse_capacity(buf, &capacity);
+	return err ?: change(kobj, count, capacity, __ants_tune);
 }
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
@@ -150,6 +163,16 @@ static const struct attribute_group pool_group = {
 	.attrs = pool_attrs,
 };
 
+/* stats/ is there for pools and for multis. */
+static void read_stats(struct kobject *kobj, struct ants_stats *stats)
+{
+	if (get_ktype(kobj) == &ants_multi_ktype)
+		ants_multi_stats(container_of(kobj, struct ants_multi, kobj),
+				 stats);
+	else
+		ants_pool_stats(to_pool(kobj), stats);
+}
+
 /* A file of stats/; @_field is the one of struct ants_stats. */
 #define ANTS_STAT_ATTR(_name, _field)					\
 static ssize_t _name##_show(struct kobject *kobj,			\
@@ -157,7 +180,7 @@ static ssize_t _name##_show(struct kobject *kobj,			\
 {									\
 	struct ants_stats stats;					\
 									\
-	ants_pool_stats(to_pool(kobj), &stats);				\
+	read_stats(kobj, &stats);					\
 	return sysfs_emit(buf, "%llu\n", (u64)stats._field);		\
 }									\
 									\
@@ -184,11 +207,10 @@ ANTS_STAT_ATTR(reaped, reaped);
 static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
 {
-	unsigned int nr = ants_nr_free(to_pool(kobj));
+	struct ants_stats stats;
 
-	if (nr == ANTS_UNLIMITED)
-		return sysfs_emit(buf, "max\n");
-	return sysfs_emit(buf, "%u\n", nr);
+	read_stats(kobj, &stats);
+	return ants_emit_bound(buf, stats.free);
 }
 
 static struct kobj_attribute free_attr = __ATTR_RO(free);
@@ -215,14 +237,14 @@ static struct attribute *stats_attrs[] = {
 	NULL
 };
 
-static const struct attribute_group stats_group = {
+const struct attribute_group ants_stats_group = {
 	.name = "stats",
 	.attrs = stats_attrs,
 };
 
 static const struct attribute_group *pool_groups[] = {
 	&pool_group,
-	&stats_group,
+	&ants_stats_group,
 	NULL
 };
 
@@ -238,7 +260,11 @@ int ants_sysfs_add(struct ants_pool *pool)
 	int err;
 
 	pool->kobj.kset = ants_kset;
-	err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
+	if (pool->parent)
+		err = kobject_add(&pool->kobj, pool->parent, "shard%s",
+				  strchr(pool->name, '/') + 1);
+	else
+		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
 	if (!err)
 		kobject_uevent(&pool->kobj, KOBJ_ADD);
 	return err;

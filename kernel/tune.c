@@ -125,6 +125,10 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 
 	if (!(pool->flags & ANTS_PREALLOC) || pool->released)
 		return 0;
+	/* A shrink lacks none, so that it cannot fail. */
+	if (capacity <= pool->capacity &&
+	    capacity + queue_depth <= pool->limit)
+		return 0;
 	if (!ants_stock_fill(pool, capacity + queue_depth + ANTS_SPARE_SLOTS))
 		return -ENOMEM;
 	return ants_workers_prepare(pool, capacity - min(capacity, have),

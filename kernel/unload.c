@@ -12,6 +12,7 @@
 #include <linux/module.h>
 
 #include "internal.h"
+#include "multi.h"
 
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
@@ -191,11 +192,28 @@ static struct ants_pool *pool_of(const struct module *mod, bool released)
 	return found;
 }
 
+/* Shards have no owner: they end with the multi. */
+static struct ants_multi *multi_of(const struct module *mod, bool released)
+{
+	struct ants_multi *multi, *found = NULL;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (multi->owner == mod &&
+		    ants_multi_is_released(multi) == released)
+			found = multi;
+	mutex_unlock(&ants_registry_lock);
+	return found;
+}
+
 /* First, so that a task that submits itself again comes to an end. */
 static void close_forgotten(const struct module *mod)
 {
+	struct ants_multi *multi;
 	struct ants_pool *pool;
 
+	while ((multi = multi_of(mod, false)))
+		ants_multi_release(multi);
 	while ((pool = pool_of(mod, false)))
 		ants_release(pool);
 }
@@ -203,8 +221,13 @@ static void close_forgotten(const struct module *mod)
 /* Nobody else can: who made them is gone. */
 static void destroy_forgotten(const struct module *mod)
 {
+	struct ants_multi *multi;
 	struct ants_pool *pool;
 
+	while ((multi = multi_of(mod, true))) {
+		pr_err("module %s forgot multi %s\n", mod->name, multi->name);
+		__ants_multi_destroy(multi);
+	}
 	while ((pool = pool_of(mod, true))) {
 		pr_err("module %s forgot pool %s\n", mod->name, pool->name);
 		__ants_pool_destroy(pool);

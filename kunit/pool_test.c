@@ -343,7 +343,7 @@ static void system_pool_is_nobodys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EPERM);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
 	other = ants_pool_create(NULL, "system");
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(other), -EEXIST);

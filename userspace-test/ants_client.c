@@ -30,6 +30,7 @@ struct behaviour {
 
 static const struct behaviour *behaviour;
 static struct ants_pool *pool;
+static struct ants_multi *multi;
 static struct task_struct *submitter;
 static atomic_t hops_left;
 
@@ -64,6 +65,30 @@ static int make_pool(void)
 static int make_busy_pool(void)
 {
 	return make_pool() ?: submit_held(pool, tasks);
+}
+
+/* Three shards that share four threads, 64 pending tasks and the name. */
+static int make_multi(void)
+{
+	struct ants_attrs attrs = { .capacity = 4, .queue_depth = 64 };
+
+	multi = ants_multi_create(&attrs, 3, ANTS_ROUND_ROBIN, "client");
+	return PTR_ERR_OR_ZERO(multi);
+}
+
+static int make_busy_multi(void)
+{
+	unsigned int nr = tasks;
+	int err = make_multi();
+
+	while (nr-- && !err)
+		err = ants_multi_submit(multi, held, NULL);
+	return err;
+}
+
+static void destroy_multi(void)
+{
+	ants_multi_destroy(multi);
 }
 
 static void destroy_pool(void)
@@ -189,6 +214,9 @@ static const struct behaviour behaviours[] = {
 	{ "destroy", block_submitter, destroy_then_stop },
 	{ "stop_forget", block_submitter, stop_then_forget },
 	{ "chain", start_chain, do_nothing },
+	{ "multi", make_busy_multi, destroy_multi },
+	{ "multi_forget", make_multi, do_nothing },
+	{ "multi_forget_busy", make_busy_multi, do_nothing },
 };
 
 static int __init ants_client_init(void)

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sharded pools: pools behind one handle, each with a lock, threads and a
+ * directory of its own. Making and ending them, and their numbers.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+#include "multi.h"
+
+/* Decided before anything is made. @attrs hold totals. */
+static int check(const struct ants_attrs *attrs, unsigned int nr_shards,
+		 enum ants_strategy strategy)
+{
+	if (!nr_shards || nr_shards > ANTS_MAX_SHARDS)
+		return -EINVAL;
+	if ((unsigned int)strategy > ANTS_LOCAL)
+		return -EINVAL;
+	if (attrs->capacity < nr_shards)
+		return -EINVAL;
+	return ants_check_attrs(attrs);
+}
+
+static struct ants_multi *multi_alloc(struct module *owner,
+				      unsigned int nr_shards,
+				      enum ants_strategy strategy)
+{
+	struct ants_multi *multi;
+
+	multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
+	if (!multi)
+		return NULL;
+	ants_live_get();
+	multi->owner = owner;
+	multi->strategy = strategy;
+	multi->nr_shards = nr_shards;
+	/* The first submit goes to the first shard. */
+	atomic_set(&multi->next, -1);
+	mutex_init(&multi->config);
+	INIT_LIST_HEAD(&multi->registered);
+	kobject_init(&multi->kobj, &ants_multi_ktype);
+	return multi;
+}
+
+/* A shard's name is the multi's, a slash and its number. */
+__printf(2, 0)
+static int set_name(struct ants_multi *multi, const char *fmt, va_list args)
+{
+	int err = ants_set_name(multi->name, fmt, args);
+
+	if (err)
+		return err;
+	return snprintf(NULL, 0, "%s/%u", multi->name, multi->nr_shards - 1) <
+	       ANTS_NAME_LEN ? 0 : -EINVAL;
+}
+
+/* A limit of waiters must not become no limit. */
+static unsigned int blocking_share(const struct ants_multi *multi,
+				   unsigned int total, unsigned int nr)
+{
+	return total ? max(ants_share(multi, total, nr), 1U) : 0;
+}
+
+static int make_shard(struct ants_multi *multi, unsigned int nr,
+		      const struct ants_attrs *total, struct cpumask *mask)
+{
+	struct ants_attrs attrs = *total;
+	struct ants_pool *pool;
+
+	attrs.capacity = ants_capacity_share(multi, total->capacity, nr);
+	attrs.max_blocking = blocking_share(multi, total->max_blocking, nr);
+	attrs.queue_depth = ants_share(multi, total->queue_depth, nr);
+	attrs.min_workers = ants_share(multi, total->min_workers, nr);
+	if (multi->shard_of)
+		ants_local_attrs(multi, nr, &attrs, mask);
+	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs);
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	multi->shards[nr].pool = pool;
+	return 0;
+}
+
+static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
+{
+	cpumask_var_t mask;
+	unsigned int i;
+	int err = 0;
+
+	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for (i = 0; i < multi->nr_shards && !err; i++)
+		err = make_shard(multi, i, total, mask);
+	free_cpumask_var(mask);
+	return err;
+}
+
+/*
+ * Those that were made. All are quiet before the first one ends: a caller that
+ * is counted in with one of them may be on its way to another.
+ */
+static void quiesce_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_close(pool);
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_pool_quiesce(pool);
+}
+
+static void end_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_pool_hide(pool);
+	synchronize_rcu();
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_pool_end(pool);
+}
+
+static int populate(struct ants_multi *multi, const struct ants_attrs *total)
+{
+	int err = ants_multi_sysfs_add(multi);
+
+	if (err)
+		return err;
+	err = make_shards(multi, total) ?: ants_multi_sysfs_show(multi);
+	if (!err)
+		return 0;
+	quiesce_shards(multi);
+	end_shards(multi);
+	kobject_del(&multi->kobj);
+	return err;
+}
+
+static int publish(struct ants_multi *multi, const struct ants_attrs *total)
+{
+	int err = ants_registry_add(multi->name, &multi->registered,
+				    &ants_multis);
+
+	if (err)
+		return err;
+	err = populate(multi, total);
+	if (err)
+		ants_registry_del(&multi->registered);
+	return err;
+}
+
+/**
+ * __ants_multi_create() - make sharded pools; see ants_multi_create()
+ * @owner: the module that makes them, NULL if built in
+ * @attrs: how; NULL for the defaults
+ * @nr_shards: how many pools
+ * @strategy: which of them gets a task
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the multi, or an ERR_PTR.
+ */
+struct ants_multi *__ants_multi_create(struct module *owner,
+				       const struct ants_attrs *attrs,
+				       unsigned int nr_shards,
+				       enum ants_strategy strategy,
+				       const char *fmt, ...)
+{
+	struct ants_attrs total = attrs ? *attrs : (struct ants_attrs){};
+	struct ants_multi *multi;
+	va_list args;
+	int err;
+
+	total.capacity = total.capacity ?: num_online_cpus();
+	err = check(&total, nr_shards, strategy);
+	if (err)
+		return ERR_PTR(err);
+	multi = multi_alloc(owner, nr_shards, strategy);
+	if (!multi)
+		return ERR_PTR(-ENOMEM);
+	va_start(args, fmt);
+	err = set_name(multi, fmt, args);
+	va_end(args);
+	if (!err && strategy == ANTS_LOCAL)
+		err = ants_local_init(multi, total.cpumask);
+	err = err ?: publish(multi, &total);
+	if (err) {
+		kobject_put(&multi->kobj);
+		return ERR_PTR(err);
+	}
+	return multi;
+}
+EXPORT_SYMBOL_GPL(__ants_multi_create);
+
+/* The multi's own files go before the shards that they are about. */
+void __ants_multi_destroy(struct ants_multi *multi)
+{
+	ants_multi_touch(multi);
+	quiesce_shards(multi);
+	ants_multi_sysfs_hide(multi);
+	end_shards(multi);
+	kobject_del(&multi->kobj);
+	ants_registry_del(&multi->registered);
+	kobject_put(&multi->kobj);
+}
+
+/**
+ * ants_multi_destroy() - end sharded pools
+ * @multi: the multi; NULL or an ERR_PTR is ignored
+ *
+ * As ants_pool_destroy(), of all shards; all are closed before the first one is
+ * waited for.
+ *
+ * Context: Process context. May sleep. No new call may be made meanwhile.
+ * Return: 0. -EDEADLK, with a warning: the caller is a task of a shard; the
+ * multi stays.
+ */
+int ants_multi_destroy(struct ants_multi *multi)
+{
+	might_sleep();
+	if (IS_ERR_OR_NULL(multi))
+		return 0;
+	if (WARN(ants_multi_own(multi),
+		 "ants: multi %s destroyed by its task\n", multi->name))
+		return -EDEADLK;
+	__ants_multi_destroy(multi);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_multi_destroy);
+
+/* The last reference to the kobject is gone. */
+void ants_multi_free(struct kobject *kobj)
+{
+	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
+
+	kfree(multi->shard_of);
+	kfree(multi);
+	ants_live_put();
+}
+
+/**
+ * ants_multi_nr_shards() - how many shards a multi has
+ * @multi: the multi
+ * Context: Any context.
+ * Return: how many; it never changes.
+ */
+unsigned int ants_multi_nr_shards(const struct ants_multi *multi)
+{
+	return multi->nr_shards;
+}
+EXPORT_SYMBOL_GPL(ants_multi_nr_shards);
+
+/**
+ * ants_multi_shard() - one shard, for a look at its numbers
+ * @multi: the multi
+ * @nr: which, from 0
+ *
+ * The pool ends with the multi. It takes tasks, too, and can be tuned; but
+ * ants_release(), ants_release_timeout(), ants_reboot() and ants_pool_destroy()
+ * return -EPERM.
+ *
+ * Context: Any context.
+ * Return: the pool, or ERR_PTR(-ERANGE): there is no such shard.
+ */
+struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
+				   unsigned int nr)
+{
+	return nr < multi->nr_shards ? multi->shards[nr].pool :
+				       ERR_PTR(-ERANGE);
+}
+EXPORT_SYMBOL_GPL(ants_multi_shard);
+
+unsigned int ants_multi_capacity(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i, sum = 0;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		sum = ants_saturated_add(sum, ants_capacity(pool));
+	return sum;
+}
+
+static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
+{
+	sum->capacity = ants_saturated_add(sum->capacity, one->capacity);
+	sum->free = ants_saturated_add(sum->free, one->free);
+	sum->running += one->running;
+	sum->idle += one->idle;
+	sum->busy += one->busy;
+	sum->pending += one->pending;
+	sum->waiting += one->waiting;
+	sum->peak_running += one->peak_running;
+	sum->peak_busy += one->peak_busy;
+	sum->peak_pending += one->peak_pending;
+	sum->peak_waiting += one->peak_waiting;
+	sum->submitted += one->submitted;
+	sum->completed += one->completed;
+	sum->rejected += one->rejected;
+	sum->blocked += one->blocked;
+	sum->spawned += one->spawned;
+	sum->reaped += one->reaped;
+}
+
+/**
+ * ants_multi_stats() - the sums of all numbers of the shards
+ * @multi: the multi
+ * @stats: where to put them
+ *
+ * The numbers of one shard are of the same moment, those of two are not.
+ * &ants_stats.capacity and &ants_stats.free are %ANTS_UNLIMITED if one of them
+ * is, or the sum does not fit. The peaks of the shards need not have been at
+ * the same time, so that their sum is an upper bound. A submit that all shards
+ * refused counts once in &ants_stats.rejected.
+ *
+ * Context: Any context.
+ */
+void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
+{
+	struct ants_stats one;
+	struct ants_pool *pool;
+	unsigned int i;
+
+	memset(stats, 0, sizeof(*stats));
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		ants_pool_stats(pool, &one);
+		add_stats(stats, &one);
+	}
+}
+EXPORT_SYMBOL_GPL(ants_multi_stats);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the sharded pools share; see the lock legend in
+ * internal.h.
+ */
+#ifndef _ANTS_MULTI_H
+#define _ANTS_MULTI_H
+
+#include <linux/ants.h>
+#include <linux/atomic.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+
+/**
+ * struct ants_shard - one pool of a multi
+ * @pool: I
+ * @was: M: its capacity before a tune that may be taken back
+ */
+struct ants_shard {
+	struct ants_pool *pool;
+	unsigned int was;
+};
+
+/**
+ * struct ants_multi - pools behind one handle
+ * @name: I
+ * @owner: I: the module that made it
+ * @strategy: I
+ * @nr_shards: I: length of @shards
+ * @next: O: counts the submits of %ANTS_ROUND_ROBIN
+ * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
+ * @config: serialises release, reboot and tune of the whole
+ * @generation: M: how often it was found empty, to be opened again
+ * @kobj: /sys/kernel/ants/<name>
+ * @registered: R: in ants_multis
+ * @shards: I
+ */
+struct ants_multi {
+	char name[ANTS_NAME_LEN];
+	struct module *owner;
+	enum ants_strategy strategy;
+	unsigned int nr_shards;
+	atomic_t next;
+	unsigned int *shard_of;
+	/* Serialises what is done to all shards. */
+	struct mutex config;
+	unsigned int generation;
+	struct kobject kobj;
+	struct list_head registered;
+	struct ants_shard shards[];
+};
+
+/* NULL behind the last one, or behind the last one that was made. */
+static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
+					   unsigned int nr)
+{
+	return nr < multi->nr_shards ? multi->shards[nr].pool : NULL;
+}
+
+/* What shard @nr gets of a total; what is left over goes to the first ones. */
+static inline unsigned int ants_share(const struct ants_multi *multi,
+				      unsigned int total, unsigned int nr)
+{
+	return total / multi->nr_shards + (nr < total % multi->nr_shards);
+}
+
+static inline unsigned int ants_capacity_share(const struct ants_multi *multi,
+					       unsigned int total,
+					       unsigned int nr)
+{
+	if (total == ANTS_UNLIMITED)
+		return ANTS_UNLIMITED;
+	return ants_share(multi, total, nr);
+}
+
+static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
+{
+	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
+}
+
+/* multi_local.c: which CPUs are whose */
+int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed);
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask);
+
+/* multi_config.c: what is done to all shards */
+struct ants_pool *ants_multi_own(const struct ants_multi *multi);
+void ants_multi_touch(const struct ants_multi *multi);
+bool ants_multi_is_drained(const struct ants_multi *multi);
+bool ants_multi_is_released(const struct ants_multi *multi);
+int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+
+/* multi.c */
+unsigned int ants_multi_capacity(const struct ants_multi *multi);
+void __ants_multi_destroy(struct ants_multi *multi);
+void ants_multi_free(struct kobject *kobj);
+
+/* multi_sysfs.c */
+extern const struct kobj_type ants_multi_ktype;
+int ants_multi_sysfs_add(struct ants_multi *multi);
+int ants_multi_sysfs_show(struct ants_multi *multi);
+void ants_multi_sysfs_hide(struct ants_multi *multi);
+
+#endif /* _ANTS_MULTI_H */

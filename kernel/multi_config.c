@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is done to all shards of a multi: closing, opening again, flushing, and
+ * spreading a capacity. One after another, with multi->config held; a shard of
+ * its own is never released or opened.
+ */
+#include "internal.h"
+#include "multi.h"
+
+/* The shard that the caller is a task of, or NULL. */
+struct ants_pool *ants_multi_own(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		if (ants_in_task_of(pool))
+			return pool;
+	return NULL;
+}
+
+/* ants_wait_touch() for whoever may come to wait for tasks of any shard. */
+void ants_multi_touch(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_LOCKDEP) || ants_multi_own(multi))
+		return;
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_wait_touch(pool);
+}
+
+/* A caller that may sleep is counted in with one of the shards: destroy waits. */
+static void enter(struct ants_multi *multi)
+{
+	ants_caller_enter(multi->shards[0].pool);
+}
+
+static void leave(struct ants_multi *multi)
+{
+	ants_caller_leave(multi->shards[0].pool);
+}
+
+static int lock_killable(struct ants_multi *multi)
+{
+	enter(multi);
+	if (!mutex_lock_killable(&multi->config))
+		return 0;
+	leave(multi);
+	return -EINTR;
+}
+
+static void unlock(struct ants_multi *multi)
+{
+	mutex_unlock(&multi->config);
+	leave(multi);
+}
+
+/* The last one is the last to be closed, and to be opened. */
+bool ants_multi_is_released(const struct ants_multi *multi)
+{
+	return ants_is_released(multi->shards[multi->nr_shards - 1].pool);
+}
+
+bool ants_multi_is_drained(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	bool drained = true;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		raw_spin_lock_irq(&pool->lock);
+		drained &= ants_is_drained(pool);
+		raw_spin_unlock_irq(&pool->lock);
+	}
+	return drained;
+}
+
+/* Closes all shards before anybody waits for one. */
+static unsigned int close_all(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i, generation;
+
+	mutex_lock(&multi->config);
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_close(pool);
+	generation = multi->generation;
+	mutex_unlock(&multi->config);
+	return generation;
+}
+
+/**
+ * ants_multi_release() - close all shards
+ * @multi: the multi
+ *
+ * As ants_release(), one shard after another: while they are closed a submit
+ * may get -ESHUTDOWN, or be accepted by one that is still open.
+ *
+ * Context: Process context. May sleep, for a short time.
+ * Return: 0.
+ */
+int ants_multi_release(struct ants_multi *multi)
+{
+	enter(multi);
+	close_all(multi);
+	leave(multi);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_multi_release);
+
+/* What is left of a time that began at @start. */
+static unsigned long time_left(unsigned long start, unsigned long timeout)
+{
+	if (timeout >= MAX_SCHEDULE_TIMEOUT)
+		return MAX_SCHEDULE_TIMEOUT;
+	return timeout - min(timeout, jiffies - start);
+}
+
+/* All were empty, if they were opened again since they were closed. */
+static int wait_drained(struct ants_multi *multi, struct ants_pool *pool,
+			unsigned int generation, unsigned long timeout)
+{
+	unsigned int opened;
+	bool again;
+
+	mutex_lock(&multi->config);
+	again = multi->generation != generation;
+	opened = pool->generation;
+	mutex_unlock(&multi->config);
+	return again ? 0 : ants_wait_drained(pool, opened, timeout,
+					     TASK_KILLABLE);
+}
+
+/**
+ * ants_multi_release_timeout() - close all shards and wait until they are empty
+ * @multi: the multi
+ * @timeout: how long to wait for all of them at most, in jiffies
+ *
+ * As ants_release_timeout(). All are closed before the first one is waited for.
+ * May be called again.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
+ * -EINTR: all are closed, but not all empty. -EDEADLK: the caller is a task of a
+ * shard; they stay open.
+ */
+int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	unsigned int i, generation;
+	struct ants_pool *pool;
+	int err = 0;
+
+	might_sleep();
+	if (ants_multi_own(multi))
+		return -EDEADLK;
+	ants_multi_touch(multi);
+	enter(multi);
+	generation = close_all(multi);
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		err = wait_drained(multi, pool, generation,
+				   time_left(start, timeout));
+		if (err)
+			break;
+	}
+	leave(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
+
+static int reboot_shard(struct ants_pool *pool)
+{
+	int err;
+
+	mutex_lock(&pool->config);
+	err = __ants_reboot(pool);
+	mutex_unlock(&pool->config);
+	return err;
+}
+
+/* Opens all or, since those that were opened are closed again, none. */
+static int reboot_all(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&multi->config);
+	if (!ants_multi_is_drained(multi))
+		return -EBUSY;
+	multi->generation++;
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		err = reboot_shard(pool);
+		if (!err)
+			continue;
+		while (i--)
+			ants_close(multi->shards[i].pool);
+		return err;
+	}
+	return 0;
+}
+
+/**
+ * ants_multi_reboot() - open a released multi again
+ * @multi: the multi
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: all shards are open. -EBUSY: the multi is not released, or a shard
+ * is not empty yet; see ants_multi_release_timeout(). -ENOMEM: the threads of a
+ * shard cannot be made. -EINTR: the caller is being killed. In error all are
+ * closed, or as they were; but after -ENOMEM tasks may have been accepted in
+ * between, and those run.
+ */
+int ants_multi_reboot(struct ants_multi *multi)
+{
+	int err;
+
+	err = lock_killable(multi);
+	if (err)
+		return err;
+	err = reboot_all(multi);
+	unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_reboot);
+
+/**
+ * ants_multi_flush_timeout() - wait for all tasks accepted so far, a limited
+ *	time
+ * @multi: the multi; it stays open
+ * @timeout: how long to wait for all shards at most, in jiffies
+ *
+ * The shards are flushed one after another, so that it may wait for tasks that
+ * the later ones accept meanwhile, too.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: they have ended. -ETIMEDOUT, -EINTR: maybe not. -EDEADLK: the
+ * caller is a task of a shard.
+ */
+int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	struct ants_pool *pool;
+	unsigned int i;
+	int err = 0;
+
+	might_sleep();
+	if (ants_multi_own(multi))
+		return -EDEADLK;
+	enter(multi);
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		err = ants_flush_timeout(pool, time_left(start, timeout));
+		if (err)
+			break;
+	}
+	leave(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);
+
+/**
+ * ants_multi_flush() - wait for all tasks accepted so far
+ * @multi: the multi; it stays open
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_multi_flush_timeout(), but never -ETIMEDOUT.
+ */
+int ants_multi_flush(struct ants_multi *multi)
+{
+	return ants_multi_flush_timeout(multi, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_multi_flush);
+
+/* With all of them held nobody changes a bound that was looked at. */
+static void lock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		mutex_lock_nest_lock(&pool->config, &multi->config);
+}
+
+static void unlock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		mutex_unlock(&pool->config);
+}
+
+static int check_shares(const struct ants_multi *multi, unsigned int capacity)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+	int err = 0;
+
+	if (capacity < multi->nr_shards)
+		return -EINVAL;
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		err = err ?: ants_check_bounds(ants_capacity_share(multi,
+								   capacity, i),
+					       pool->queue_depth,
+					       pool->min_workers, pool->flags);
+	return err;
+}
+
+/* Those that grow, which may fail: then they get back what they had. */
+static int grow_shards(struct ants_multi *multi, unsigned int capacity)
+{
+	struct ants_shard *shard;
+	unsigned int i, share;
+	int err;
+
+	for (i = 0; i < multi->nr_shards; i++) {
+		shard = &multi->shards[i];
+		shard->was = shard->pool->capacity;
+		share = ants_capacity_share(multi, capacity, i);
+		err = share < shard->was ? 0 : __ants_tune(shard->pool, share);
+		if (!err)
+			continue;
+		while (i--) {
+			shard = &multi->shards[i];
+			__ants_tune(shard->pool, shard->was);
+		}
+		return err;
+	}
+	return 0;
+}
+
+/* The others. With bounds that were checked a shrink does not fail. */
+static void shrink_shards(struct ants_multi *multi, unsigned int capacity)
+{
+	struct ants_pool *pool;
+	unsigned int i, share;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		share = ants_capacity_share(multi, capacity, i);
+		if (share < pool->capacity)
+			WARN_ON_ONCE(__ants_tune(pool, share));
+	}
+}
+
+int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	int err;
+
+	lockdep_assert_held(&multi->config);
+	lock_shards(multi);
+	err = check_shares(multi, capacity) ?: grow_shards(multi, capacity);
+	if (!err)
+		shrink_shards(multi, capacity);
+	unlock_shards(multi);
+	return err;
+}
+
+/**
+ * ants_multi_tune() - change the capacity of a multi
+ * @multi: the multi; released ones, too
+ * @capacity: the new total, or %ANTS_UNLIMITED for each shard
+ *
+ * Spreads it anew, as ants_multi_create() did, whatever capacities single
+ * shards were given meanwhile. Each shard changes as by ants_tune().
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: below the number of shards, a share below
+ * &ants_attrs.min_workers of its shard, a share beyond INT_MAX, or no bound for
+ * %ANTS_PREALLOC. -ENOMEM: the threads of such shards cannot be made. -EINTR:
+ * the caller is being killed. In error each shard has the capacity it had.
+ */
+int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	int err;
+
+	err = lock_killable(multi);
+	if (err)
+		return err;
+	err = __ants_multi_tune(multi, capacity);
+	unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_tune);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ANTS_LOCAL: each CPU has a shard, and the threads of that shard run on the
+ * CPUs that have it, so that a task stays where it was submitted.
+ */
+#include <linux/nodemask.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "internal.h"
+#include "multi.h"
+
+/* Deals @cpus out in order, in contiguous ranges that differ by one at most. */
+static void spread(struct ants_multi *multi, const struct cpumask *cpus)
+{
+	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
+
+	for_each_cpu(cpu, cpus)
+		multi->shard_of[cpu] = rank++ * multi->nr_shards / total;
+}
+
+static unsigned int node_rank(int node, const nodemask_t *nodes)
+{
+	unsigned int rank = 0;
+	int other;
+
+	for_each_node_mask(other, *nodes)
+		rank += other < node;
+	return rank;
+}
+
+/* If there are as many nodes as shards, each of them gets one. */
+static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
+{
+	nodemask_t nodes = NODE_MASK_NONE;
+	unsigned int cpu;
+	int node;
+
+	for_each_cpu(cpu, cpus)
+		node_set(cpu_to_node(cpu), nodes);
+	if (nodes_weight(nodes) != multi->nr_shards)
+		return;
+	for_each_possible_cpu(cpu) {
+		node = cpu_to_node(cpu);
+		if (node != NUMA_NO_NODE && node_isset(node, nodes))
+			multi->shard_of[cpu] = node_rank(node, &nodes);
+	}
+}
+
+/*
+ * Those that threads may run on and that are online first, so that each shard
+ * gets some of them; then the others, for submitters may run there, too.
+ * @allowed: %NULL if all.
+ */
+int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed)
+{
+	cpumask_var_t first, rest;
+
+	if (!zalloc_cpumask_var(&first, GFP_KERNEL))
+		return -ENOMEM;
+	if (!zalloc_cpumask_var(&rest, GFP_KERNEL)) {
+		free_cpumask_var(first);
+		return -ENOMEM;
+	}
+	multi->shard_of = kcalloc(nr_cpu_ids, sizeof(*multi->shard_of),
+				  GFP_KERNEL);
+	if (multi->shard_of) {
+		allowed = allowed ?: cpu_possible_mask;
+		if (!cpumask_and(first, allowed, cpu_online_mask))
+			cpumask_and(first, allowed, cpu_possible_mask);
+		cpumask_andnot(rest, cpu_possible_mask, first);
+		spread(multi, first);
+		spread(multi, rest);
+		spread_nodes(multi, first);
+	}
+	free_cpumask_var(first);
+	free_cpumask_var(rest);
+	return multi->shard_of ? 0 : -ENOMEM;
+}
+
+/*
+ * With more shards than CPUs some are no CPU's: they run where the last one
+ * before them does.
+ */
+static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
+			    const struct cpumask *cpus)
+{
+	unsigned int cpu, home = 0;
+
+	for_each_cpu(cpu, cpus)
+		if (multi->shard_of[cpu] <= nr)
+			home = max(home, multi->shard_of[cpu]);
+	return home;
+}
+
+/* The node of all of @cpus, if they have one in common. */
+static int node_of(const struct cpumask *cpus)
+{
+	int node = cpu_to_node(cpumask_first(cpus));
+	unsigned int cpu;
+
+	for_each_cpu(cpu, cpus)
+		if (cpu_to_node(cpu) != node)
+			return NUMA_NO_NODE;
+	return node;
+}
+
+/* Where the threads of shard @nr run; @attrs->cpumask was for all of them. */
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask)
+{
+	const struct cpumask *allowed = attrs->cpumask ?: cpu_possible_mask;
+	unsigned int cpu, home;
+	int node;
+
+	/* Not the CPUs that are away: they may have got shards in between. */
+	if (!cpumask_and(mask, allowed, cpu_online_mask))
+		cpumask_and(mask, allowed, cpu_possible_mask);
+	home = home_of(multi, nr, mask);
+	cpumask_clear(mask);
+	for_each_cpu_and(cpu, allowed, cpu_possible_mask)
+		if (multi->shard_of[cpu] == home)
+			cpumask_set_cpu(cpu, mask);
+	attrs->cpumask = mask;
+	node = node_of(mask);
+	if (!(attrs->flags & ANTS_ON_NODE) && node != NUMA_NO_NODE &&
+	    node_online(node)) {
+		attrs->flags |= ANTS_ON_NODE;
+		attrs->node = node;
+	}
+}

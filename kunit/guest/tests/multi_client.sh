@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# timeout: 300
+#
+# Sharded pools as an administrator sees them, and clients that forget theirs.
+
+. /ants/lib.sh
+
+POOLS=/sys/kernel/ants
+CTL=/sys/kernel/debug/ants_ctl
+MULTI=$POOLS/client
+FORGOT='module ants_client forgot multi client'
+
+ctl()
+{
+	echo "$*" >$CTL/control
+}
+
+done_is()
+{
+	[ "$(cat $CTL/progress)" -eq "$1" ]
+}
+
+load()
+{
+	ctl close && echo 0 >$CTL/progress
+	insmod /ants/ants_client.ko "$@"
+}
+
+# reads FILE TEXT
+reads()
+{
+	text=$(cat "$MULTI/$1") && echo "$1: $text" && [ "$text" = "$2" ]
+}
+
+# capacities TOTAL FIRST SECOND THIRD
+capacities()
+{
+	reads capacity "$1" && reads shard0/capacity "$2" &&
+		reads shard1/capacity "$3" && reads shard2/capacity "$4"
+}
+
+refused()
+{
+	! echo "$1" >$MULTI/capacity
+}
+
+gone()
+{
+	! loaded ants_client && [ ! -e $MULTI ] &&
+		! ants_threads | grep 'ants/client'
+}
+
+# six tasks: two a shard, and shard 0 has two threads
+busy()
+{
+	[ "$(cat $MULTI/stats/busy)" -eq 4 ] &&
+		[ "$(cat $MULTI/shard0/stats/busy)" -eq 2 ] &&
+		[ "$(cat $MULTI/shard2/stats/pending)" -eq 1 ]
+}
+
+files()
+{
+	list=$(cd $MULTI && echo *)
+	echo "$list"
+	[ "$list" = "capacity nr_shards shard0 shard1 shard2 state stats strategy" ] &&
+		[ "$(ls $MULTI/stats)" = "$(ls $POOLS/system/stats)" ] &&
+		[ "$(ls $MULTI/shard1)" = "$(ls $POOLS/system)" ]
+}
+
+goes()
+{
+	rmmod ants_client >/tmp/rmmod 2>&1 &
+	going=$!
+}
+
+waits()
+{
+	wait_for "grep -q unload_notify /proc/$going/stack" 60 && done_is 0
+}
+
+plan 25
+check "ants loads" insmod /ants/ants.ko
+check "ants_ctl loads" insmod /ants/ants_ctl.ko
+
+check "client with a multi" load act=multi
+check "two tasks a shard" wait_for busy 60
+check "files of the whole, and of a pool in each shard" files
+check "number of shards" reads nr_shards 3
+check "strategy" reads strategy round_robin
+check "state" reads state open
+check "six were submitted" reads stats/submitted 6
+check "none has ended" reads stats/completed 0
+check "places are summed" reads stats/free 62
+check "threads carry the shard's number" eval "ants_threads | grep -q 'ants/client/2'"
+check "capacities" capacities 4 2 1 1
+echo 11 >$MULTI/capacity
+check "a total is spread" capacities 11 4 4 3
+echo 5 >$MULTI/shard1/capacity
+check "one shard by itself" capacities 12 4 5 3
+check "what is refused changes nothing" eval "refused 2 && refused 0 && refused x && refused 2147483648 && capacities 12 4 5 3"
+echo max >$MULTI/capacity
+check "no bound for each" capacities max max max max
+ctl let
+check "unloads" rmmod ants_client
+check "nothing is left" gone
+
+log_mark
+load act=multi_forget
+check "client that forgets an idle multi unloads" rmmod ants_client
+check "the log names it, and it is gone" eval "log_has 'ants: $FORGOT$' && gone"
+
+log_mark
+load act=multi_forget_busy
+wait_for busy 60
+goes
+check "client that forgets a busy multi: unload waits" waits
+ctl let
+wait "$going"
+check "succeeds, after all tasks" eval "[ $? -eq 0 ] && done_is 6"
+check "the log names it, and it is gone" eval "log_has 'ants: $FORGOT$' && gone"
+check "no shard was taken for a pool" eval "! log_has 'forgot pool'"
+
+rmmod ants_ctl
