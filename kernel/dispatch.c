@@ -208,8 +208,9 @@ static __always_inline void kick_threads(struct ants_pool *pool,
 		queue_work(ants_wq, &pool->upkeep);
 }
 
-/* The wait queue's lock may sleep on PREEMPT_RT. */
+/* The wait queue's lock may sleep on PREEMPT_RT, and who moves sleeps. */
 static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(RCU)
 {
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
@@ -217,6 +218,9 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		ants_grant_all(pool);
 	if (kick->todo & ANTS_TODO_FREE)
 		ants_slots_free(kick->spare);
+	rcu_read_unlock();
+	if (kick->todo & ANTS_TODO_PLACE)
+		ants_place_take_up(kick->misplaced);
 }
 
 /*
@@ -236,7 +240,8 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	preempt_enable();
 	if (unlikely(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))
 		kick_others(pool, kick);
-	rcu_read_unlock();
+	else
+		rcu_read_unlock();
 }
 
 /* That of ants_unlock_any(). */

@@ -13,6 +13,7 @@
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant more waiters than one round holds; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
+ * @ANTS_TODO_PLACE: move &ants_kick.misplaced, the caller itself; likewise
  */
 enum ants_todo {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -20,6 +21,7 @@ enum ants_todo {
 	ANTS_TODO_WAITQ		= 1 << 2,
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_FREE		= 1 << 4,
+	ANTS_TODO_PLACE		= 1 << 5,
 };
 
 /**
@@ -39,6 +41,7 @@ struct ants_round {
  *	frame is small: kernels that clear stack variables make it dear
  * @round: the others, NULL if there are none
  * @spare: slots that the stock has no place for, a chain
+ * @misplaced: a worker that takes up a change of the placement
  */
 struct ants_kick {
 	unsigned long flags;
@@ -47,6 +50,7 @@ struct ants_kick {
 	struct task_struct *first;
 	struct ants_round *round;
 	struct ants_slot *spare;
+	struct ants_worker *misplaced;
 };
 
 extern struct workqueue_struct *ants_wq;

@@ -17,8 +17,8 @@
  * pool->lock is innermost but for the timer base's.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot,
- * dispatch, wait, worker, upkeep, timer, submit, flush, release, tune, stats,
- * pool, sysfs, unload, main.
+ * affine, dispatch, wait, worker, upkeep, timer, submit, flush, release, tune,
+ * place, stats, pool, sysfs, hotplug, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -59,6 +59,8 @@
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE)
+
+struct ants_place;
 
 /**
  * struct ants_slot - a task that is accepted and not started, or a free slot
@@ -108,6 +110,9 @@ enum ants_worker_state {
  * @state: L: see enum ants_worker_state
  * @epoch: L: flush epoch of the task that it runs
  * @expired: L: told to leave because it was idle for too long
+ * @bound: T: its thread was given CPUs
+ * @placed: L: the pool's @placement that it has taken up, or is about to
+ * @place: T: what it is about to take up
  */
 struct ants_worker {
 	struct list_head node;
@@ -120,6 +125,9 @@ struct ants_worker {
 	enum ants_worker_state state;
 	unsigned int epoch;
 	bool expired;
+	bool bound;
+	unsigned int placed;
+	struct ants_place *place;
 };
 
 /* A waiter's result while it waits. */
@@ -157,6 +165,8 @@ struct ants_waiter {
  * @lock: guards what every decision depends on
  * @room: L: most tasks in flight at which one more is taken without waiting: 0
  *	while released or while anyone waits, else @limit
+ * @calm: L: most workers with which none of them has to look closer whether it
+ *	may stay: @capacity, or 0 while @nr_misplaced
  * @nr_busy: L: tasks that run
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
@@ -223,9 +233,13 @@ struct ants_waiter {
  * @config: serialises release, reboot, tune and every other change
  * @name: I
  * @owner: I: the module that made the pool
- * @nice: I
  * @node: I: NUMA node, or NUMA_NO_NODE
- * @cpumask: I: NULL if all
+ * @place: C: where the workers run
+ * @placement: L: how often that has changed, or a CPU came
+ * @nr_misplaced: L: workers that have not taken up the last such change
+ * @stranded: L: no CPU of the mask was online, and that was said
+ * @poke_wanted: L: some of them are parked and to be woken
+ * @poke_next: L: the first that was not, NULL to begin
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_pools
@@ -238,6 +252,7 @@ struct ants_waiter {
 struct ants_pool {
 	raw_spinlock_t lock;
 	unsigned int room;
+	unsigned int calm;
 	unsigned int nr_busy;
 	unsigned int nr_pending;
 	unsigned int nr_stock;
@@ -304,9 +319,13 @@ struct ants_pool {
 
 	char name[ANTS_NAME_LEN];
 	struct module *owner;
-	int nice;
 	int node;
-	struct cpumask *cpumask;
+	struct ants_place *place;
+	unsigned int placement;
+	unsigned int nr_misplaced;
+	bool stranded;
+	bool poke_wanted;
+	struct ants_worker *poke_next;
 	struct ants_worker stand_in;
 	struct kobject kobj;
 	struct list_head registered;
@@ -359,6 +378,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 #include "debug.h"
 #include "slot.h"
 #include "dispatch.h"
+#include "place.h"
 
 /* wait.c: callers that sleep */
 

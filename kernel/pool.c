@@ -92,7 +92,6 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
 	pool->max_blocking = attrs->max_blocking;
-	pool->nice = attrs->nice;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
 	ants_set_expiry(pool, attrs->expiry_ms ?: ANTS_EXPIRY_MS);
@@ -119,12 +118,10 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	return pool;
 }
 
-static int copy_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+static int init_place(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
-	if (!mask)
-		return 0;
-	pool->cpumask = kmemdup(mask, cpumask_size(), GFP_KERNEL);
-	return pool->cpumask ? 0 : -ENOMEM;
+	pool->place = ants_place_alloc(attrs->nice, attrs->cpumask, pool->node);
+	return pool->place ? 0 : -ENOMEM;
 }
 
 /* Takes the name, so that sysfs is never asked for one that exists. */
@@ -208,7 +205,7 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 	va_start(args, fmt);
 	err = set_name(pool, fmt, args);
 	va_end(args);
-	err = err ?: copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
+	err = err ?: init_place(pool, attrs) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -278,7 +275,7 @@ void ants_pool_free(struct kobject *kobj)
 #ifdef CONFIG_LOCKDEP
 	lockdep_unregister_key(&pool->key);
 #endif
-	kfree(pool->cpumask);
+	ants_place_put(pool->place);
 	kfree(pool);
 	if (atomic_dec_and_test(&nr_live))
 		complete(&all_freed);

@@ -85,7 +85,8 @@ enum ants_flags {
  * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
- * @cpumask: CPUs on which the threads run; NULL = all. Copied.
+ * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
+ *	%ANTS_ON_NODE, if it has any. Copied.
  * @flags: bits of enum ants_flags
  */
 struct ants_attrs {
@@ -174,6 +175,8 @@ int ants_release(struct ants_pool *pool);
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout);
 int ants_reboot(struct ants_pool *pool);
 int ants_tune(struct ants_pool *pool, unsigned int capacity);
+int ants_set_nice(struct ants_pool *pool, int nice);
+int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
 
 /* handing it tasks */
 
