@@ -58,7 +58,8 @@
 
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
-				 ANTS_MEM_RECLAIM | ANTS_ON_NODE)
+				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
+				 ANTS_FREEZABLE)
 
 struct ants_place;
 
@@ -400,6 +401,7 @@ void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
+bool ants_in_task(void);
 bool ants_in_task_of(struct ants_pool *pool);
 bool ants_stand_in(struct ants_pool *pool);
 

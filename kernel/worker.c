@@ -5,10 +5,18 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <uapi/linux/sched/types.h>
 
 #include "internal.h"
+
+/* Is the caller a task in a thread of whatever pool? */
+bool ants_in_task(void)
+{
+	return current->flags & PF_KTHREAD &&
+	       kthread_func(current) == ants_worker_fn;
+}
 
 /* Is the caller a task of @pool? */
 bool ants_in_task_of(struct ants_pool *pool)
@@ -17,8 +25,7 @@ bool ants_in_task_of(struct ants_pool *pool)
 
 	if (READ_ONCE(pool->stand_in.task) == current)
 		return true;
-	if (!(current->flags & PF_KTHREAD) ||
-	    kthread_func(current) != ants_worker_fn)
+	if (!ants_in_task())
 		return false;
 	w = kthread_data(current);
 	return w->pool == pool;
@@ -40,6 +47,8 @@ static void worker_setup(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	ants_place_note(w, &kick);
 	ants_unlock(pool, &kick);
+	if (pool->flags & ANTS_FREEZABLE)
+		set_freezable();
 }
 
 /* The first locked section after a start or a wake-up, whatever it finds. */
@@ -227,7 +236,7 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	for (;;) {
 		/* Under the lock: no wake-up can come before this. */
-		set_current_state(TASK_IDLE);
+		set_current_state(TASK_IDLE | TASK_FREEZABLE);
 		ants_unlock(pool, kick);
 		schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
@@ -245,6 +254,22 @@ static bool worker_must_leave(struct ants_worker *w, struct ants_kick *kick)
 	       !worker_fits(w, kick);
 }
 
+/*
+ * The system suspends. What is pending stays so: the others that are woken for
+ * it, in vain or by the timer, freeze as well, and look again when they thaw.
+ */
+static noinline void worker_freeze(struct ants_worker *w,
+				   struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+	try_to_freeze();
+	ants_lock(pool, kick);
+}
+
 int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
@@ -257,8 +282,10 @@ int ants_worker_fn(void *arg)
 	ants_lock_round(pool, &kick, &round);
 	for (;;) {
 		worker_arrive(w);
-		while (worker_serve(w, &kick))
-			;
+		do {
+			if (unlikely(freezing(current)))
+				worker_freeze(w, &kick);
+		} while (worker_serve(w, &kick));
 		if (worker_must_leave(w, &kick))
 			break;
 		worker_park(w, &kick);

@@ -65,6 +65,9 @@ typedef void (*ants_fn_t)(void *data);
  * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
  *	thread and one place for a pending task always exist
  * @ANTS_ON_NODE: &ants_attrs.node is set
+ * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
+ *	are waited for. Who waits for the pool with a call that can be killed
+ *	may be frozen there, and must hold no lock.
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,
@@ -73,6 +76,7 @@ enum ants_flags {
 	ANTS_THROUGHPUT		= 1 << 3,
 	ANTS_MEM_RECLAIM	= 1 << 4,
 	ANTS_ON_NODE		= 1 << 5,
+	ANTS_FREEZABLE		= 1 << 6,
 };
 
 /**
