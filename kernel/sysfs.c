@@ -161,8 +161,8 @@ static ssize_t cpumask_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
 	struct ants_place *place = place_of(kobj);
-	ssize_t len = cpumap_print_to_pagebuf(true, buf,
-					      ants_place_cpus(place));
+	const struct cpumask *cpus = ants_place_cpus(place);
+	ssize_t len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpus));
 
 	ants_place_put(place);
 	return len;

@@ -70,9 +70,10 @@ static noinline bool worker_looks(struct ants_worker *w,
 				  struct ants_kick *kick)
 {
 	const struct ants_pool *pool = w->pool;
+	unsigned int stay = ants_nr_staying(pool);
 
-	if (pool->nr_workers > pool->capacity &&
-	    ants_nr_staying(pool) + (w->state == ANTS_LEAVING) > pool->capacity)
+	stay += w->state == ANTS_LEAVING;
+	if (pool->nr_workers > pool->capacity && stay > pool->capacity)
 		return false;
 	if (ants_is_misplaced(w))
 		ants_place_note(w, kick);
