@@ -322,8 +322,9 @@ static __always_inline void kick_threads(struct ants_pool *pool,
 		queue_work(ants_wq, &pool->upkeep);
 }
 
-/* The wait queue's lock may sleep on PREEMPT_RT. */
+/* The wait queue's lock may sleep on PREEMPT_RT, and who moves sleeps. */
 static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
+	__releases(RCU)
 {
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
@@ -333,6 +334,9 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		ants_chunks_free(kick->spare);
 	if (kick->todo & ANTS_TODO_ROOM)
 		pool->room_cb(pool);
+	rcu_read_unlock();
+	if (kick->todo & ANTS_TODO_PLACE)
+		ants_place_take_up(kick->misplaced);
 }
 
 static void unlock_kick_threads(struct ants_pool *pool, struct ants_kick *kick)
@@ -361,7 +365,6 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	rcu_read_lock();
 	unlock_kick_threads(pool, kick);
 	kick_others(pool, kick);
-	rcu_read_unlock();
 }
 
 /* That of ants_unlock_any(). */

@@ -14,6 +14,7 @@
  * @ANTS_TODO_GRANT: grant more waiters than one round holds; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
  * @ANTS_TODO_ROOM: call pool->room_cb; likewise
+ * @ANTS_TODO_PLACE: move &ants_kick.misplaced, the caller itself; likewise
  */
 enum ants_todo {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -22,6 +23,7 @@ enum ants_todo {
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_FREE		= 1 << 4,
 	ANTS_TODO_ROOM		= 1 << 5,
+	ANTS_TODO_PLACE		= 1 << 6,
 };
 
 /**
@@ -41,6 +43,7 @@ struct ants_round {
  *	frame is small: kernels that clear stack variables make it dear
  * @round: the others, NULL if there are none
  * @spare: chunks of slots that nobody has any more, a chain
+ * @misplaced: a worker that takes up a change of the placement
  */
 struct ants_kick {
 	unsigned long flags;
@@ -49,6 +52,7 @@ struct ants_kick {
 	struct task_struct *first;
 	struct ants_round *round;
 	struct ants_chunk *spare;
+	struct ants_worker *misplaced;
 };
 
 extern struct workqueue_struct *ants_wq;

@@ -4,9 +4,9 @@
  * are in pool.h.
  *
  * Files from the bottom to the top, calls go downward only: debug, slot, item,
- * dispatch, wait, worker, upkeep, timer, submit, invoke, delayed, work, call,
- * each, group, flush, release, tune, stats, pool, multi (local, config, submit,
- * multi), sysfs, unload, main.
+ * affine, dispatch, wait, worker, upkeep, timer, submit, invoke, delayed, work,
+ * call, each, group, flush, release, tune, place, stats, pool, multi (local,
+ * config, submit, multi), sysfs, hotplug, unload, main.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -64,6 +64,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 #include "slot.h"
 #include "dispatch.h"
 #include "item.h"
+#include "place.h"
 
 /* wait.c: callers that sleep */
 
@@ -87,6 +88,7 @@ void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
+bool ants_in_task(void);
 bool ants_in_task_of(struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_stand_in(struct ants_pool *pool);

@@ -52,9 +52,12 @@ static int __init ants_init(void)
 	err = ants_sysfs_init();
 	if (err)
 		goto err_wq;
-	err = ants_unload_init();
+	err = ants_hotplug_init();
 	if (err)
 		goto err_sysfs;
+	err = ants_unload_init();
+	if (err)
+		goto err_hotplug;
 	err = system_pool_init();
 	if (err)
 		goto err_unload;
@@ -63,6 +66,8 @@ static int __init ants_init(void)
 err_unload:
 	ants_unload_exit();
 	ants_pools_wait_freed();
+err_hotplug:
+	ants_hotplug_exit();
 err_sysfs:
 	ants_sysfs_exit();
 err_wq:
@@ -77,6 +82,7 @@ static void __exit ants_exit(void)
 	ants_unload_exit();
 	system_pool_exit();
 	ants_pools_wait_freed();
+	ants_hotplug_exit();
 	ants_sysfs_exit();
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();

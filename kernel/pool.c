@@ -101,7 +101,6 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
 	pool->max_blocking = attrs->max_blocking;
-	pool->nice = attrs->nice;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
 	ants_set_expiry(pool, attrs->expiry_ms ?: ANTS_EXPIRY_MS);
@@ -145,12 +144,10 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	return pool;
 }
 
-static int copy_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+static int init_place(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
-	if (!mask)
-		return 0;
-	pool->cpumask = kmemdup(mask, cpumask_size(), GFP_KERNEL);
-	return pool->cpumask ? 0 : -ENOMEM;
+	pool->place = ants_place_alloc(attrs->nice, attrs->cpumask, pool->node);
+	return pool->place ? 0 : -ENOMEM;
 }
 
 static bool name_is_taken(const char *name)
@@ -243,7 +240,7 @@ static struct ants_pool *pool_create(struct module *owner,
 		return ERR_PTR(-ENOMEM);
 	pool->fn = fn;
 	err = ants_set_name(pool->name, fmt, args) ?:
-	      copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
+	      init_place(pool, attrs) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -316,7 +313,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->parent = parent;
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
-	err = copy_cpumask(pool, attrs->cpumask) ?: pool_publish(pool);
+	err = init_place(pool, attrs) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -402,7 +399,7 @@ void ants_pool_free(struct kobject *kobj)
 #ifdef CONFIG_LOCKDEP
 	lockdep_unregister_key(&pool->key);
 #endif
-	kfree(pool->cpumask);
+	ants_place_put(pool->place);
 	kfree(pool);
 	ants_live_put();
 }

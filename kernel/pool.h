@@ -57,7 +57,9 @@
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
-				 ANTS_CALLER_RUNS)
+				 ANTS_FREEZABLE | ANTS_CALLER_RUNS)
+
+struct ants_place;
 
 /*
  * struct ants_slot stands in ants.h, for work items contain one. It is a task
@@ -133,6 +135,9 @@ enum ants_worker_state {
  * @state: L: see enum ants_worker_state
  * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
  * @expired: L: told to leave because it was idle for too long
+ * @bound: T: its thread was given CPUs
+ * @placed: L: the pool's @placement that it has taken up, or is about to
+ * @place: T: what it is about to take up
  */
 struct ants_worker {
 	struct list_head node;
@@ -146,6 +151,9 @@ struct ants_worker {
 	enum ants_worker_state state;
 	unsigned int tag;
 	bool expired;
+	bool bound;
+	unsigned int placed;
+	struct ants_place *place;
 };
 
 /* A waiter's result while it waits. */
@@ -199,6 +207,8 @@ struct ants_fifo {
  * @lock: guards what every decision depends on
  * @room: L: most tasks in flight at which one more is taken without waiting: 0
  *	while released or while anyone waits, else @limit
+ * @calm: L: most workers with which none of them has to look closer whether it
+ *	may stay: @capacity, or 0 while @nr_misplaced
  * @nr_busy: L: tasks that run
  * @nr_again: L: work items that run and are queued again
  * @nr_pending: L: length of @pending
@@ -284,9 +294,13 @@ struct ants_fifo {
  * @worker_exit: I
  * @room_cb: I
  * @private: I
- * @nice: I
  * @node: I: NUMA node, or NUMA_NO_NODE
- * @cpumask: I: NULL if all
+ * @place: C: where the workers run
+ * @placement: L: how often that has changed, or a CPU came
+ * @nr_misplaced: L: workers that have not taken up the last such change
+ * @stranded: L: no CPU of the mask was online, and that was said
+ * @poke_wanted: L: some of them are parked and to be woken
+ * @poke_next: L: the first that was not, NULL to begin
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
@@ -301,6 +315,7 @@ struct ants_fifo {
 struct ants_pool {
 	raw_spinlock_t lock;
 	unsigned int room;
+	unsigned int calm;
 	unsigned int nr_busy;
 	unsigned int nr_pending;
 	unsigned int nr_stock;
@@ -394,9 +409,13 @@ struct ants_pool {
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	void (*room_cb)(struct ants_pool *pool);
 	void *private;
-	int nice;
 	int node;
-	struct cpumask *cpumask;
+	struct ants_place *place;
+	unsigned int placement;
+	unsigned int nr_misplaced;
+	bool stranded;
+	bool poke_wanted;
+	struct ants_worker *poke_next;
 	struct ants_worker stand_in;
 	struct kobject kobj;
 	struct kobject *parent;

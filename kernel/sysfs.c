@@ -133,6 +133,81 @@ ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
 ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
 ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
 
+static struct ants_place *place_of(struct kobject *kobj)
+{
+	struct ants_pool *pool = to_pool(kobj);
+	struct ants_place *place;
+
+	raw_spin_lock_irq(&pool->lock);
+	place = ants_place_get(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	return place;
+}
+
+static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	struct ants_place *place = place_of(kobj);
+	int nice = place->nice;
+
+	ants_place_put(place);
+	return sysfs_emit(buf, "%d\n", nice);
+}
+
+static int set_nice(struct ants_pool *pool, unsigned int value)
+{
+	return __ants_set_nice(pool, value);
+}
+
+static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	int nice, err;
+
+	err = kstrtoint(buf, 0, &nice);
+	return err ?: change(kobj, count, nice, set_nice);
+}
+
+static struct kobj_attribute nice_attr = __ATTR_RW(nice);
+
+static ssize_t cpumask_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	struct ants_place *place = place_of(kobj);
+	const struct cpumask *cpus = ants_place_cpus(place);
+	ssize_t len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpus));
+
+	ants_place_put(place);
+	return len;
+}
+
+static int set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+{
+	int err;
+
+	err = mutex_lock_interruptible(&pool->config);
+	if (err)
+		return err;
+	err = __ants_set_cpumask(pool, mask);
+	mutex_unlock(&pool->config);
+	return err;
+}
+
+static ssize_t cpumask_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	cpumask_var_t mask;
+	int err;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	err = cpulist_parse(buf, mask) ?: set_cpumask(to_pool(kobj), mask);
+	free_cpumask_var(mask);
+	return err ?: count;
+}
+
+static struct kobj_attribute cpumask_attr = __ATTR_RW(cpumask);
+
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
@@ -155,6 +230,8 @@ static struct attribute *pool_attrs[] = {
 	&min_workers_attr.attr,
 	&expiry_ms_attr.attr,
 	&nonblocking_attr.attr,
+	&nice_attr.attr,
+	&cpumask_attr.attr,
 	&state_attr.attr,
 	NULL
 };

@@ -47,6 +47,7 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	if (pool->flags & ANTS_PREALLOC)
 		pool->stock_max = pool->limit + ANTS_SPARE_SLOTS;
 	ants_update_room(pool);
+	ants_update_calm(pool);
 }
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What needs a process of its own, off the submit path: threads are made,
- * idle ones told to leave, those that left joined, and the stock filled. One
+ * idle ones told to move or leave, those that left joined, the stock filled. One
  * work item per pool; it looks under the lock whether anything is left to do
  * before it ends.
  */
@@ -57,6 +57,7 @@ static void place_take(struct ants_pool *pool)
 static void worker_add(struct ants_worker *w, struct ants_kick *kick)
 {
 	w->state = ANTS_NEW;
+	w->placed = w->pool->placement;
 	list_add_tail(&w->member, &w->pool->workers);
 	ants_kick_wake(kick, w->task);
 }
@@ -237,6 +238,27 @@ static void retire_expired(struct ants_pool *pool)
 		;
 }
 
+/* Wakes parked workers that have a change of the placement to take up. */
+static void poke_round(struct ants_pool *pool)
+{
+	struct ants_worker *w;
+	struct ants_round round;
+	struct ants_kick kick;
+	unsigned int i;
+
+	ants_lock_round(pool, &kick, &round);
+	w = pool->poke_next ?: list_first_entry(&pool->workers,
+						struct ants_worker, member);
+	for (i = 0; i < ANTS_ROUND && &w->member != &pool->workers; i++) {
+		if (w->state == ANTS_IDLE && ants_is_misplaced(w))
+			ants_kick_wake(&kick, w->task);
+		w = list_next_entry(w, member);
+	}
+	pool->poke_wanted = &w->member != &pool->workers;
+	pool->poke_next = pool->poke_wanted ? w : NULL;
+	ants_unlock(pool, &kick);
+}
+
 /* Joins what left. The list is taken whole: that is one entry's work. */
 static void join_left(struct ants_pool *pool)
 {
@@ -287,7 +309,8 @@ static bool upkeep_done(struct ants_pool *pool)
 
 	ants_lock(pool, &kick);
 	done = list_empty(&pool->left) && !pool->stock_wanted &&
-	       !pool->waitq_wanted && !ants_idle_expired(pool) &&
+	       !pool->waitq_wanted && !pool->poke_wanted &&
+	       !ants_idle_expired(pool) &&
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
 		pool->upkeep_queued = false;
@@ -305,6 +328,8 @@ void ants_upkeep_fn(struct work_struct *work)
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep);
 
 	do {
+		while (READ_ONCE(pool->poke_wanted))
+			poke_round(pool);
 		while (make_worker(pool))
 			;
 		retire_expired(pool);

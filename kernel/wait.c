@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 
@@ -22,6 +23,21 @@ static __always_inline bool told_to_stop(unsigned int state)
 		return true;
 	return state != TASK_UNINTERRUPTIBLE &&
 	       (current->flags & PF_KTHREAD) && kthread_should_stop();
+}
+
+/*
+ * How a caller that can be killed sleeps. Frozen threads would not end its
+ * wait, and it would keep the system from suspending: it freezes, too. Whoever
+ * holds a lock then can hang the suspend, and lockdep says so; but the map that
+ * is held around a task is no lock.
+ */
+static unsigned int killable_state(const struct ants_pool *pool)
+{
+	if (!(READ_ONCE(pool->flags) & ANTS_FREEZABLE))
+		return TASK_KILLABLE;
+	if (lockdep_depth(current) == 1 && ants_in_task())
+		return TASK_KILLABLE | TASK_FREEZABLE_UNSAFE;
+	return TASK_KILLABLE | TASK_FREEZABLE;
 }
 
 /* One caller that sleeps in slices. */
@@ -177,15 +193,16 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
+	const unsigned int state = killable_state(pool);
 	int result, err = 0;
 
 	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
 	for (;;) {
-		set_current_state(TASK_KILLABLE);
+		set_current_state(state);
 		result = waiter_result(waiter);
 		if (result != ANTS_STILL_WAITING)
 			break;
-		if (told_to_stop(TASK_KILLABLE))
+		if (told_to_stop(state))
 			err = -EINTR;
 		else if (!timeout)
 			err = -ETIMEDOUT;
@@ -289,6 +306,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 /*
  * Waits until @met, which may take what it waited for. The caller is counted
  * in, or owns the pool. If no thread can be made it runs the tasks itself.
+ * TASK_UNINTERRUPTIBLE does not freeze: destroy often holds a device's lock.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
@@ -298,6 +316,8 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 	bool ran;
 	int err;
 
+	if (state == TASK_KILLABLE)
+		state = killable_state(pool);
 	sleeper_init(&s, pool, timeout);
 	do {
 		ran = ants_stand_in(pool);

@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <uapi/linux/sched/types.h>
 
@@ -17,6 +18,12 @@ static struct ants_worker *this_worker(void)
 	    kthread_func(current) != ants_worker_fn)
 		return NULL;
 	return kthread_data(current);
+}
+
+/* Is the caller a task in a thread of whatever pool? */
+bool ants_in_task(void)
+{
+	return this_worker();
 }
 
 /* Is the caller a task of @pool? */
@@ -58,23 +65,24 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* Policy and CPUs, set by the thread itself: modules cannot do it earlier. */
-static void worker_setup(const struct ants_worker *w)
+/* Policy and place, set by the thread itself: modules cannot do it earlier. */
+static void worker_setup(struct ants_worker *w)
 {
-	const struct ants_pool *pool = w->pool;
+	struct ants_pool *pool = w->pool;
 	struct sched_attr attr = {
 		.size = sizeof(attr),
 		.sched_policy = SCHED_BATCH,
-		.sched_nice = pool->nice,
 	};
+	struct ants_kick kick;
 
-	if (!(pool->flags & ANTS_THROUGHPUT))
-		set_user_nice(current, pool->nice);
-	else if (sched_setattr_nocheck(current, &attr))
+	if (pool->flags & ANTS_THROUGHPUT &&
+	    sched_setattr_nocheck(current, &attr))
 		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
-	if (pool->cpumask && set_cpus_allowed_ptr(current, pool->cpumask))
-		pr_warn("pool %s: no CPU of cpumask %*pbl is usable\n",
-			pool->name, cpumask_pr_args(pool->cpumask));
+	ants_lock(pool, &kick);
+	ants_place_note(w, &kick);
+	ants_unlock(pool, &kick);
+	if (pool->flags & ANTS_FREEZABLE)
+		set_freezable();
 }
 
 /* The first locked section after a start or a wake-up, whatever it finds. */
@@ -93,14 +101,26 @@ static void worker_arrive(struct ants_worker *w)
 		w->state = ANTS_BUSY;
 }
 
-/* May this worker stay? Not if those that stay are as many as allowed. */
-static bool worker_fits(const struct ants_worker *w)
+/* Not if those that stay are as many as allowed. Who stays may have to move. */
+static noinline bool worker_looks(struct ants_worker *w,
+				  struct ants_kick *kick)
 {
 	const struct ants_pool *pool = w->pool;
+	unsigned int stay = ants_nr_staying(pool);
 
-	return likely(pool->nr_workers <= pool->capacity) ||
-	       ants_nr_staying(pool) + (w->state == ANTS_LEAVING) <=
-	       pool->capacity;
+	stay += w->state == ANTS_LEAVING;
+	if (pool->nr_workers > pool->capacity && stay > pool->capacity)
+		return false;
+	if (ants_is_misplaced(w))
+		ants_place_note(w, kick);
+	return true;
+}
+
+/* May this worker stay? */
+static inline bool worker_fits(struct ants_worker *w, struct ants_kick *kick)
+{
+	return likely(w->pool->nr_workers <= w->pool->calm) ||
+	       worker_looks(w, kick);
 }
 
 /* A worker that was told to leave takes a task after all. */
@@ -146,7 +166,7 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	struct ants_pool *pool = w->pool;
 	struct ants_slot *slot;
 
-	if (!worker_fits(w))
+	if (!worker_fits(w, kick))
 		return false;
 	if (!pool->nr_pending) {
 		if (pool->heed)
@@ -228,6 +248,9 @@ static void worker_unlist(struct ants_worker *w)
 
 	w->fn = NULL;
 	ants_scan_skip(pool, &w->member);
+	if (unlikely(w == pool->poke_next))
+		pool->poke_next = list_next_entry(w, member);
+	ants_place_forget(w);
 	list_del(&w->member);
 	pool->nr_workers--;
 }
@@ -269,20 +292,40 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	if (!ants_timer_covers(pool, w->idle_since + pool->expiry + 1) &&
 	    ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
-	do {
+	for (;;) {
 		/* Under the lock: no wake-up can come before this. */
-		set_current_state(TASK_IDLE);
+		set_current_state(TASK_IDLE | TASK_FREEZABLE);
 		ants_unlock(pool, kick);
 		schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
 		ants_lock(pool, kick);
-	} while (w->state == ANTS_IDLE);
+		if (w->state != ANTS_IDLE)
+			return;
+		if (ants_is_misplaced(w))
+			ants_place_note(w, kick);
+	}
 }
 
-static bool worker_must_leave(const struct ants_worker *w)
+static bool worker_must_leave(struct ants_worker *w, struct ants_kick *kick)
 {
 	return w->state == ANTS_LEAVING || w->pool->released ||
-	       !worker_fits(w);
+	       !worker_fits(w, kick);
+}
+
+/*
+ * The system suspends. What is pending stays so: the others that are woken for
+ * it, in vain or by the timer, freeze as well, and look again when they thaw.
+ */
+static noinline void worker_freeze(struct ants_worker *w,
+				   struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+	try_to_freeze();
+	ants_lock(pool, kick);
 }
 
 /* The client's part of the start. */
@@ -325,9 +368,11 @@ int ants_worker_fn(void *arg)
 	}
 	for (;;) {
 		worker_arrive(w);
-		while (worker_serve(w, &kick))
-			;
-		if (worker_must_leave(w))
+		do {
+			if (unlikely(freezing(current)))
+				worker_freeze(w, &kick);
+		} while (worker_serve(w, &kick));
+		if (worker_must_leave(w, &kick))
 			break;
 		worker_park(w, &kick);
 	}
@@ -355,6 +400,7 @@ bool ants_stand_in(struct ants_pool *pool)
 	if (needed) {
 		WRITE_ONCE(w->task, current);
 		w->state = ANTS_BUSY;
+		w->placed = pool->placement;
 		pool->nr_workers++;
 		list_add_tail(&w->member, &pool->workers);
 		worker_serve(w, &kick);

@@ -4,10 +4,11 @@
  * /sys/kernel/debug/ants_ctl/control; what ants answers is what write()
  * returns.
  *
- *	create NAME CAPACITY [MIN_WORKERS [FLAGS]]
+ *	create NAME CAPACITY [MIN_WORKERS [FLAGS [NODE]]]
  *	destroy NAME		waits for the tasks of the pool
  *	submit NAME N MS	N tasks that sleep for MS milliseconds each
  *	hold NAME N		N tasks that wait for the gate
+ *	cpus NAME N		N tasks that note their CPUs, waits for them
  *	release NAME
  *	drain NAME		release, and wait until the pool is empty
  *	reboot NAME
@@ -20,6 +21,7 @@
  *	let			opens it: whoever waits there goes on
  *
  * /sys/kernel/debug/ants_ctl/progress counts for ants_client; it can be reset.
+ * /sys/kernel/debug/ants_ctl/cpus lists what the last "cpus" noted.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -27,6 +29,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -52,7 +55,7 @@ struct ctl_pool {
 	char name[ANTS_NAME_LEN];
 };
 
-/* A command, with up to three numbers after the name of the pool. */
+/* A command, with up to four numbers after the name of the pool. */
 struct ctl_command {
 	const char *name;
 	unsigned int nr_args;
@@ -104,6 +107,14 @@ static void sleep_task(void *ms)
 {
 	if (ms)
 		msleep((unsigned long)ms);
+}
+
+static struct cpumask seen_cpus;
+
+static void cpu_task(void *unused)
+{
+	cpumask_set_cpu(raw_smp_processor_id(), &seen_cpus);
+	schedule_timeout_idle(1);
 }
 
 static struct ctl_pool *find(const char *name)
@@ -164,6 +175,7 @@ static int create(const char *name, const unsigned int *arg)
 		.capacity = arg[0],
 		.min_workers = arg[1],
 		.flags = arg[2],
+		.node = arg[3],
 	};
 	struct ctl_pool *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err;
@@ -223,6 +235,12 @@ static int run_hold(struct ctl_pool *p, const unsigned int *arg)
 	return submit_many(p, hold_task, 0, arg[0]);
 }
 
+static int run_cpus(struct ctl_pool *p, const unsigned int *arg)
+{
+	cpumask_clear(&seen_cpus);
+	return submit_many(p, cpu_task, 0, arg[0]) ?: ants_flush(p->pool);
+}
+
 static int run_release(struct ctl_pool *p, const unsigned int *arg)
 {
 	return ants_release(p->pool);
@@ -264,6 +282,7 @@ static int run_let_scan(struct ctl_pool *p, const unsigned int *arg)
 static const struct ctl_command commands[] = {
 	{ "submit", 2, run_submit },
 	{ "hold", 1, run_hold },
+	{ "cpus", 1, run_cpus },
 	{ "release", 0, run_release },
 	{ "drain", 0, run_drain },
 	{ "reboot", 0, run_reboot },
@@ -305,12 +324,12 @@ static int run_named(const char *verb, const char *name,
 
 static int run_line(const char *line)
 {
-	unsigned int arg[3] = {};
+	unsigned int arg[4] = {};
 	char verb[16], name[ANTS_NAME_LEN];
 	int nr;
 
-	nr = sscanf(line, "%15s %31s %u %u %u", verb, name, &arg[0], &arg[1],
-		    &arg[2]);
+	nr = sscanf(line, "%15s %31s %u %u %u %u", verb, name, &arg[0],
+		    &arg[1], &arg[2], &arg[3]);
 	if (nr >= 2)
 		return run_named(verb, name, arg, nr);
 	if (nr == 1 && !strcmp(verb, "let"))
@@ -343,6 +362,13 @@ static const struct file_operations ctl_fops = {
 	.write = ctl_write,
 };
 
+static int cpus_show(struct seq_file *seq, void *unused)
+{
+	seq_printf(seq, "%*pbl\n", cpumask_pr_args(&seen_cpus));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cpus);
+
 static struct dentry *ctl_dir;
 
 static int __init ants_ctl_init(void)
@@ -350,6 +376,7 @@ static int __init ants_ctl_init(void)
 	ctl_dir = debugfs_create_dir("ants_ctl", NULL);
 	debugfs_create_file("control", 0200, ctl_dir, NULL, &ctl_fops);
 	debugfs_create_atomic_t("progress", 0600, ctl_dir, &ants_ctl_progress);
+	debugfs_create_file("cpus", 0400, ctl_dir, NULL, &cpus_fops);
 	return 0;
 }
 module_init(ants_ctl_init);

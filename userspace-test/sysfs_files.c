@@ -332,6 +332,16 @@ CASE(files, name_is_free_again_after_destroy)
 	EXPECT_STREQ("3", get(self->pool, "capacity"));
 }
 
+/* As the kernel lists them. */
+static const char *possible_cpus(void)
+{
+	static char list[64];
+
+	read_file("/sys/devices/system/cpu/possible", list, sizeof(list));
+	list[strcspn(list, "\n")] = '\0';
+	return list;
+}
+
 CASE(files, a_new_pool_shows_the_defaults)
 {
 	EXPECT_STREQ("4", get(self->pool, "capacity"));
@@ -340,6 +350,8 @@ CASE(files, a_new_pool_shows_the_defaults)
 	EXPECT_STREQ("0", get(self->pool, "min_workers"));
 	EXPECT_STREQ("1000", get(self->pool, "expiry_ms"));
 	EXPECT_STREQ("0", get(self->pool, "nonblocking"));
+	EXPECT_STREQ("0", get(self->pool, "nice"));
+	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpumask"));
 	EXPECT_STREQ("open", get(self->pool, "state"));
 	EXPECT_STREQ("4", get(self->pool, "stats/free"));
 	EXPECT_STREQ("0", get(self->pool, "stats/running"));

@@ -25,6 +25,7 @@ FIXTURE(values) {
 
 FIXTURE_VARIANT(values) {
 	const char *file;
+	bool has_sign;
 	struct good good[MOST];
 	struct bad bad[MOST];
 };
@@ -138,6 +139,31 @@ FIXTURE_VARIANT_ADD(values, nonblocking) {
 	},
 };
 
+FIXTURE_VARIANT_ADD(values, nice) {
+	.file = "nice",
+	.has_sign = true,
+	.good = {
+		{ "5", "5" },
+		{ "-7\n", "-7" },
+		{ "0x10", "16" },
+		{ "-010", "-8" },
+		{ "+1", "1" },
+		{ "-0", "0" },
+		{ "19", "19" },
+		{ "-20", "-20" },
+	},
+	.bad = {
+		{ "20", EINVAL },
+		{ "-21", EINVAL },
+		{ "2147483647", EINVAL },
+		{ "-2147483648", EINVAL },
+		{ "2147483648", ERANGE },
+		{ "-2147483649", ERANGE },
+		{ "--1", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
 FIXTURE_SETUP(values)
 {
 	snprintf(self->pool, sizeof(self->pool), "values%d", getpid());
@@ -193,7 +219,8 @@ CASE(values, refuses_what_is_no_number)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++)
-		EXPECT_REFUSED(EINVAL, texts[i]);
+		if (!variant->has_sign || texts[i][0] != '-')
+			EXPECT_REFUSED(EINVAL, texts[i]);
 }
 
 CASE(values, refuses_what_does_not_fit)
@@ -258,6 +285,71 @@ CASE(values, descriptor_can_be_written_again)
 	EXPECT_EQ(-1, write(fd, "abc", 3));
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
+}
+
+/* A list of CPUs. The guest has at least two, and CPU 0 stays. */
+FIXTURE(cpumask) {
+	char pool[32];
+	char all[16];
+};
+
+FIXTURE_SETUP(cpumask)
+{
+	snprintf(self->pool, sizeof(self->pool), "cpumask%d", getpid());
+	ASSERT_EQ(0, ctl("create %s 4", self->pool));
+	snprintf(self->all, sizeof(self->all), "%s",
+		 get(self->pool, "cpumask"));
+}
+
+FIXTURE_TEARDOWN(cpumask)
+{
+	EXPECT_EQ(0, ctl("destroy %s", self->pool));
+}
+
+CASE(cpumask, takes_lists)
+{
+	const struct good good[] = {
+		{ "0", "0" },
+		{ "1\n", "1" },
+		{ "0,1", "0-1" },
+		{ "1,0", "0-1" },
+		{ "0-1", "0-1" },
+		{ " 0 , 1 ", "0-1" },
+		{ "0-1:1/2", "0" },
+		{ "all", self->all },
+		{ "0,7", "0" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(0, put(self->pool, "cpumask", good[i].text))
+			TH_LOG("written '%s'", good[i].text);
+		EXPECT_STREQ(good[i].read, get(self->pool, "cpumask"));
+	}
+}
+
+CASE(cpumask, refuses_others)
+{
+	static const struct bad bad[] = {
+		{ "\n", EINVAL },
+		{ ",", EINVAL },
+		{ "7", EINVAL },
+		{ "-1", EINVAL },
+		{ "1-0", EINVAL },
+		{ "0-", EINVAL },
+		{ "0x1", EINVAL },
+		{ "a", EINVAL },
+		{ "1;0", EINVAL },
+		{ "8", ERANGE },
+		{ "0,4096", ERANGE },
+	};
+	size_t i;
+
+	EXPECT_EQ(0, put(self->pool, "cpumask", "1"));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		expect_refused(_metadata, self->pool, "cpumask", bad[i].err,
+			       bad[i].text);
+	EXPECT_STREQ("1", get(self->pool, "cpumask"));
 }
 
 TEST_HARNESS_MAIN

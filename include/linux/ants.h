@@ -92,6 +92,9 @@ struct ants_task {
  * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
  *	thread and one place for a pending task always exist
  * @ANTS_ON_NODE: &ants_attrs.node is set
+ * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
+ *	are waited for. Who waits for the pool with a call that can be killed
+ *	may be frozen there, and must hold no lock.
  * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
  *	task itself rather than wait
  */
@@ -102,6 +105,7 @@ enum ants_flags {
 	ANTS_THROUGHPUT		= 1 << 3,
 	ANTS_MEM_RECLAIM	= 1 << 4,
 	ANTS_ON_NODE		= 1 << 5,
+	ANTS_FREEZABLE		= 1 << 6,
 	ANTS_CALLER_RUNS	= 1 << 7,
 };
 
@@ -115,7 +119,8 @@ enum ants_flags {
  * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
- * @cpumask: CPUs on which the threads run; NULL = all. Copied.
+ * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
+ *	%ANTS_ON_NODE, if it has any. Copied.
  * @worker_init: called in each thread before its first task; what it returns is
  *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
  *	the thread goes, and another one is made later. NULL = none
@@ -237,6 +242,8 @@ int ants_release(struct ants_pool *pool);
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout);
 int ants_reboot(struct ants_pool *pool);
 int ants_tune(struct ants_pool *pool, unsigned int capacity);
+int ants_set_nice(struct ants_pool *pool, int nice);
+int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
 
 /* handing it tasks */
 

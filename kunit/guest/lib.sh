@@ -10,7 +10,8 @@
 #   check "pool shows up" wait_for "[ -d /sys/kernel/ants/system ]" 10
 #
 # "# boot: ARGS" among a script's comments gives it a guest of its own with
-# these kernel arguments, "# timeout: SEC" more time than the usual 120 s.
+# these kernel arguments, "# smp: N" one with N CPUs, "# numa: N" one with N
+# nodes, "# timeout: SEC" more time than the usual 120 s.
 
 ANTS_N=0
 ANTS_FAILED=0

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go. When the last online CPU of a pool's mask goes the
+ * scheduler lets the workers run anywhere; when one comes back they have to be
+ * told. Nothing here waits for a pool.
+ */
+#include <linux/cpuhotplug.h>
+
+#include "internal.h"
+
+static int hotplug_state;
+
+/*
+ * Whichever CPU it is: newer kernels move all threads that were made for a NUMA
+ * node back to that node's CPUs then, whatever they were bound to.
+ */
+static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	if (!pool->place->any) {
+		if (cpumask_test_cpu(cpu, ants_place_cpus(pool->place)))
+			pool->stranded = false;
+		ants_misplace(pool, &kick);
+	}
+	ants_unlock(pool, &kick);
+}
+
+static bool other_is_online(const struct cpumask *cpus, unsigned int cpu)
+{
+	unsigned int other;
+
+	for_each_cpu_and(other, cpus, cpu_online_mask)
+		if (other != cpu)
+			return true;
+	return false;
+}
+
+static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
+{
+	struct ants_place *place;
+	unsigned int placement;
+
+	raw_spin_lock_irq(&pool->lock);
+	place = ants_place_get(pool);
+	placement = pool->placement;
+	raw_spin_unlock_irq(&pool->lock);
+	if (!place->any && !other_is_online(ants_place_cpus(place), cpu))
+		ants_place_stranded(pool, place, placement);
+	ants_place_put(place);
+}
+
+static int cpu_comes(unsigned int cpu)
+{
+	struct ants_pool *pool;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		cpu_comes_for(pool, cpu);
+	mutex_unlock(&ants_registry_lock);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	struct ants_pool *pool;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		cpu_goes_for(pool, cpu);
+	mutex_unlock(&ants_registry_lock);
+	return 0;
+}
+
+int ants_hotplug_init(void)
+{
+	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
+						  "ants:online", cpu_comes,
+						  cpu_goes);
+	return hotplug_state < 0 ? hotplug_state : 0;
+}
+
+void ants_hotplug_exit(void)
+{
+	cpuhp_remove_state_nocalls(hotplug_state);
+}

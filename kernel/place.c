@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Changing where the workers of a live pool run. The change is one step; each
+ * worker takes it up before its next task. Parked ones are woken to do so, or
+ * the pool would not be calm for as long as they sleep.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* Every worker that exists has something to take up. */
+void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->placement++;
+	pool->nr_misplaced = pool->nr_workers - pool->nr_making;
+	ants_update_calm(pool);
+	pool->poke_next = NULL;
+	if (!pool->nr_idle)
+		return;
+	pool->poke_wanted = true;
+	ants_kick_upkeep(pool, kick);
+}
+
+static int change_place(struct ants_pool *pool, int nice,
+			const struct cpumask *cpus)
+{
+	struct ants_place *place = ants_place_alloc(nice, cpus, pool->node);
+	struct ants_kick kick;
+
+	if (!place)
+		return -ENOMEM;
+	ants_lock(pool, &kick);
+	swap(pool->place, place);
+	pool->stranded = false;
+	ants_misplace(pool, &kick);
+	ants_unlock(pool, &kick);
+	ants_place_put(place);
+	return 0;
+}
+
+int __ants_set_nice(struct ants_pool *pool, int nice)
+{
+	struct ants_place *place = pool->place;
+
+	lockdep_assert_held(&pool->config);
+	if (nice < MIN_NICE || nice > MAX_NICE)
+		return -EINVAL;
+	return change_place(pool, nice,
+			    place->any ? NULL : ants_place_cpus(place));
+}
+
+int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+{
+	lockdep_assert_held(&pool->config);
+	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
+		return -EINVAL;
+	return change_place(pool, pool->place->nice, mask);
+}
+
+/**
+ * ants_set_nice() - change the nice value of a pool's threads
+ * @pool: the pool; released ones, too
+ * @nice: the new nice value
+ *
+ * Each thread takes it up before its next task; a task that runs is left alone.
+ * It serves for threads that are made later, too.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
+ * being killed. In error nothing has changed.
+ */
+int ants_set_nice(struct ants_pool *pool, int nice)
+{
+	int err;
+
+	err = ants_config_lock_killable(pool);
+	if (err)
+		return err;
+	err = __ants_set_nice(pool, nice);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_set_nice);
+
+/**
+ * ants_set_cpumask() - change the CPUs that a pool's threads run on
+ * @pool: the pool; released ones, too
+ * @mask: the CPUs; NULL for all, or for those of the node with %ANTS_ON_NODE.
+ *	Copied
+ *
+ * Each thread takes it up before its next task; a task that runs is not moved.
+ * It serves for threads that are made later, too. While none of the CPUs is
+ * online the threads run on all, and the log says so once; they go back when
+ * one of them comes.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: none of the CPUs is possible. -ENOMEM. -EINTR: the caller
+ * is being killed. In error nothing has changed.
+ */
+int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+{
+	int err;
+
+	err = ants_config_lock_killable(pool);
+	if (err)
+		return err;
+	err = __ants_set_cpumask(pool, mask);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_set_cpumask);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where workers run: affine.c is the worker's half, place.c and hotplug.c are
+ * the half of who changes it.
+ */
+#ifndef _ANTS_PLACE_H
+#define _ANTS_PLACE_H
+
+#include <linux/cpumask.h>
+#include <linux/refcount.h>
+
+/**
+ * struct ants_place - nice value and CPUs of the workers of a pool
+ * @users: the pool, and whoever looks at it without the lock
+ * @nice: I
+ * @any: I: no CPUs were asked for
+ * @cpus: I: a cpumask; with @any of all possible CPUs
+ */
+struct ants_place {
+	refcount_t users;
+	int nice;
+	bool any;
+	unsigned long cpus[];
+};
+
+static inline struct cpumask *ants_place_cpus(struct ants_place *place)
+{
+	return to_cpumask(place->cpus);
+}
+
+/* Has @w not taken up the last change? */
+static inline bool ants_is_misplaced(const struct ants_worker *w)
+{
+	return w->placed != w->pool->placement;
+}
+
+/* To be called whenever capacity or nr_misplaced changed. */
+static inline void ants_update_calm(struct ants_pool *pool)
+{
+	pool->calm = pool->nr_misplaced ? 0 : pool->capacity;
+}
+
+/* affine.c */
+struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
+				    int node);
+struct ants_place *ants_place_get(struct ants_pool *pool);
+void ants_place_put(struct ants_place *place);
+void ants_place_forget(struct ants_worker *w);
+void ants_place_note(struct ants_worker *w, struct ants_kick *kick);
+void ants_place_take_up(struct ants_worker *w);
+void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
+			 unsigned int placement);
+
+/* place.c: with pool->config held, but for ants_misplace() */
+int __ants_set_nice(struct ants_pool *pool, int nice);
+int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
+void ants_misplace(struct ants_pool *pool, struct ants_kick *kick);
+
+/* hotplug.c: CPUs that come and go */
+int ants_hotplug_init(void);
+void ants_hotplug_exit(void);
+
+#endif /* _ANTS_PLACE_H */

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where workers run: nice and cpumask of a live pool. */
+#include <linux/module.h>
+#include <linux/nodemask.h>
+#include <linux/sched/isolation.h>
+
+#include "rig.h"
+
+#define NAME	"place"
+
+/* What a task found; it stops at the gate of its post. */
+struct spot {
+	struct gate *gate;
+	struct task_struct *thread;
+	int nice;
+	int cpu;
+	unsigned int policy;
+};
+
+static void spot_task(void *data)
+{
+	struct spot *spot = data;
+
+	spot->thread = current;
+	spot->nice = task_nice(current);
+	spot->cpu = raw_smp_processor_id();
+	spot->policy = current->policy;
+	gate_task(spot->gate);
+}
+
+static struct spot spots[RIG_MAX];
+
+static struct rig *place_rig(struct kunit *test, struct ants_attrs attrs)
+{
+	struct rig *rig;
+	int i;
+
+	if (num_online_cpus() < 2 || !cpu_online(0) || !cpu_online(1))
+		kunit_skip(test, "needs CPUs 0 and 1");
+	rig = rig_make(test, NAME, attrs);
+	for (i = 0; i < RIG_MAX; i++)
+		spots[i].gate = &rig->posts[i].gate;
+	return rig;
+}
+
+static void spot_start(struct rig *rig, int nr)
+{
+	KUNIT_ASSERT_EQ(rig->test,
+			ants_submit(rig->pool, spot_task, &spots[nr]), 0);
+	EXPECT_SOON(rig->test, atomic_read(&spots[nr].gate->entered) == 1);
+}
+
+static void spot_end(struct rig *rig, int nr)
+{
+	gate_open(spots[nr].gate);
+	EXPECT_SOON(rig->test, atomic_read(&spots[nr].gate->passed) == 1);
+}
+
+/* A task that starts, and finds nice value and CPU as they should be. */
+static void expect_spot(struct rig *rig, int nr, int nice, int cpu)
+{
+	spot_start(rig, nr);
+	KUNIT_EXPECT_EQ(rig->test, spots[nr].nice, nice);
+	KUNIT_EXPECT_EQ(rig->test, spots[nr].cpu, cpu);
+}
+
+/* Nobody has anything to take up: no task looks closer any more. */
+static bool calm(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = !pool->nr_misplaced && pool->calm == pool->capacity;
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
+static bool runs_on(struct task_struct *thread, const struct cpumask *mask)
+{
+	return cpumask_equal(&thread->cpus_mask, mask);
+}
+
+static void set_place(struct rig *rig, int nice, int cpu)
+{
+	KUNIT_EXPECT_EQ(rig->test, ants_set_nice(rig->pool, nice), 0);
+	KUNIT_EXPECT_EQ(rig->test,
+			ants_set_cpumask(rig->pool, cpumask_of(cpu)), 0);
+}
+
+static void new_workers_start_in_place(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 2, .nice = 3,
+					.cpumask = cpumask_of(1) });
+
+	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	expect_spot(rig, 0, 3, 1);
+	set_place(rig, -4, 0);
+	expect_spot(rig, 1, -4, 0);
+	spot_end(rig, 0);
+	spot_end(rig, 1);
+}
+
+/* A change that meets a worker between its setup and its first section. */
+static void new_worker_is_not_missed(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1 });
+
+	hold(rig, ANTS_PAUSE_NEW);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spot_task, &spots[0]), 0);
+	held(rig, ANTS_PAUSE_NEW);
+	set_place(rig, 7, 1);
+	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	let_go(rig, ANTS_PAUSE_NEW);
+	EXPECT_SOON(test, atomic_read(&spots[0].gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, spots[0].nice, 7);
+	KUNIT_EXPECT_EQ(test, spots[0].cpu, 1);
+	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	spot_end(rig, 0);
+}
+
+/* Without a task, so that the pool is calm soon; more than two rounds. */
+static void idle_workers_move_at_once(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 40, .flags = ANTS_NO_PURGE });
+	int i;
+
+	park(rig, 0, 40);
+	set_place(rig, 5, 1);
+	EXPECT_SOON(test, calm(rig->pool));
+	for (i = 0; i < 40; i++) {
+		EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
+		EXPECT_SOON(test, runs_on(rig->posts[i].thread, cpumask_of(1)));
+	}
+	EXPECT_SOON(test, settled(rig->pool));
+	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 40);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 40);
+	expect_spot(rig, 40, 5, 1);
+	spot_end(rig, 40);
+}
+
+/* Not while it runs: only when the next one begins. */
+static void busy_worker_moves_at_its_next_task(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 2,
+					.cpumask = cpumask_of(0) });
+
+	expect_spot(rig, 0, 0, 0);
+	set_place(rig, 6, 1);
+	expect_spot(rig, 1, 6, 1);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, spot_task, &spots[2]), 0);
+	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 0);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(0)));
+	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	spot_end(rig, 0);
+	EXPECT_SOON(test, atomic_read(&spots[2].gate->entered) == 1);
+	KUNIT_EXPECT_PTR_EQ(test, spots[2].thread, spots[0].thread);
+	KUNIT_EXPECT_EQ(test, spots[2].nice, 6);
+	KUNIT_EXPECT_EQ(test, spots[2].cpu, 1);
+	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	spot_end(rig, 1);
+	spot_end(rig, 2);
+}
+
+/* One that finds no next task takes it up on its way to park. */
+static void worker_moves_before_it_parks(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1 });
+
+	spot_start(rig, 0);
+	set_place(rig, 1, 1);
+	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	spot_end(rig, 0);
+	EXPECT_SOON(test, calm(rig->pool) && ants_nr_idle(rig->pool) == 1);
+	EXPECT_SOON(test, runs_on(spots[0].thread, cpumask_of(1)));
+	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 1);
+	set_place(rig, 0, 0);
+	expect_spot(rig, 1, 0, 0);
+	spot_end(rig, 1);
+}
+
+/* Whoever leaves has nothing to take up any more. */
+static void leaving_workers_are_forgotten(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 6 });
+
+	fill_pool(test, rig->pool, &rig->gate, 6);
+	set_place(rig, 2, 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 2), 0);
+	KUNIT_EXPECT_EQ(test, rig->pool->calm, 0);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, calm(rig->pool) && ants_nr_running(rig->pool) == 2);
+	set_place(rig, 3, 0);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	set_place(rig, 4, 1);
+	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	expect_spot(rig, 0, 4, 1);
+	spot_end(rig, 0);
+}
+
+static void bad_values_change_nothing(struct kunit *test)
+{
+	static struct cpumask impossible;
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1, .nice = 1,
+					.cpumask = cpumask_of(1) });
+	struct ants_place *place = rig->pool->place;
+
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MAX_NICE + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, INT_MIN), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, INT_MAX), -EINVAL);
+	cpumask_clear(&impossible);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
+	cpumask_andnot(&impossible, cpu_all_mask, cpu_possible_mask);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, rig->pool->place, place);
+	KUNIT_EXPECT_EQ(test, rig->pool->placement, 0);
+	expect_spot(rig, 0, 1, 1);
+	spot_end(rig, 0);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE), 0);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MAX_NICE), 0);
+}
+
+/* Back to where threads run that nobody has bound. */
+static void no_mask_means_all(struct kunit *test)
+{
+	const struct cpumask *all = housekeeping_cpumask(HK_TYPE_KTHREAD);
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1, .cpumask = cpumask_of(1) });
+
+	expect_spot(rig, 0, 0, 1);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(1)));
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, rig->pool->place->any);
+	spot_end(rig, 0);
+	spot_start(rig, 1);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[1].thread, all));
+	/* Nor does a nice value bind it again. */
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 2), 0);
+	KUNIT_EXPECT_TRUE(test, rig->pool->place->any);
+	spot_end(rig, 1);
+	spot_start(rig, 2);
+	KUNIT_EXPECT_EQ(test, spots[2].nice, 2);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[2].thread, all));
+	spot_end(rig, 2);
+}
+
+static void policy_is_kept(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1, .nice = 4,
+					.flags = ANTS_THROUGHPUT });
+
+	spot_start(rig, 0);
+	KUNIT_EXPECT_EQ(test, spots[0].policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, spots[0].nice, 4);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, -2), 0);
+	spot_end(rig, 0);
+	spot_start(rig, 1);
+	KUNIT_EXPECT_EQ(test, spots[1].policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, spots[1].nice, -2);
+	spot_end(rig, 1);
+}
+
+static void set_from_inside(void *data)
+{
+	struct rig *rig = data;
+
+	atomic_add(!ants_set_nice(rig->pool, 9), &rig->count);
+	atomic_add(!ants_set_cpumask(rig->pool, cpumask_of(1)), &rig->count);
+	atomic_add(!task_nice(current), &rig->count);
+}
+
+/* By a task of the pool itself, which is left alone as any other. */
+static void task_may_change_its_pool(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1 });
+
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, set_from_inside, rig), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 3);
+	expect_spot(rig, 0, 9, 1);
+	spot_end(rig, 0);
+}
+
+static void node_has_its_cpus(struct kunit *test)
+{
+	int node = cpu_to_node(1);
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1, .node = node,
+					.flags = ANTS_ON_NODE });
+	struct ants_place *place = rig->pool->place;
+
+	KUNIT_EXPECT_FALSE(test, place->any);
+	KUNIT_EXPECT_TRUE(test, cpumask_subset(cpumask_of_node(node),
+					       ants_place_cpus(place)));
+	spot_start(rig, 0);
+	KUNIT_EXPECT_EQ(test, cpu_to_node(spots[0].cpu), node);
+	set_place(rig, 0, 0);
+	spot_end(rig, 0);
+	expect_spot(rig, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(1, ants_place_cpus(rig->pool->place)));
+	spot_end(rig, 1);
+}
+
+/* Submitters go on and on while the place changes under them. */
+static void burst_while_it_changes(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 4, .queue_depth = 4 });
+	int i, accepted = 0;
+
+	for (i = 0; i < 4; i++)
+		call_start(rig, do_submit_many, 0, NULL);
+	for (i = 0; i < 150; i++) {
+		set_place(rig, i % 20, i % 2);
+		if (i % 3 == 0)
+			KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
+		KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1 + i % 4), 0);
+	}
+	set_place(rig, 8, 1);
+	atomic_set(&rig->stop, 1);
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]), 0);
+		accepted += rig->calls[i].accepted;
+	}
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), accepted);
+	EXPECT_SOON(test, calm(rig->pool));
+	expect_spot(rig, 0, 8, 1);
+	spot_end(rig, 0);
+}
+
+static struct kunit_case place_cases[] = {
+	KUNIT_CASE(new_workers_start_in_place),
+	KUNIT_CASE(new_worker_is_not_missed),
+	KUNIT_CASE(idle_workers_move_at_once),
+	KUNIT_CASE(busy_worker_moves_at_its_next_task),
+	KUNIT_CASE(worker_moves_before_it_parks),
+	KUNIT_CASE(leaving_workers_are_forgotten),
+	KUNIT_CASE(bad_values_change_nothing),
+	KUNIT_CASE(no_mask_means_all),
+	KUNIT_CASE(policy_is_kept),
+	KUNIT_CASE(task_may_change_its_pool),
+	KUNIT_CASE(node_has_its_cpus),
+	KUNIT_CASE(burst_while_it_changes),
+	{}
+};
+
+static struct kunit_suite place_suite = {
+	.name = "ants_place",
+	.test_cases = place_cases,
+};
+
+kunit_test_suite(place_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of nice and cpumask");
+MODULE_LICENSE("GPL");
