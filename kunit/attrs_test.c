@@ -21,6 +21,8 @@ static void attrs_desc(const struct attrs_case *c, char *desc)
 static const struct attrs_case wrong[] = {
 	{ "lowest unknown flag", { .flags = ANTS_ALL_FLAGS + 1 } },
 	{ "highest unknown flag", { .flags = BIT(31) } },
+	{ "callers fail and run",
+	  { .flags = ANTS_NONBLOCKING | ANTS_CALLER_RUNS } },
 	{ "unknown beside known", { .flags = BIT(31) | ANTS_NO_PURGE } },
 	{ "nice below -20", { .nice = MIN_NICE - 1 } },
 	{ "nice above 19", { .nice = MAX_NICE + 1 } },
@@ -74,7 +76,10 @@ static const struct attrs_case extreme[] = {
 	{ "all CPUs", { .cpumask = cpu_possible_mask } },
 	{ "longest expiry", { .expiry_ms = INT_MAX } },
 	{ "shortest expiry", { .expiry_ms = 1 } },
-	{ "every flag at once", { .capacity = 2, .flags = ANTS_ALL_FLAGS } },
+	{ "every flag but one at once",
+	  { .capacity = 2, .flags = ANTS_ALL_FLAGS & ~ANTS_CALLER_RUNS } },
+	{ "every flag but another",
+	  { .capacity = 2, .flags = ANTS_ALL_FLAGS & ~ANTS_NONBLOCKING } },
 };
 
 KUNIT_ARRAY_PARAM(extreme, extreme, attrs_desc);

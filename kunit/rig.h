@@ -41,6 +41,7 @@ struct call {
 	int result;
 	int passed;
 	int accepted;
+	int value;
 };
 
 struct rig {

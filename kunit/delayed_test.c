@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work items with a delay: when they run, and what ends them before. */
+#include <linux/module.h>
+
+#include "work.h"
+
+static int queue_in(struct rig *rig, struct item *item, unsigned long delay)
+{
+	return ants_queue_delayed_work(rig->pool, &item->dwork, delay);
+}
+
+static struct rig *rig_small(struct kunit *test, unsigned int queue_depth)
+{
+	struct ants_attrs attrs = {
+		.capacity = 1, .queue_depth = queue_depth,
+	};
+
+	return rig_make(test, "delayed", attrs);
+}
+
+/* The pool is full, and the time of items[0] to items[@nr - 1] has come. */
+static struct rig *rig_late(struct kunit *test, struct item *items, int nr)
+{
+	struct rig *rig = rig_small(test, 0);
+	int i;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	for (i = 0; i < nr; i++) {
+		KUNIT_ASSERT_EQ(test, queue_in(rig, &items[i], 0), 0);
+		ASSERT_SOON(test, state_of(&items[i]) == ANTS_WORK_LATE);
+	}
+	return rig;
+}
+
+static void item_runs_not_before_its_time(struct kunit *test)
+{
+	static const unsigned long delays[] = { 0, 1, 2, 7, 30 };
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_small(test, 0);
+	unsigned long start;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(delays); i++) {
+		start = jiffies;
+		KUNIT_EXPECT_EQ(test, queue_in(rig, item, delays[i]), 0);
+		expect_ended(test, item, i + 1, RESULT(i + 1));
+		KUNIT_EXPECT_TRUE(test, time_after_eq(item->started,
+						      start + delays[i]));
+	}
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	expect_counted(test, rig->pool, ARRAY_SIZE(delays), 0);
+}
+
+static void item_is_accepted_when_its_time_comes(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_small(test, 0);
+
+	KUNIT_EXPECT_EQ(test, queue_in(rig, item, NEVER), 0);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, item, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)),
+			-EALREADY);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).submitted, 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 2);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, PROMPT), 0);
+	mod_timer(&item->dwork.timer, jiffies);
+	expect_ended(test, item, 1, RESULT(1));
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+static void cancel_stops_the_timer(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_small(test, 0);
+	struct call *waiter;
+
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], NEVER), 0);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[1], NEVER), 0);
+	waiter = start_wait(rig, &items[0], FOREVER);
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[0])));
+	KUNIT_EXPECT_FALSE(test, ants_work_cancel(work_of(&items[0])));
+	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&items[0].dwork.timer));
+	KUNIT_EXPECT_FALSE(test, timer_pending(&items[1].dwork.timer));
+	expect_waited(test, waiter, -ECANCELED);
+	expect_ended(test, &items[0], 0, -ECANCELED);
+	expect_ended(test, &items[1], 0, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], 1), 0);
+	expect_ended(test, &items[0], 1, RESULT(1));
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+/* One of three late ones goes; then the last one, and the way is free. */
+static void late_item_can_be_cancelled(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 4);
+	struct rig *rig = rig_late(test, items, 3);
+
+	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(rig->pool->has_late));
+	gate_open(&rig->gate);
+	expect_ended(test, &items[0], 1, RESULT(1));
+	expect_ended(test, &items[1], 0, -ECANCELED);
+	expect_ended(test, &items[2], 1, RESULT(1));
+	fill_pool(test, rig->pool, &rig->late, 1);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[3], 0), 0);
+	EXPECT_SOON(test, state_of(&items[3]) == ANTS_WORK_LATE);
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[3])));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+	gate_open(&rig->late);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[3])), 0);
+	expect_ended(test, &items[3], 1, RESULT(1));
+	expect_counted(test, rig->pool, 5, 0);
+}
+
+#define NR_LATE		5
+
+/* In the order in which they were due, before callers that came earlier. */
+static void late_items_go_first(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_LATE + 1);
+	struct rig *rig = rig_late(test, items, NR_LATE - 1);
+	struct call *submitter;
+	int i;
+
+	submitter = start_queue(rig, &items[NR_LATE], FOREVER);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[NR_LATE - 1], 0), 0);
+	EXPECT_SOON(test, state_of(&items[NR_LATE - 1]) == ANTS_WORK_LATE);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).submitted, 1);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	for (i = 0; i <= NR_LATE; i++) {
+		expect_ended(test, &items[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(test, items[i].place, i + 1);
+	}
+	expect_counted(test, rig->pool, NR_LATE + 2, 0);
+}
+
+#define NR_CROWD	40
+
+/* More than one round of them, and places for all: still before callers. */
+static void crowd_of_late_items_goes_first(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_CROWD + 2);
+	struct rig *rig = rig_late(test, items, NR_CROWD);
+	int i;
+
+	start_queue(rig, &items[NR_CROWD], FOREVER);
+	start_queue(rig, &items[NR_CROWD + 1], FOREVER);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 60), 0);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), NR_CROWD + 2);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	for (i = 0; i < NR_CROWD + 2; i++) {
+		expect_ended(test, &items[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(test, items[i].place, i + 1);
+	}
+	expect_counted(test, rig->pool, NR_CROWD + 3, 0);
+}
+
+/* Items that never come to run: both kinds, each with somebody who waits. */
+static void release_ends_items(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 3);
+	struct rig *rig = rig_late(test, items, 2);
+	struct call *calls[3];
+	int i;
+
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[2], NEVER), 0);
+	for (i = 0; i < 3; i++)
+		calls[i] = start_wait(rig, &items[i], FOREVER);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	for (i = 0; i < 3; i++) {
+		expect_waited(test, calls[i], -ESHUTDOWN);
+		expect_ended(test, &items[i], 0, -ESHUTDOWN);
+	}
+	KUNIT_EXPECT_FALSE(test, timer_pending(&items[2].dwork.timer));
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), -EBUSY);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, PROMPT), 0);
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, queue_in(rig, &items[i], i), 0);
+	for (i = 0; i < 3; i++)
+		expect_ended(test, &items[i], 1, RESULT(1));
+	expect_counted(test, rig->pool, 4, 0);
+}
+
+/* An item that runs and is to run later is ended, too. */
+static void release_ends_a_rearmed_item(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_small(test, 0);
+
+	item_start(rig, item, &rig->gate);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, item, 1), 0);
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_REARMED);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	gate_open(&rig->gate);
+	expect_ended(test, item, 1, -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, PROMPT), 0);
+}
+
+#define NR_FIRING	24
+
+/* Timers that are far away, due, about to fire, and pools that go: all end. */
+static void destroy_ends_items(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_FIRING);
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_pool *pool;
+	int i, round, result;
+
+	for (round = 0; round < 50; round++) {
+		pool = ants_pool_create(&attrs, "firing");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+		for (i = 0; i < NR_FIRING; i++)
+			KUNIT_EXPECT_EQ(test,
+					ants_queue_delayed_work(pool,
+								&items[i].dwork,
+								i % 3 ? i % 3 - 1 :
+								NEVER), 0);
+		udelay(round * 100);
+		KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+		for (i = 0; i < NR_FIRING; i++) {
+			KUNIT_EXPECT_EQ(test, state_of(&items[i]),
+					ANTS_WORK_IDLE);
+			KUNIT_EXPECT_FALSE(test,
+					   timer_pending(&items[i].dwork.timer));
+			ants_work_wait(work_of(&items[i]), &result);
+			if (result != -ESHUTDOWN)
+				KUNIT_EXPECT_EQ(test, result,
+						RESULT(atomic_read(&items[i].ran)));
+		}
+	}
+}
+
+/* It queues itself, until it is told to end. */
+static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_small(test, 0);
+	int round, ran;
+	u64 cancelled;
+
+	item->pool = rig->pool;
+	item->delayed = true;
+	for (round = 1; round <= 5; round++) {
+		item->more = INT_MAX;
+		item->delay = round % 2;
+		ran = atomic_read(&item->ran);
+		KUNIT_EXPECT_EQ(test, queue_in(rig, item, 0), 0);
+		EXPECT_SOON(test, atomic_read(&item->ran) >= ran + 5);
+		KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(item)), 0);
+		ran = atomic_read(&item->ran);
+		KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_IDLE);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+		KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), ran);
+	}
+	KUNIT_EXPECT_FALSE(test, item->twice);
+	cancelled = stats_of(rig->pool).cancelled;
+	expect_counted(test, rig->pool, ran + cancelled, cancelled);
+}
+
+/* A run that ends does not see its own delay as a place in the pool. */
+static void rearmed_item_leaves_its_place(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_small(test, 0);
+
+	item_start(rig, &items[0], &rig->gate);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], NEVER), 0);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, state_of(&items[0]) == ANTS_WORK_DELAYED);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[1])), 0);
+	expect_ended(test, &items[1], 1, RESULT(1));
+	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[0])), 1);
+	expect_ended(test, &items[0], 1, -ECANCELED);
+	expect_counted(test, rig->pool, 2, 0);
+}
+
+static struct kunit_case delayed_cases[] = {
+	KUNIT_CASE(item_runs_not_before_its_time),
+	KUNIT_CASE(item_is_accepted_when_its_time_comes),
+	KUNIT_CASE(cancel_stops_the_timer),
+	KUNIT_CASE(late_item_can_be_cancelled),
+	KUNIT_CASE(late_items_go_first),
+	KUNIT_CASE(crowd_of_late_items_goes_first),
+	KUNIT_CASE(release_ends_items),
+	KUNIT_CASE(release_ends_a_rearmed_item),
+	KUNIT_CASE(destroy_ends_items),
+	KUNIT_CASE(periodic_item_is_ended_by_cancel_sync),
+	KUNIT_CASE(rearmed_item_leaves_its_place),
+	{}
+};
+
+static struct kunit_suite delayed_suite = {
+	.name = "ants_delayed",
+	.test_cases = delayed_cases,
+};
+
+kunit_test_suite(delayed_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of work items with a delay");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Races of work items: cancel against start, finish, timers, release and
+ * reboot, and memory that is freed as soon as it may be. Each is tried many
+ * times; what comes of it is counted, never timed.
+ */
+#include <linux/module.h>
+
+#include "work.h"
+
+#define NR_CANCELLED	3000
+#define NR_CLOSED	3000
+#define NR_FREED	1000
+#define NR_FIRED	200
+
+/* One item that several threads fight over. */
+struct fight {
+	struct item *item;
+	atomic_t accepted;
+	atomic_t cancelled;
+	atomic_t waits;
+	atomic_t wrong;
+};
+
+static struct fight *fight_make(struct kunit *test)
+{
+	struct fight *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->item = items_alloc(test, 1);
+	return f;
+}
+
+static bool stopped(struct call *call)
+{
+	cond_resched();
+	return atomic_read(&call->rig->stop);
+}
+
+/* Queues it until the pool has taken it @timeout times. */
+static int do_queue_many(struct call *call)
+{
+	struct fight *f = call->data;
+	int err;
+
+	while (!stopped(call) && atomic_read(&f->accepted) < call->timeout) {
+		err = ants_queue_work(call->pool, work_of(f->item));
+		if (!err)
+			atomic_inc(&f->accepted);
+		else if (err != -EALREADY && err != -ECANCELED)
+			return err;
+	}
+	return 0;
+}
+
+/* Waits for up to three runs more, so that some take place. */
+static bool turn(struct call *call, struct fight *f)
+{
+	if (stopped(call) ||
+	    atomic_read(&f->accepted) - call->accepted < call->value % 4)
+		return false;
+	call->accepted = atomic_read(&f->accepted);
+	call->value++;
+	return true;
+}
+
+static int do_cancel_many(struct call *call)
+{
+	struct fight *f = call->data;
+
+	while (!stopped(call))
+		if (turn(call, f) && ants_work_cancel(work_of(f->item)))
+			atomic_inc(&f->cancelled);
+	return 0;
+}
+
+/* Each wait ends, with a result that the item can have. */
+static int do_wait_many(struct call *call)
+{
+	struct fight *f = call->data;
+	int err, result;
+
+	while (!stopped(call)) {
+		err = ants_work_wait(work_of(f->item), &result);
+		if (err || (result < RESULT(1) && result != -ECANCELED &&
+			    result != -EINVAL && result != -ESHUTDOWN))
+			atomic_inc(&f->wrong);
+		atomic_inc(&f->waits);
+	}
+	return 0;
+}
+
+static int do_cancel_sync_many(struct call *call)
+{
+	struct fight *f = call->data;
+	int ret;
+
+	while (!stopped(call)) {
+		ret = turn(call, f) ?
+		      ants_work_cancel_sync(work_of(f->item)) : 0;
+		if (ret < 0)
+			atomic_inc(&f->wrong);
+		else
+			atomic_add(ret, &f->cancelled);
+	}
+	return 0;
+}
+
+/* What was accepted has run or was cancelled, once each. */
+static void expect_none_lost(struct rig *rig, struct fight *f)
+{
+	struct kunit *test = rig->test;
+	struct ants_stats stats;
+
+	atomic_set(&rig->stop, 1);
+	expect_results(rig, 0, 0);
+	KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(f->item)), 0);
+	ants_pool_stats(rig->pool, &stats);
+	KUNIT_EXPECT_EQ(test, stats.submitted, atomic_read(&f->accepted));
+	KUNIT_EXPECT_EQ(test, stats.completed, atomic_read(&f->item->ran));
+	KUNIT_EXPECT_EQ(test, stats.completed + stats.cancelled,
+			stats.submitted);
+	KUNIT_EXPECT_GE(test, stats.cancelled, atomic_read(&f->cancelled));
+	KUNIT_EXPECT_FALSE(test, f->item->twice);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->wrong), 0);
+	kunit_info(test, "%d accepted, %d ran, %llu cancelled, %d waits\n",
+		   atomic_read(&f->accepted), atomic_read(&f->item->ran),
+		   stats.cancelled, atomic_read(&f->waits));
+}
+
+static void fight_over(struct kunit *test, int (*cancel)(struct call *call),
+		       bool wait)
+{
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
+	struct fight *f = fight_make(test);
+	struct rig *rig = rig_make(test, "fight", attrs);
+	struct call *queue;
+
+	call_start(rig, cancel, 0, f);
+	if (wait)
+		call_start(rig, do_wait_many, 0, f);
+	queue = call_start(rig, do_queue_many, NR_CANCELLED, f);
+	wait_for_completion(&queue->done);
+	expect_none_lost(rig, f);
+	KUNIT_EXPECT_GE(test, atomic_read(&f->accepted), NR_CANCELLED);
+}
+
+static void cancel_against_start_and_finish(struct kunit *test)
+{
+	fight_over(test, do_cancel_many, false);
+}
+
+static void cancel_sync_against_start_and_finish(struct kunit *test)
+{
+	fight_over(test, do_cancel_sync_many, false);
+}
+
+static void waits_against_all(struct kunit *test)
+{
+	fight_over(test, do_cancel_many, true);
+}
+
+/* --- release and reboot ---------------------------------------------------------- */
+
+/* Closes the pool and opens it again. */
+static int do_close_many(struct call *call)
+{
+	int err = 0;
+
+	while (!stopped(call) && !err) {
+		call->value++;
+		err = ants_release_timeout(call->pool, PROMPT) ?:
+		      ants_reboot(call->pool);
+	}
+	return err;
+}
+
+/* Tries to hand the item over in one way after the other. */
+static int do_try_many(struct call *call)
+{
+	struct fight *f = call->data;
+	int i, err;
+
+	for (i = 0; i < NR_CLOSED && !stopped(call); i++) {
+		err = i & 1 ? ants_queue_work(call->pool, work_of(f->item)) :
+			      ants_queue_delayed_work(call->pool,
+						      &f->item->dwork, i & 2);
+		atomic_add(!err, &f->accepted);
+		if (err && err != -EALREADY && err != -ESHUTDOWN &&
+		    err != -ECANCELED)
+			return err;
+	}
+	return 0;
+}
+
+static void release_and_reboot_against_items(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
+	struct fight *f = fight_make(test);
+	struct rig *rig = rig_make(test, "fight", attrs);
+	struct call *close, *try;
+	struct ants_stats stats;
+
+	close = call_start(rig, do_close_many, 0, f);
+	call_start(rig, do_cancel_many, 0, f);
+	call_start(rig, do_wait_many, 0, f);
+	try = call_start(rig, do_try_many, 0, f);
+	wait_for_completion(&try->done);
+	atomic_set(&rig->stop, 1);
+	expect_results(rig, 0, 0);
+	KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(f->item)), 0);
+	ants_pool_stats(rig->pool, &stats);
+	KUNIT_EXPECT_EQ(test, stats.completed, atomic_read(&f->item->ran));
+	KUNIT_EXPECT_EQ(test, stats.completed + stats.cancelled,
+			stats.submitted);
+	/* Those whose time never came were not submitted. */
+	KUNIT_EXPECT_LE(test, stats.submitted, atomic_read(&f->accepted));
+	KUNIT_EXPECT_FALSE(test, f->item->twice);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->wrong), 0);
+	kunit_info(test, "%d closed, %d accepted, %d ran\n", close->value,
+		   atomic_read(&f->accepted), atomic_read(&f->item->ran));
+}
+
+/* --- memory ------------------------------------------------------------------------ */
+
+static struct item *item_new(void)
+{
+	struct item *item = kmalloc(sizeof(*item), GFP_KERNEL);
+
+	if (item)
+		item_init(item);
+	return item;
+}
+
+/* Keeps @data, a thread that waits, from sleeping. */
+static int do_prod(struct call *call)
+{
+	while (!stopped(call))
+		wake_up_process(call->data);
+	return 0;
+}
+
+static struct call *prod_start(struct rig *rig)
+{
+	return call_start(rig, do_prod, 0, current);
+}
+
+static void prod_stop(struct rig *rig, struct call *prod)
+{
+	atomic_set(&rig->stop, 1);
+	call_result(prod);
+}
+
+/* The waiter is awake when the item ends, and frees it at once. */
+static void waiter_frees_the_item(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct rig *rig = rig_make(test, "freed", attrs);
+	struct call *prod = prod_start(rig);
+	int i, err = 0, result = 0;
+	struct item *item;
+
+	for (i = 0; i < NR_FREED && !err; i++) {
+		item = item_new();
+		if (!item)
+			break;
+		err = ants_queue_work(rig->pool, work_of(item)) ?:
+		      ants_work_wait(work_of(item), &result);
+		if (!err && result != RESULT(1))
+			err = result;
+		kfree(item);
+	}
+	prod_stop(rig, prod);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	expect_counted(test, rig->pool, NR_FREED, 0);
+}
+
+static void canceller_frees_the_item(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
+	struct rig *rig = rig_make(test, "freed", attrs);
+	struct call *prod = prod_start(rig);
+	int i, err = 0, nr = 0;
+	struct item *item;
+
+	for (i = 0; i < NR_FREED && err >= 0; i++) {
+		item = item_new();
+		if (!item)
+			break;
+		KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)),
+				0);
+		ndelay(i % 64 * 500);
+		err = ants_work_cancel_sync(work_of(item));
+		nr += err > 0;
+		kfree(item);
+	}
+	prod_stop(rig, prod);
+	KUNIT_EXPECT_GE(test, err, 0);
+	KUNIT_EXPECT_EQ(test, i, NR_FREED);
+	expect_counted(test, rig->pool, NR_FREED, nr);
+}
+
+/* Its submitter, who still waits, does not touch it any more. */
+static void submitter_outlives_the_item(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct rig *rig = rig_make(test, "freed", attrs);
+	struct call *submitter;
+	struct item *item;
+	int i;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	for (i = 0; i < 200; i++) {
+		item = item_new();
+		KUNIT_ASSERT_NOT_NULL(test, item);
+		rig->nr_calls = 0;
+		submitter = start_queue(rig, item, FOREVER);
+		KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);
+		kfree(item);
+		expect_prompt(test, submitter);
+		KUNIT_EXPECT_EQ(test, call_stop(submitter), -ECANCELED);
+	}
+}
+
+/* --- timers ------------------------------------------------------------------------ */
+
+/* Items are armed on one CPU and taken back on the other. */
+struct arming {
+	struct ants_pool *pool;
+	struct item *item;
+	int nr;
+	int result;
+};
+
+static int do_arm(struct call *call)
+{
+	struct arming *a = call->data;
+	struct item *item;
+
+	while (!stopped(call)) {
+		/* Pairs with the release in wait_armed(). */
+		item = smp_load_acquire(&a->item);
+		if (!item)
+			continue;
+		a->result = ants_queue_delayed_work(a->pool, &item->dwork,
+						    a->nr++ & 1);
+		/* Pairs with the acquire in wait_armed(). */
+		smp_store_release(&a->item, NULL);
+	}
+	return 0;
+}
+
+/* Hands it over, and waits until it is armed and its time has nearly come. */
+static void wait_armed(struct arming *a, struct item *item, int i)
+{
+	unsigned long end;
+
+	/* Pairs with the acquire in do_arm(). */
+	smp_store_release(&a->item, item);
+	/* Pairs with the release in do_arm(). */
+	while (smp_load_acquire(&a->item))
+		cond_resched();
+	end = jiffies + 2;
+	while (state_of(item) == ANTS_WORK_DELAYED &&
+	       timer_pending(&item->dwork.timer) && time_before(jiffies, end))
+		cpu_relax();
+	ndelay(i % 32 * 100);
+}
+
+static void cancel_against_the_timer(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct arming *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+	int i, ret = 0, cancelled = 0;
+	struct item *item;
+	struct rig *rig;
+	struct call *call;
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+	rig = rig_make(test, "armed", attrs);
+	a->pool = rig->pool;
+	call = call_start(rig, do_arm, 0, a);
+	set_cpus_allowed_ptr(call->task, cpumask_of(1));
+	set_cpus_allowed_ptr(current, cpumask_of(0));
+	for (i = 0; i < NR_FIRED && ret >= 0; i++) {
+		item = item_new();
+		if (!item)
+			break;
+		wait_armed(a, item, i);
+		ret = a->result ?: ants_work_cancel_sync(work_of(item));
+		cancelled += ret > 0;
+		kfree(item);
+		cond_resched();
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	KUNIT_EXPECT_GE(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, i, NR_FIRED);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	kunit_info(test, "%d of %d cancelled\n", cancelled, i);
+}
+
+static struct kunit_case race_work_cases[] = {
+	KUNIT_CASE(cancel_against_start_and_finish),
+	KUNIT_CASE(cancel_sync_against_start_and_finish),
+	KUNIT_CASE(waits_against_all),
+	KUNIT_CASE(release_and_reboot_against_items),
+	KUNIT_CASE(waiter_frees_the_item),
+	KUNIT_CASE(canceller_frees_the_item),
+	KUNIT_CASE(submitter_outlives_the_item),
+	KUNIT_CASE(cancel_against_the_timer),
+	{}
+};
+
+static struct kunit_suite race_work_suite = {
+	.name = "ants_race_work",
+	.test_cases = race_work_cases,
+};
+
+kunit_test_suite(race_work_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of races of work items");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Work items for the suites about them. Items are allocated before the rig of
+ * their test is made, so that they outlive its pool. An item counts its runs;
+ * its result tells them apart.
+ */
+#ifndef _ANTS_KUNIT_WORK_H
+#define _ANTS_KUNIT_WORK_H
+
+#include "rig.h"
+
+#define FOREVER		MAX_SCHEDULE_TIMEOUT
+/* A delay that never ends by itself. */
+#define NEVER		(3600UL * HZ)
+/* The result of run number @nr, from 1 on. */
+#define RESULT(nr)	(100 + (nr))
+
+struct item {
+	struct ants_delayed_work dwork;
+	struct ants_pool *pool;
+	struct gate *gate;
+	atomic_t inside;
+	atomic_t ran;
+	/* Runs that it still asks for itself, and what it was told. */
+	int more;
+	unsigned long delay;
+	bool delayed;
+	int queued;
+	bool told;
+	bool twice;
+	unsigned long started;
+	int place;
+};
+
+/* Places are given out in the order in which items start. */
+static atomic_t items_started;
+
+static inline struct ants_work *work_of(struct item *item)
+{
+	return &item->dwork.work;
+}
+
+static inline int item_requeue(struct item *item)
+{
+	return item->delayed ?
+	       ants_queue_delayed_work(item->pool, &item->dwork, item->delay) :
+	       ants_queue_work(item->pool, work_of(item));
+}
+
+static inline int item_fn(struct ants_work *work)
+{
+	struct item *item = container_of(work, struct item, dwork.work);
+	int nr;
+
+	if (atomic_inc_return(&item->inside) != 1)
+		item->twice = true;
+	item->started = jiffies;
+	item->place = atomic_inc_return(&items_started);
+	if (item->more && item->more--)
+		item->queued = item_requeue(item);
+	if (item->gate)
+		gate_task(item->gate);
+	item->told = ants_work_cancelled(work);
+	nr = atomic_read(&item->ran) + 1;
+	atomic_dec(&item->inside);
+	atomic_set(&item->ran, nr);
+	return RESULT(nr);
+}
+
+static inline void item_init(struct item *item)
+{
+	memset(item, 0, sizeof(*item));
+	INIT_ANTS_DELAYED_WORK(&item->dwork, item_fn);
+}
+
+static inline struct item *items_alloc(struct kunit *test, int nr)
+{
+	struct item *items = kunit_kcalloc(test, nr, sizeof(*items), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, items);
+	atomic_set(&items_started, 0);
+	while (nr--)
+		item_init(&items[nr]);
+	return items;
+}
+
+static inline enum ants_work_state state_of(struct item *item)
+{
+	return READ_ONCE(work_of(item)->state);
+}
+
+static inline unsigned int nr_waiters_of(struct item *item)
+{
+	return READ_ONCE(work_of(item)->nr_waiters);
+}
+
+/* It has ended, after @runs runs, with @result. */
+static inline void expect_ended(struct kunit *test, struct item *item, int runs,
+				int result)
+{
+	int got = 0;
+
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item),
+						     TEST_DEADLINE, &got), 0);
+	KUNIT_EXPECT_EQ(test, got, result);
+	KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), runs);
+	KUNIT_EXPECT_FALSE(test, item->twice);
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_IDLE);
+	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(work_of(item)->pool), NULL);
+}
+
+/* It runs, and stops at @gate. */
+static inline void item_start(struct rig *rig, struct item *item,
+			      struct gate *gate)
+{
+	int goal = atomic_read(&gate->entered) + 1;
+
+	item->gate = gate;
+	KUNIT_ASSERT_EQ(rig->test, ants_queue_work(rig->pool, work_of(item)), 0);
+	ASSERT_SOON(rig->test, atomic_read(&gate->entered) == goal);
+}
+
+/* As many plain tasks at the rig's gate as the pool takes. */
+static inline void fill_up(struct rig *rig)
+{
+	int err;
+
+	do {
+		err = ants_try_submit(rig->pool, gate_task, &rig->gate);
+	} while (!err);
+	KUNIT_ASSERT_EQ(rig->test, err, -EAGAIN);
+}
+
+/* No task is in the pool, and each of them is accounted for. */
+static inline void expect_counted(struct kunit *test, struct ants_pool *pool,
+				  u64 submitted, u64 cancelled)
+{
+	struct ants_stats stats;
+
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, TEST_DEADLINE), 0);
+	ants_pool_stats(pool, &stats);
+	KUNIT_EXPECT_EQ(test, stats.submitted, submitted);
+	KUNIT_EXPECT_EQ(test, stats.cancelled, cancelled);
+	KUNIT_EXPECT_EQ(test, stats.completed, submitted - cancelled);
+}
+
+/* Calls to start; data is the item, value the result that it is told. */
+
+static inline int do_work_wait(struct call *call)
+{
+	return ants_work_wait_timeout(work_of(call->data), call->timeout,
+				      &call->value);
+}
+
+static inline int do_cancel_sync(struct call *call)
+{
+	return ants_work_cancel_sync(work_of(call->data));
+}
+
+static inline int do_queue_wait(struct call *call)
+{
+	return ants_queue_work_timeout(call->pool, work_of(call->data),
+				       call->timeout);
+}
+
+/* A caller that waits for the end of @item. */
+static inline struct call *start_wait(struct rig *rig, struct item *item,
+				      unsigned long timeout)
+{
+	unsigned int nr = nr_waiters_of(item);
+	struct call *call;
+
+	call = call_start(rig, do_work_wait, timeout, item);
+	EXPECT_SOON(rig->test, nr_waiters_of(item) == nr + 1);
+	return call;
+}
+
+/* A submitter that waits for a place for @item. */
+static inline struct call *start_queue(struct rig *rig, struct item *item,
+				       unsigned long timeout)
+{
+	unsigned int nr = ants_nr_waiting(rig->pool);
+	struct call *call;
+
+	call = call_start(rig, do_queue_wait, timeout, item);
+	EXPECT_SOON(rig->test, ants_nr_waiting(rig->pool) == nr + 1);
+	return call;
+}
+
+/* A wake-up that got lost is made up for after 30 s: what is due comes before. */
+#define PROMPT		(20 * HZ)
+
+static inline void expect_prompt(struct kunit *test, struct call *call)
+{
+	unsigned long end = jiffies + PROMPT;
+
+	while (!call_returned(call) && time_before(jiffies, end))
+		usleep_range(200, 1000);
+	KUNIT_EXPECT_TRUE(test, call_returned(call));
+}
+
+static inline void expect_waited(struct kunit *test, struct call *call,
+				 int result)
+{
+	expect_prompt(test, call);
+	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, call->value, result);
+}
+
+#endif /* _ANTS_KUNIT_WORK_H */

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Waiting for work items: who may, who is told what, and who gives up. */
+#include <linux/module.h>
+
+#include "work.h"
+
+/* The caller sleeps until the item ends, is killed, or told to stop. */
+static int do_wait_killable(struct call *call)
+{
+	int ret;
+
+	allow_signal(SIGKILL);
+	allow_signal(SIGUSR1);
+	ret = do_work_wait(call);
+	flush_signals(current);
+	return ret;
+}
+
+static int do_cancel_sync_killable(struct call *call)
+{
+	int ret;
+
+	allow_signal(SIGKILL);
+	ret = do_cancel_sync(call);
+	flush_signals(current);
+	return ret;
+}
+
+/* One item at the rig's gate. */
+static struct rig *rig_one(struct kunit *test, struct item *item)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 4 };
+	struct rig *rig = rig_make(test, "wait", attrs);
+
+	item_start(rig, item, &rig->gate);
+	return rig;
+}
+
+static void wait_may_time_out_and_be_repeated(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_one(test, item);
+	int result = 7;
+
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 0, &result),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, result, 7);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(work_of(item), NULL), 0);
+	expect_ended(test, item, 1, RESULT(1));
+	expect_ended(test, item, 1, RESULT(1));
+}
+
+/* Room for so many and no more; those who have it get the result. */
+static void waiters_are_bounded(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_one(test, item);
+	unsigned int i;
+
+	for (i = 0; i < ANTS_WORK_WAITERS; i++)
+		start_wait(rig, item, FOREVER);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(work_of(item), NULL), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 1, NULL),
+			-EBUSY);
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_RUNNING);
+	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), -EBUSY);
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_CANCELLING);
+	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), ANTS_WORK_WAITERS);
+	gate_open(&rig->gate);
+	for (i = 0; i < ANTS_WORK_WAITERS; i++)
+		expect_waited(test, &rig->calls[i], RESULT(1));
+	expect_ended(test, item, 1, RESULT(1));
+}
+
+/* The place of one that gave up is free again. */
+static void stopped_waiter_leaves_its_place(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_one(test, item);
+	unsigned int i;
+
+	for (i = 0; i < ANTS_WORK_WAITERS; i++)
+		start_wait(rig, item, FOREVER);
+	KUNIT_EXPECT_EQ(test, call_stop(&rig->calls[3]), -EINTR);
+	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), ANTS_WORK_WAITERS - 1);
+	start_wait(rig, item, FOREVER);
+	gate_open(&rig->gate);
+	for (i = 0; i <= ANTS_WORK_WAITERS; i++)
+		if (i != 3)
+			expect_waited(test, &rig->calls[i], RESULT(1));
+	expect_ended(test, item, 1, RESULT(1));
+}
+
+static void killed_waiter_gives_up(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_one(test, item);
+	struct call *killed, *other;
+
+	killed = call_start(rig, do_wait_killable, FOREVER, item);
+	EXPECT_SOON(test, nr_waiters_of(item) == 1);
+	other = start_wait(rig, item, FOREVER);
+	send_sig(SIGUSR1, killed->task, 1);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, call_returned(killed));
+	send_sig(SIGKILL, killed->task, 1);
+	expect_prompt(test, killed);
+	KUNIT_EXPECT_EQ(test, call_stop(killed), -EINTR);
+	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), 1);
+	gate_open(&rig->gate);
+	expect_waited(test, other, RESULT(1));
+	expect_ended(test, item, 1, RESULT(1));
+}
+
+/* It promises that the item may be freed. */
+static void cancel_sync_is_not_killed(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_one(test, item);
+	struct call *call;
+
+	call = call_start(rig, do_cancel_sync_killable, 0, item);
+	EXPECT_SOON(test, nr_waiters_of(item) == 1);
+	send_sig(SIGKILL, call->task, 1);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	gate_open(&rig->gate);
+	expect_prompt(test, call);
+	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	expect_ended(test, item, 1, RESULT(1));
+}
+
+/* Whoever waits for the item hears that its submitter gave up, at once. */
+static void waiters_hear_of_a_submitter_that_gives_up(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_one(test, &items[0]);
+	struct call *submitter, *waiters[ANTS_WORK_WAITERS];
+	int i;
+
+	fill_up(rig);
+	submitter = start_queue(rig, &items[1], FOREVER);
+	for (i = 0; i < ANTS_WORK_WAITERS; i++)
+		waiters[i] = start_wait(rig, &items[1], FOREVER);
+	KUNIT_EXPECT_EQ(test, call_stop(submitter), -EINTR);
+	for (i = 0; i < ANTS_WORK_WAITERS; i++)
+		expect_waited(test, waiters[i], -EINTR);
+	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,
+						      work_of(&items[1]), 2),
+			-ETIMEDOUT);
+	expect_ended(test, &items[1], 0, -ETIMEDOUT);
+	gate_open(&rig->gate);
+	expect_ended(test, &items[0], 1, RESULT(1));
+}
+
+/* A pool that is closed ends the wait of submitter and waiter. */
+static void release_ends_both_waits(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_one(test, &items[0]);
+	struct call *submitter, *waiter;
+
+	fill_up(rig);
+	submitter = start_queue(rig, &items[1], FOREVER);
+	waiter = start_wait(rig, &items[1], FOREVER);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	expect_waited(test, waiter, -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), -ESHUTDOWN);
+	expect_ended(test, &items[1], 0, -ESHUTDOWN);
+	gate_open(&rig->gate);
+	expect_ended(test, &items[0], 1, RESULT(1));
+}
+
+/* --- waits inside a task of the same pool ---------------------------------------- */
+
+/* What a task of the pool finds out about other items, and itself. */
+struct insider {
+	struct ants_work work;
+	struct item *running;
+	struct item *ended;
+	struct item *pending;
+	int wait_self;
+	int cancel_self;
+	int wait_running;
+	int cancel_running;
+	int wait_ended;
+	int cancel_ended;
+	int wait_pending;
+	int cancel_pending;
+	int wait_cancelled;
+	int result;
+};
+
+static int insider_fn(struct ants_work *work)
+{
+	struct insider *in = container_of(work, struct insider, work);
+
+	in->wait_self = ants_work_wait(work, NULL);
+	in->wait_running = ants_work_wait(work_of(in->running), NULL);
+	in->wait_ended = ants_work_wait(work_of(in->ended), NULL);
+	in->wait_pending = ants_work_wait(work_of(in->pending), NULL);
+	in->cancel_pending = ants_work_cancel_sync(work_of(in->pending));
+	in->wait_cancelled = ants_work_wait(work_of(in->pending), &in->result);
+	in->cancel_ended = ants_work_cancel_sync(work_of(in->ended));
+	in->cancel_running = ants_work_cancel_sync(work_of(in->running));
+	in->cancel_self = ants_work_cancel_sync(work);
+	return ants_work_cancelled(work);
+}
+
+static void expect_insider(struct kunit *test, const struct insider *in, int err)
+{
+	KUNIT_EXPECT_EQ(test, in->wait_running, err);
+	KUNIT_EXPECT_EQ(test, in->cancel_running, err);
+	KUNIT_EXPECT_EQ(test, in->wait_ended, 0);
+	KUNIT_EXPECT_EQ(test, in->cancel_ended, 0);
+	KUNIT_EXPECT_EQ(test, in->wait_pending, err);
+	KUNIT_EXPECT_EQ(test, in->cancel_pending, 1);
+	KUNIT_EXPECT_EQ(test, in->wait_cancelled, 0);
+	KUNIT_EXPECT_EQ(test, in->result, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, in->wait_self, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, in->cancel_self, -EDEADLK);
+}
+
+static void task_may_not_wait_for_its_own_pool(struct kunit *test)
+{
+	struct insider *in = kunit_kzalloc(test, sizeof(*in), GFP_KERNEL);
+	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
+	struct item *items = items_alloc(test, 3);
+	struct rig *rig;
+	int result = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, in);
+	rig = rig_make(test, "insider", attrs);
+	INIT_ANTS_WORK(&in->work, insider_fn);
+	in->running = &items[0];
+	in->ended = &items[1];
+	in->pending = &items[2];
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(in->ended)), 0);
+	expect_ended(test, in->ended, 1, RESULT(1));
+	item_start(rig, in->running, &rig->gate);
+	fill_pool(test, rig->pool, &rig->late, 1);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, &in->work), 0);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(in->pending)),
+			0);
+	gate_open(&rig->late);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(&in->work, &result), 0);
+	KUNIT_EXPECT_EQ(test, result, 1);
+	expect_insider(test, in, -EDEADLK);
+	gate_open(&rig->gate);
+	expect_ended(test, in->running, 1, RESULT(1));
+	KUNIT_EXPECT_TRUE(test, in->running->told);
+	expect_ended(test, in->pending, 0, -ECANCELED);
+}
+
+static int wait_for_other(struct ants_work *work)
+{
+	struct insider *in = container_of(work, struct insider, work);
+
+	in->wait_running = ants_work_wait(work_of(in->running), &in->result);
+	return in->wait_running;
+}
+
+static void task_may_wait_for_another_pool(struct kunit *test)
+{
+	struct insider *in = kunit_kzalloc(test, sizeof(*in), GFP_KERNEL);
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig, *other;
+
+	KUNIT_ASSERT_NOT_NULL(test, in);
+	other = rig_make(test, "outsider", attrs);
+	rig = rig_one(test, item);
+	INIT_ANTS_WORK(&in->work, wait_for_other);
+	in->running = item;
+	KUNIT_EXPECT_EQ(test, ants_queue_work(other->pool, &in->work), 0);
+	EXPECT_SOON(test, nr_waiters_of(item) == 1);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(&in->work, NULL), 0);
+	KUNIT_EXPECT_EQ(test, in->wait_running, 0);
+	KUNIT_EXPECT_EQ(test, in->result, RESULT(1));
+}
+
+static struct kunit_case work_wait_cases[] = {
+	KUNIT_CASE(wait_may_time_out_and_be_repeated),
+	KUNIT_CASE(waiters_are_bounded),
+	KUNIT_CASE(stopped_waiter_leaves_its_place),
+	KUNIT_CASE(killed_waiter_gives_up),
+	KUNIT_CASE(cancel_sync_is_not_killed),
+	KUNIT_CASE(waiters_hear_of_a_submitter_that_gives_up),
+	KUNIT_CASE(release_ends_both_waits),
+	KUNIT_CASE(task_may_not_wait_for_its_own_pool),
+	KUNIT_CASE(task_may_wait_for_another_pool),
+	{}
+};
+
+static struct kunit_suite work_wait_suite = {
+	.name = "ants_work_wait",
+	.test_cases = work_wait_cases,
+};
+
+kunit_test_suite(work_wait_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of waits for work items");
+MODULE_LICENSE("GPL");
