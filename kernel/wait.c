@@ -98,17 +98,19 @@ static bool would_deadlock(const struct ants_pool *pool)
 /*
  * A slot for a waiter, so that it can be granted at any time. If one goes
  * without, those behind it do, too: else they could hold all slots while the
- * first one waits for one.
+ * first one waits for one. The first one may have lost its slot to the other
+ * priority, and needs the next that comes back.
  */
 static struct ants_slot *waiter_slot(struct ants_pool *pool,
 				     const struct ants_fifo *fifo)
 {
-	struct ants_waiter *last;
+	const struct ants_waiter *first, *last;
 
 	if (list_empty(&fifo->list))
 		return ants_stock_get(pool);
+	first = list_first_entry(&fifo->list, struct ants_waiter, node);
 	last = list_last_entry(&fifo->list, struct ants_waiter, node);
-	return last->slot ? ants_stock_get(pool) : NULL;
+	return first->slot && last->slot ? ants_stock_get(pool) : NULL;
 }
 
 /*

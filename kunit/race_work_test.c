@@ -9,7 +9,7 @@
 #include "work.h"
 
 #define NR_CANCELLED	3000
-#define NR_CLOSED	3000
+#define NR_CLOSED	1000
 #define NR_FREED	1000
 #define NR_FIRED	200
 
@@ -162,29 +162,33 @@ static void waits_against_all(struct kunit *test)
 
 /* --- release and reboot ---------------------------------------------------------- */
 
-/* Closes the pool and opens it again. */
+/* Closes the pool and opens it again, when it has taken some items meanwhile. */
 static int do_close_many(struct call *call)
 {
-	int err = 0;
+	struct fight *f = call->data;
+	int seen, err = 0;
 
 	while (!stopped(call) && !err) {
-		call->value++;
+		seen = atomic_read(&f->accepted) + call->value++ % 8;
+		while (!stopped(call) && atomic_read(&f->accepted) < seen)
+			;
 		err = ants_release_timeout(call->pool, PROMPT) ?:
 		      ants_reboot(call->pool);
 	}
 	return err;
 }
 
-/* Tries to hand the item over in one way after the other. */
+/* Hands the item over in one way after the other. */
 static int do_try_many(struct call *call)
 {
 	struct fight *f = call->data;
-	int i, err;
+	int i = 0, err;
 
-	for (i = 0; i < NR_CLOSED && !stopped(call); i++) {
+	while (!stopped(call) && atomic_read(&f->accepted) < NR_CLOSED) {
 		err = i & 1 ? ants_queue_work(call->pool, work_of(f->item)) :
 			      ants_queue_delayed_work(call->pool,
 						      &f->item->dwork, i & 2);
+		i += !err;
 		atomic_add(!err, &f->accepted);
 		if (err && err != -EALREADY && err != -ESHUTDOWN &&
 		    err != -ECANCELED)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pools of one function.
+ */
+#include "caller.h"
+
+#define NR	1000
+
+static atomic_long_t sum;
+static atomic_t nulls;
+
+/* Adds up what it is called with; NULL is a value like any other. */
+static void add_fn(void *data)
+{
+	atomic_long_add((long)data, &sum);
+	if (!data)
+		atomic_inc(&nulls);
+}
+
+static int func_init(struct kunit *test)
+{
+	atomic_long_set(&sum, 0);
+	atomic_set(&nulls, 0);
+	return 0;
+}
+
+static struct ants_pool *func_pool(struct kunit *test,
+				   const struct ants_attrs *attrs, ants_fn_t fn)
+{
+	struct ants_pool *pool = ants_pool_create_func(attrs, fn, "func");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	kunit_alloc_resource(test, test_pool_init, test_pool_free, GFP_KERNEL,
+			     pool);
+	return pool;
+}
+
+static void invoke_all(struct kunit *test, struct ants_pool *pool)
+{
+	long i;
+
+	for (i = 0; i < NR; i++)
+		KUNIT_ASSERT_EQ(test, ants_invoke(pool, (void *)i), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+}
+
+/* No function comes before every other wrong argument. */
+static void pool_without_a_function_is_refused(struct kunit *test)
+{
+	struct ants_attrs wrong = { .flags = BIT(31) };
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(NULL, NULL, "f")),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, NULL, "")),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, add_fn,
+							    "f")), -EINVAL);
+}
+
+static void each_value_arrives_once(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 10 };
+	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+
+	invoke_all(test, pool);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 499500L);
+	KUNIT_EXPECT_LE(test, stats_of(pool).peak_busy, 10U);
+}
+
+/* The value that other pools stop their workers with. */
+static void null_is_a_value(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+	int i;
+
+	for (i = 0; i < 100; i++)
+		KUNIT_ASSERT_EQ(test, ants_invoke(pool, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nulls), 100);
+	KUNIT_EXPECT_LE(test, stats_of(pool).spawned, 2ULL);
+}
+
+static void preallocated_threads_run_all(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 8, .flags = ANTS_PREALLOC };
+	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+
+	invoke_all(test, pool);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 499500L);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 8ULL);
+}
+
+static void full_pool_refuses(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 10,
+				    .flags = ANTS_NONBLOCKING };
+	struct ants_pool *pool = func_pool(test, &attrs, gate_task);
+	struct gate *gate = test_gate(test);
+	int i;
+
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, ants_invoke(pool, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, gate), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_try_invoke(pool, gate), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_invoke_timeout(pool, gate, 2), -ETIMEDOUT);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_try_invoke(pool, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_invoke_timeout(pool, gate, 0), 0);
+}
+
+static int call_invoke(void *arg)
+{
+	void **args = arg;
+
+	return ants_invoke(args[0], args[1]);
+}
+
+static void one_caller_may_wait(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 10, .max_blocking = 1 };
+	struct ants_pool *pool = func_pool(test, &attrs, gate_task);
+	struct gate *gate = test_gate(test);
+	void *args[] = { pool, gate };
+	struct caller *caller;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_EQ(test, ants_invoke(pool, gate), 0);
+	caller = call_async(test, call_invoke, args);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, gate), -EBUSY);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, caller_result(test, caller), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 11);
+}
+
+/* The same before and after a reboot. */
+static void reboot_keeps_the_function(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 10 };
+	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+
+	invoke_all(test, pool);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+	invoke_all(test, pool);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 2 * 499500L);
+}
+
+static void other_pools_have_no_function(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "plain");
+
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_invoke_timeout(pool, NULL, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_try_invoke(pool, NULL), -EINVAL);
+}
+
+static struct kunit_case func_cases[] = {
+	KUNIT_CASE(pool_without_a_function_is_refused),
+	KUNIT_CASE(each_value_arrives_once),
+	KUNIT_CASE(null_is_a_value),
+	KUNIT_CASE(preallocated_threads_run_all),
+	KUNIT_CASE(full_pool_refuses),
+	KUNIT_CASE(one_caller_may_wait),
+	KUNIT_CASE(reboot_keeps_the_function),
+	KUNIT_CASE(other_pools_have_no_function),
+	{}
+};
+
+static struct kunit_suite func_suite = {
+	.name = "ants_func",
+	.init = func_init,
+	.test_cases = func_cases,
+};
+
+kunit_test_suite(func_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of pools of one function");
+MODULE_LICENSE("GPL");

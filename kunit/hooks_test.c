@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Functions of the client's at the start and the end of each thread.
+ */
+#include "caller.h"
+
+#define MARK	0x616e7473
+
+/* What worker_init() makes for each thread, and its tasks find. */
+struct mine {
+	unsigned int mark;
+	struct task_struct *thread;
+	int tasks;
+};
+
+static struct ants_pool *seen_pool;
+static atomic_t nr_init, nr_exit, nr_wrong, fails, ran;
+
+static void *make_mine(struct ants_pool *pool)
+{
+	struct mine *mine;
+
+	if (atomic_dec_if_positive(&fails) >= 0)
+		return ERR_PTR(-EIO);
+	mine = kzalloc(sizeof(*mine), GFP_KERNEL);
+	if (!mine)
+		return ERR_PTR(-ENOMEM);
+	mine->mark = MARK;
+	mine->thread = current;
+	seen_pool = pool;
+	atomic_inc(&nr_init);
+	return mine;
+}
+
+static void free_mine(struct ants_pool *pool, void *data)
+{
+	struct mine *mine = data;
+
+	if (mine->mark != MARK || mine->thread != current)
+		atomic_inc(&nr_wrong);
+	mine->mark = 0;
+	atomic_inc(&nr_exit);
+	kfree(mine);
+}
+
+static void use_mine(void *data)
+{
+	struct mine *mine = ants_worker_data();
+
+	if (!mine || mine->mark != MARK || mine->thread != current)
+		atomic_inc(&nr_wrong);
+	else
+		mine->tasks++;
+	atomic_inc(&ran);
+}
+
+static int hooks_init(struct kunit *test)
+{
+	atomic_set(&nr_init, 0);
+	atomic_set(&nr_exit, 0);
+	atomic_set(&nr_wrong, 0);
+	atomic_set(&fails, 0);
+	atomic_set(&ran, 0);
+	return 0;
+}
+
+static const struct ants_attrs hooked = {
+	.capacity = 4, .expiry_ms = 20,
+	.worker_init = make_mine, .worker_exit = free_mine,
+};
+
+static void submit_some(struct kunit *test, struct ants_pool *pool, int nr)
+{
+	while (nr--)
+		KUNIT_ASSERT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+}
+
+static void task_finds_the_data_of_its_thread(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "hooked");
+
+	submit_some(test, pool, 200);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
+	KUNIT_EXPECT_PTR_EQ(test, seen_pool, pool);
+	KUNIT_EXPECT_EQ(test, (u64)atomic_read(&nr_init),
+			stats_of(pool).spawned);
+}
+
+static void each_thread_that_expires_says_so(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "expires");
+
+	submit_some(test, pool, 20);
+	EXPECT_SOON(test, !ants_nr_running(pool));
+	EXPECT_SOON(test, atomic_read(&nr_exit) == atomic_read(&nr_init));
+	KUNIT_EXPECT_GE(test, atomic_read(&nr_init), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
+}
+
+static void release_waits_for_the_last_exit(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "release");
+
+	submit_some(test, pool, 20);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_exit), atomic_read(&nr_init));
+}
+
+static void tune_up_makes_data_for_the_new(struct kunit *test)
+{
+	struct ants_attrs attrs = hooked;
+	struct ants_pool *pool;
+
+	attrs.flags = ANTS_PREALLOC;
+	pool = test_pool(test, &attrs, "grows");
+	EXPECT_SOON(test, atomic_read(&nr_init) == 4);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 6), 0);
+	EXPECT_SOON(test, atomic_read(&nr_init) == 6);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	EXPECT_SOON(test, atomic_read(&nr_exit) == 5);
+}
+
+/* No task runs without its data; the pool tries again, and none is lost. */
+static void failing_init_is_tried_again(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "fails");
+
+	atomic_set(&fails, 3);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	EXPECT_SOON(test, atomic_read(&ran) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
+	KUNIT_EXPECT_LE(test, atomic_read(&fails), 0);
+}
+
+static void flush_waits_for_a_thread_with_data(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "flush");
+
+	atomic_set(&fails, 2);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
+}
+
+/* What failed has no data, and nothing to take back. */
+static void failed_thread_has_no_exit(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "noexit");
+
+	atomic_set(&fails, 1);
+	submit_some(test, pool, 1);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_exit), atomic_read(&nr_init));
+	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 1);
+}
+
+static void note_data(void *data)
+{
+	*(void **)data = ants_worker_data();
+}
+
+static void no_hooks_no_data(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "none");
+	void *found = &found;
+
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_data, &found), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_NULL(test, found);
+	KUNIT_EXPECT_NULL(test, ants_worker_data());
+}
+
+static void private_is_what_it_was(struct kunit *test)
+{
+	struct ants_attrs attrs = { .private = test };
+
+	KUNIT_EXPECT_PTR_EQ(test, ants_pool_private(test_pool(test, &attrs,
+							      "private")),
+			    (void *)test);
+}
+
+static struct kunit_case hooks_cases[] = {
+	KUNIT_CASE(task_finds_the_data_of_its_thread),
+	KUNIT_CASE(each_thread_that_expires_says_so),
+	KUNIT_CASE(release_waits_for_the_last_exit),
+	KUNIT_CASE(tune_up_makes_data_for_the_new),
+	KUNIT_CASE(failing_init_is_tried_again),
+	KUNIT_CASE(flush_waits_for_a_thread_with_data),
+	KUNIT_CASE(failed_thread_has_no_exit),
+	KUNIT_CASE(no_hooks_no_data),
+	KUNIT_CASE(private_is_what_it_was),
+	{}
+};
+
+static struct kunit_suite hooks_suite = {
+	.name = "ants_hooks",
+	.init = hooks_init,
+	.test_cases = hooks_cases,
+};
+
+kunit_test_suite(hooks_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of the functions around each thread");
+MODULE_LICENSE("GPL");

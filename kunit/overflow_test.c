@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What becomes of a task that does not fit: its caller runs it, or hears of the
+ * next place. (Waiting and failing have suites of their own.)
+ */
+#include "caller.h"
+
+static atomic_t nr_room;
+static int room_result;
+
+/* In whatever context: hands over what did not fit. */
+static void hand_over(struct ants_pool *pool)
+{
+	atomic_inc(&nr_room);
+	room_result = ants_try_submit(pool, count_task,
+				      ants_pool_private(pool));
+}
+
+static int overflow_init(struct kunit *test)
+{
+	atomic_set(&nr_room, 0);
+	room_result = 1;
+	return 0;
+}
+
+struct witness {
+	struct task_struct *thread;
+	int ran;
+};
+
+static void note_thread(void *data)
+{
+	struct witness *witness = data;
+
+	witness->thread = current;
+	witness->ran++;
+}
+
+static void caller_runs_what_does_not_fit(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2,
+				    .flags = ANTS_CALLER_RUNS };
+	struct ants_pool *pool = test_pool(test, &attrs, "runs");
+	struct gate *gate = test_gate(test);
+	struct witness witness = { };
+
+	fill_pool(test, pool, gate, 2);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_thread, &witness), 0);
+	KUNIT_EXPECT_PTR_EQ(test, witness.thread, current);
+	KUNIT_EXPECT_EQ(test, witness.ran, 1);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).caller_runs, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).submitted, 2ULL);
+	gate_open(gate);
+	EXPECT_SOON(test, !ants_nr_busy(pool));
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_thread, &witness), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_PTR_NE(test, witness.thread, current);
+	KUNIT_EXPECT_EQ(test, witness.ran, 2);
+}
+
+/* The policy is that of ants_submit() alone. */
+static void only_ants_submit_runs_it_here(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1,
+				    .flags = ANTS_CALLER_RUNS };
+	struct ants_pool *pool = test_pool(test, &attrs, "alone");
+	struct gate *gate = test_gate(test);
+	struct witness witness = { };
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, note_thread, &witness),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, note_thread, &witness,
+						  1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_thread, &witness),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, witness.ran, 0);
+}
+
+struct nest {
+	struct ants_pool *pool;
+	struct witness inner;
+	struct task_struct *outer;
+	int result;
+};
+
+static void submit_inside(void *data)
+{
+	struct nest *nest = data;
+
+	nest->outer = current;
+	nest->result = ants_submit(nest->pool, note_thread, &nest->inner);
+}
+
+/* Where another pool says -EDEADLK. */
+static void task_runs_what_it_submits(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1,
+				    .flags = ANTS_CALLER_RUNS };
+	struct nest nest = { .pool = test_pool(test, &attrs, "nest") };
+
+	KUNIT_EXPECT_EQ(test, ants_submit(nest.pool, submit_inside, &nest), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(nest.pool), 0);
+	KUNIT_EXPECT_EQ(test, nest.result, 0);
+	KUNIT_EXPECT_PTR_EQ(test, nest.inner.thread, nest.outer);
+}
+
+static void batch_is_run_here_too(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1,
+				    .flags = ANTS_CALLER_RUNS };
+	struct ants_pool *pool = test_pool(test, &attrs, "batch");
+	struct gate *gate = test_gate(test);
+	struct witness witness = { };
+	struct ants_task tasks[] = {
+		{ note_thread, &witness }, { note_thread, &witness },
+	};
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), 2);
+	KUNIT_EXPECT_EQ(test, witness.ran, 2);
+}
+
+static struct ants_pool *room_pool(struct kunit *test, atomic_t *count,
+				   unsigned int flags)
+{
+	struct ants_attrs attrs = { .capacity = 1, .room = hand_over,
+				    .private = count, .flags = flags };
+
+	return test_pool(test, &attrs, "room");
+}
+
+static void callback_comes_once_when_there_is_room(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test);
+
+	KUNIT_EXPECT_FALSE(test, ants_congested(pool));
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_TRUE(test, ants_congested(pool));
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(&count) == 1);
+	KUNIT_EXPECT_EQ(test, room_result, 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+	EXPECT_SOON(test, !ants_congested(pool));
+}
+
+static void nobody_was_sent_away_nobody_is_called(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+}
+
+static void growth_calls_back(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, ANTS_NONBLOCKING);
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
+	EXPECT_SOON(test, atomic_read(&count) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+static int never_runs(struct ants_work *work)
+{
+	return 0;
+}
+
+/* The canceller may be in whatever context, so that the timer calls back. */
+static void cancel_calls_back(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1,
+				    .room = hand_over };
+	atomic_t count = ATOMIC_INIT(0);
+	struct gate *gate = test_gate(test);
+	static struct ants_work work;
+	struct ants_pool *pool;
+
+	attrs.private = &count;
+	pool = test_pool(test, &attrs, "cancel");
+	INIT_ANTS_WORK(&work, never_runs);
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(pool, &work), 0);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
+			-EAGAIN);
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(&work));
+	EXPECT_SOON(test, atomic_read(&nr_room) == 1);
+	KUNIT_EXPECT_EQ(test, room_result, 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+/* Callers that wait are before whoever was sent away. */
+static void waiting_callers_are_first(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0), waited = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test), *second = test_gate(test);
+	struct submitter *s;
+
+	fill_pool(test, pool, gate, 1);
+	s = submit_async(test, pool, gate_task, second, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &waited),
+			-EAGAIN);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, submitter_result(test, s), 0);
+	EXPECT_SOON(test, atomic_read(&second->entered) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	gate_open(second);
+	EXPECT_SOON(test, atomic_read(&nr_room) == 1);
+}
+
+static void released_pool_does_not_call(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+}
+
+static struct kunit_case overflow_cases[] = {
+	KUNIT_CASE(caller_runs_what_does_not_fit),
+	KUNIT_CASE(only_ants_submit_runs_it_here),
+	KUNIT_CASE(task_runs_what_it_submits),
+	KUNIT_CASE(batch_is_run_here_too),
+	KUNIT_CASE(callback_comes_once_when_there_is_room),
+	KUNIT_CASE(nobody_was_sent_away_nobody_is_called),
+	KUNIT_CASE(growth_calls_back),
+	KUNIT_CASE(cancel_calls_back),
+	KUNIT_CASE(waiting_callers_are_first),
+	KUNIT_CASE(released_pool_does_not_call),
+	{}
+};
+
+static struct kunit_suite overflow_suite = {
+	.name = "ants_overflow",
+	.init = overflow_init,
+	.test_cases = overflow_cases,
+};
+
+kunit_test_suite(overflow_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of what does not fit");
+MODULE_LICENSE("GPL");
