@@ -25,17 +25,20 @@
  * @call: for ants, the plain port, and threads
  * @work: for workqueues
  * @kwork: for kthread_worker
+ * @ants_work: for work items of ants
  */
 struct body {
 	ants_fn_t call;
 	work_func_t work;
 	kthread_work_func_t kwork;
+	ants_work_fn_t ants_work;
 };
 
 /**
  * struct job - one task
  * @work: workqueue's handle of it
  * @kwork: kthread_worker's
+ * @ants_work: that of ants
  * @body: what it does
  * @done: completed by bodies that say so
  * @stamp: a time, or a difference of times, in nanoseconds
@@ -44,6 +47,7 @@ struct job {
 	union {
 		struct work_struct work;
 		struct kthread_work kwork;
+		struct ants_work ants_work;
 	};
 	const struct body *body;
 	struct completion done;
@@ -67,10 +71,17 @@ static void name##_kwork(struct kthread_work *work)			\
 	name##_job(container_of(work, struct job, kwork));		\
 }									\
 									\
+static int name##_ants_work(struct ants_work *work)			\
+{									\
+	name##_job(container_of(work, struct job, ants_work));		\
+	return 0;							\
+}									\
+									\
 static const struct body name##_body = {				\
 	.call = name##_call,						\
 	.work = name##_work,						\
 	.kwork = name##_kwork,						\
+	.ants_work = name##_ants_work,					\
 }
 
 /**
@@ -128,6 +139,11 @@ struct subject {
 extern const struct subject ants_submit_subject;
 extern const struct subject ants_throughput_subject;
 extern const struct subject ants_try_submit_subject;
+extern const struct subject ants_queue_work_subject;
+extern const struct subject ants_batch_subject;
+extern const struct subject ants_group_subject;
+extern const struct subject ants_multi_subject;
+extern const struct subject ants_local_subject;
 extern const struct subject wq_unbound_subject;
 extern const struct subject wq_bound_subject;
 extern const struct subject kthread_worker_subject;
@@ -155,6 +171,7 @@ struct bench {
 
 extern const struct bench tiny_task_bench;
 extern const struct bench round_trip_bench;
+extern const struct bench for_each_bench;
 extern const struct bench cold_burst_bench;
 extern const struct bench scale_workers_bench;
 extern const struct bench idle_cost_bench;

@@ -38,6 +38,8 @@ static const struct row rows[] = {
 	{ &ants_throughput_subject, 16 },
 	{ &ants_submit_subject, 256 },
 	{ &ants_throughput_subject, 256 },
+	{ &ants_local_subject },
+	{ &ants_local_subject, 16 },
 };
 
 struct submitter {

@@ -30,6 +30,7 @@ MODULE_PARM_DESC(rounds, "measured rounds of each row (default: each bench's own
 static const struct bench *const benches[] = {
 	&tiny_task_bench,
 	&round_trip_bench,
+	&for_each_bench,
 	&cold_burst_bench,
 	&idle_cost_bench,
 	&scale_workers_bench,

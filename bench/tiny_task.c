@@ -49,6 +49,13 @@ static const struct row rows[] = {
 	{ &ants_throughput_subject, 4, 256 },
 	{ &ants_throughput_subject, 16, 256 },
 	{ &ants_try_submit_subject, 1024 },
+	{ &ants_queue_work_subject, 1024 },
+	{ &ants_queue_work_subject, ANTS_UNLIMITED },
+	{ &ants_batch_subject, 256 },
+	{ &ants_group_subject, 256 },
+	{ &ants_group_subject, 16, 256 },
+	{ &ants_multi_subject, 256 },
+	{ &ants_multi_subject, 1024 },
 };
 
 static u64 measure(struct row *row)
