@@ -107,15 +107,27 @@ static void shards_keep_to_the_cpumask(struct kunit *test)
 	}
 }
 
+static bool is_empty(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = ants_is_drained(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
 /*
  * A caller that found the first shard full and is on its way into the second,
- * which is empty by then: neither may go before it has left.
+ * which is empty by then: neither may go before it has left. It is counted in
+ * with the first one.
  */
 static void destroy_waits_for_a_caller_between_shards(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct multi_res *r = test_multi_res(test, &attrs, 2, ANTS_ROUND_ROBIN,
 					     "between");
+	struct ants_pool *first = ants_multi_shard(r->multi, 0);
 	struct ants_pool *second = ants_multi_shard(r->multi, 1);
 	struct ants_multi *multi = r->multi;
 	struct gate *gate = test_gate(test);
@@ -130,10 +142,12 @@ static void destroy_waits_for_a_caller_between_shards(struct kunit *test)
 	destroy = call_async(test, do_multi_destroy,
 			     multi_call(test, multi, NULL, NULL, 0));
 	gate_open(gate);
-	EXPECT_SOON(test, ants_is_released(second) && !ants_nr_running(second));
+	EXPECT_SOON(test, is_empty(first) && is_empty(second));
+	EXPECT_SOON(test, wq_has_sleeper(&first->waitq));
 	/* Time to do wrong; a right one never fails here. */
-	msleep(50);
+	msleep(200);
 	KUNIT_EXPECT_FALSE(test, caller_returned(destroy));
+	KUNIT_EXPECT_TRUE(test, wq_has_sleeper(&first->waitq));
 	ants_pause_resume(ANTS_PAUSE_SUBMIT);
 	KUNIT_EXPECT_EQ(test, caller_result(test, submit), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, caller_result(test, destroy), 0);
