@@ -296,6 +296,8 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 	sum->peak_waiting += one->peak_waiting;
 	sum->submitted += one->submitted;
 	sum->completed += one->completed;
+	sum->cancelled += one->cancelled;
+	sum->caller_runs += one->caller_runs;
 	sum->rejected += one->rejected;
 	sum->blocked += one->blocked;
 	sum->spawned += one->spawned;

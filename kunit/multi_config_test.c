@@ -307,6 +307,34 @@ static void failed_create_leaves_nothing(struct kunit *test)
 	test_multi(test, &attrs, 4, ANTS_LOCAL, "unwind");
 }
 
+static int no_work(struct ants_work *work)
+{
+	return 0;
+}
+
+static void stats_sum_what_did_not_run(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 2, .queue_depth = 2, .flags = ANTS_CALLER_RUNS,
+	};
+	struct ants_multi *multi = test_multi(test, &attrs, 2, 0, "sums");
+	struct gate *gate = test_gate(test);
+	static struct ants_work work;
+	static atomic_t count;
+
+	fill_multi(test, multi, gate, 2);
+	INIT_ANTS_WORK(&work, no_work);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(ants_multi_shard(multi, 1), &work),
+			0);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, gate_task, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).caller_runs, 1);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).cancelled, 0);
+	ants_work_cancel(&work);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).cancelled, 1);
+}
+
 static void stats_are_sums(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 3 };
@@ -358,6 +386,7 @@ static struct kunit_case multi_config_cases[] = {
 	KUNIT_CASE(reboot_opens_all_or_none),
 	KUNIT_CASE(shard_is_not_its_users),
 	KUNIT_CASE(failed_create_leaves_nothing),
+	KUNIT_CASE(stats_sum_what_did_not_run),
 	KUNIT_CASE(stats_are_sums),
 	{}
 };
