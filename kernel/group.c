@@ -59,12 +59,13 @@ EXPORT_SYMBOL_GPL(ants_group_submit);
  */
 void ants_group_seal(struct ants_group *group)
 {
+	struct ants_pool *pool = group->pool;
 	struct ants_kick kick;
 
-	ants_lock(group->pool, &kick);
+	ants_lock(pool, &kick);
 	group->sealed = true;
 	ants_group_wake(group, &kick);
-	ants_unlock(group->pool, &kick);
+	ants_unlock(pool, &kick);
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
@@ -110,8 +111,10 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	waiter->task = current;
 	INIT_LIST_HEAD(&waiter->node);
 	group->waiter = waiter;
+	rcu_read_lock();
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
+	rcu_read_unlock();
 	err = ants_wait_done(pool, &waiter->done, timeout, TASK_KILLABLE);
 	return err && withdraw(pool, group, waiter) ? err : 0;
 }
@@ -138,6 +141,8 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 	ants_lock(group->pool, &kick);
 	group->sealed = true;
 	if (ants_group_done(group)) {
+		/* Somebody in ants_group_next() must not be left behind. */
+		ants_group_wake(group, &kick);
 		waiter.result = group->error;
 		ants_unlock(group->pool, &kick);
 	} else {
