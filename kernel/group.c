@@ -184,18 +184,22 @@ struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
 {
 	struct ants_work_waiter waiter = { .all = false };
+	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
 	struct ants_kick kick;
 	int err;
 
 	might_sleep();
-	ants_lock(group->pool, &kick);
+	ants_lock(pool, &kick);
 	work = ants_group_take(group);
 	if (work || ants_group_done(group)) {
-		ants_unlock(group->pool, &kick);
+		ants_unlock(pool, &kick);
 		return work;
 	}
+	/* There may be no work item that keeps the pool. */
+	pool->nr_callers++;
 	err = group_wait(group, &waiter, timeout, &kick);
+	ants_caller_leave(pool);
 	return err ? ERR_PTR(err) : waiter.work;
 }
 EXPORT_SYMBOL_GPL(ants_group_next);
@@ -241,8 +245,11 @@ void ants_group_cancel(struct ants_group *group)
 {
 	struct list_head *at = &group->works;
 
+	/* Keeps a pool whose last tasks end here. */
+	rcu_read_lock();
 	while (at)
 		at = cancel_round(group, at);
+	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(ants_group_cancel);
 
