@@ -47,9 +47,14 @@ static void work_link(struct ants_pool *pool, struct ants_work *work)
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
 }
 
-/* A work item of a group is accepted. Its submitter is counted if he waited. */
+/*
+ * A work item of a group is accepted. Its submitter is counted if he waited; one
+ * whose timer it armed itself is in the group.
+ */
 static void group_add(struct ants_group *group, struct ants_work *work)
 {
+	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
+		return;
 	list_add_tail(&work->in_group, &group->works);
 	group->nr_left += work->state != ANTS_WORK_WAITING;
 }
