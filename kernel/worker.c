@@ -57,8 +57,11 @@ EXPORT_SYMBOL_GPL(ants_worker_data);
  */
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_worker *w = this_worker() ?: &pool->stand_in;
+	struct ants_worker *w = this_worker();
 
+	/* It may be one of another pool. */
+	if (READ_ONCE(pool->stand_in.task) == current)
+		w = &pool->stand_in;
 	raw_spin_lock_irq(&pool->lock);
 	w->fn = fn;
 	w->data = data;
