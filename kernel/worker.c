@@ -325,6 +325,8 @@ static noinline void worker_freeze(struct ants_worker *w,
 {
 	struct ants_pool *pool = w->pool;
 
+	/* A work item that it ran may be freed. */
+	w->fn = NULL;
 	ants_dispatch(pool, kick);
 	ants_unlock(pool, kick);
 	try_to_freeze();
