@@ -16,6 +16,7 @@ void ants_chunks_free(struct ants_chunk *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long text);
+unsigned long ants_task_text(ants_fn_t fn, const void *data);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
@@ -78,7 +79,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 {
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, (unsigned long)fn);
+		ants_scan_hit(pool, ants_task_text(fn, data));
 	slot->fn = fn;
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);

@@ -21,7 +21,7 @@
 typedef unsigned long (*text_fn_t)(struct list_head *entry);
 
 /* What our own functions run for a client is his. */
-static unsigned long task_text(ants_fn_t fn, const void *data)
+unsigned long ants_task_text(ants_fn_t fn, const void *data)
 {
 	const struct ants_work *work = data;
 
@@ -36,7 +36,7 @@ static unsigned long slot_text(struct list_head *entry)
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
 
-	return task_text(slot->fn, slot->data);
+	return ants_task_text(slot->fn, slot->data);
 }
 
 static unsigned long worker_text(struct list_head *entry)
@@ -44,7 +44,7 @@ static unsigned long worker_text(struct list_head *entry)
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
-	return task_text(w->fn, w->data);
+	return ants_task_text(w->fn, w->data);
 }
 
 static unsigned long delayed_text(struct list_head *entry)
