@@ -12,6 +12,8 @@
 /* Most helpers, and chunks for each of those who take part. */
 #define MAX_HELPERS	64U
 #define CHUNKS		8UL
+/* Most numbers between two chances to give the CPU away. */
+#define MAX_CHUNK	1024UL
 
 /**
  * struct each - a loop, on the caller's stack
@@ -37,19 +39,18 @@ struct each_helper {
 	struct each *each;
 };
 
-/* Runs numbers from @i to before @end. False if one of them failed. */
-static bool each_chunk(struct each *each, unsigned long i, unsigned long end)
+/* Runs numbers from @i to before @end, until somebody has failed. */
+static void each_chunk(struct each *each, unsigned long i, unsigned long end)
 {
 	int err;
 
-	for (; i < end; i++) {
+	for (; i < end && !READ_ONCE(each->error); i++) {
 		err = each->fn(i, each->ctx);
 		if (unlikely(err)) {
 			cmpxchg(&each->error, 0, err);
-			return false;
+			return;
 		}
 	}
-	return true;
 }
 
 /* Takes part until there is nothing left, or somebody has failed. */
@@ -62,8 +63,7 @@ static void each_run(struct each *each)
 		if (i >= each->n)
 			break;
 		end = min(each->n, i + each->chunk);
-		if (!each_chunk(each, i, end))
-			break;
+		each_chunk(each, i, end);
 		cond_resched();
 	}
 }
@@ -105,7 +105,7 @@ static void each_all(struct ants_pool *pool, struct each *each)
 	if (nr)
 		helpers = kmalloc_array(nr, sizeof(*helpers),
 					GFP_KERNEL | __GFP_NOWARN);
-	each->chunk = max(each->n / ((nr + 1) * CHUNKS), 1UL);
+	each->chunk = clamp(each->n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
 	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;
 	each_run(each);
 	while (nr--)
