@@ -6,6 +6,7 @@
  */
 #include <linux/export.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -84,7 +85,9 @@ enum call_state {
  * @release: I: takes @data when neither task nor caller is left
  * @state: changes once, from CALL_PENDING
  * @result: of @fn
- * @done: @fn has returned
+ * @caller: who waits, NULL when he is woken or does not wait any more
+ * @done: @fn has returned. Stored with release; pairs with the acquire in
+ *	ants_wait_done()
  * @refs: the task's and the caller's
  */
 struct ants_call {
@@ -94,7 +97,8 @@ struct ants_call {
 	ants_fn_t release;
 	atomic_t state;
 	int result;
-	struct completion done;
+	struct task_struct *caller;
+	bool done;
 	refcount_t refs;
 };
 
@@ -113,15 +117,28 @@ static bool call_claim(struct ants_call *call, enum call_state state)
 	       CALL_PENDING;
 }
 
+/* Whoever waits when this section begins is there until it ends. */
+static void call_end(struct ants_call *call, int result)
+{
+	struct task_struct *caller;
+
+	call->result = result;
+	rcu_read_lock();
+	/* Pairs with smp_load_acquire() in ants_wait_done(). */
+	smp_store_release(&call->done, true);
+	caller = xchg(&call->caller, NULL);
+	if (caller)
+		wake_up_process(caller);
+	rcu_read_unlock();
+}
+
 /* The task. */
 void ants_call_run(void *data)
 {
 	struct ants_call *call = data;
 
-	if (call_claim(call, CALL_RUNNING)) {
-		call->result = call->fn(call->data);
-		complete(&call->done);
-	}
+	if (call_claim(call, CALL_RUNNING))
+		call_end(call, call->fn(call->data));
 	/* The call may go from here on. */
 	ants_task_becomes(call->pool, call->release, call->data);
 	call_put(call);
@@ -137,16 +154,16 @@ unsigned long ants_call_text(const void *data)
 
 static int call_wait(struct ants_call *call, unsigned long timeout)
 {
-	long left;
+	int err = ants_wait_done(call->pool, &call->done, timeout,
+				 TASK_KILLABLE);
 
-	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
-	left = wait_for_completion_killable_timeout(&call->done, timeout);
-	if (left > 0)
+	if (!err)
 		return call->result;
 	if (call_claim(call, CALL_GIVEN_UP))
-		return left ? -EINTR : -ETIMEDOUT;
-	return try_wait_for_completion(&call->done) ? call->result :
-						      -EINPROGRESS;
+		return err;
+	xchg(&call->caller, NULL);
+	/* Pairs with smp_store_release() in call_end(). */
+	return smp_load_acquire(&call->done) ? call->result : -EINPROGRESS;
 }
 
 static int call_start(struct ants_call *call, unsigned long timeout)
@@ -195,7 +212,7 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	call->fn = fn;
 	call->data = data;
 	call->release = release;
-	init_completion(&call->done);
+	call->caller = current;
 	refcount_set(&call->refs, 1);
 	ret = call_start(call, timeout);
 	call_put(call);
