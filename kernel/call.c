@@ -144,7 +144,7 @@ void ants_call_run(void *data)
 	call_put(call);
 }
 
-/* See ants_task_text(). */
+/* For unload.c. */
 unsigned long ants_call_text(const void *data)
 {
 	const struct ants_call *call = data;

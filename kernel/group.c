@@ -35,7 +35,8 @@ EXPORT_SYMBOL_GPL(ants_group_init);
 /**
  * ants_group_submit() - hand a work item of a group to its pool
  * @group: the group
- * @work: the work item; stays until the group has ended
+ * @work: the work item; stays until the group has ended, and is to be made anew
+ *	before it is submitted once more
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
  *
@@ -102,6 +103,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		      unsigned long timeout, struct ants_kick *kick)
 {
 	struct ants_pool *pool = group->pool;
+	unsigned int state = ants_killable_state(pool);
 	int err = check_waiter(group);
 
 	if (err) {
@@ -115,7 +117,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
 	rcu_read_unlock();
-	err = ants_wait_done(pool, &waiter->done, timeout, TASK_KILLABLE);
+	err = ants_wait_done(pool, &waiter->done, timeout, state);
 	return err && withdraw(pool, group, waiter) ? err : 0;
 }
 
@@ -205,7 +207,7 @@ struct ants_work *ants_group_next(struct ants_group *group,
 EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
- * Ends those that are pending, from @at on, a round at most. Returns where to go
+ * Ends those that do not run, from @at on, a round at most. Returns where to go
  * on, or NULL at the end. None leaves the list meanwhile.
  */
 static struct list_head *cancel_round(struct ants_group *group,
@@ -224,8 +226,8 @@ static struct list_head *cancel_round(struct ants_group *group,
 		if (at == &group->works)
 			break;
 		work = list_entry(at, struct ants_work, in_group);
-		if (work->group && work->state == ANTS_WORK_PENDING)
-			ants_work_cancel_pending(pool, work, &kick);
+		if (work->group)
+			ants_work_cancel_waiting(pool, work, &kick);
 	}
 	ants_place_freed(pool, &kick);
 	ants_unlock_any(pool, &kick);

@@ -77,6 +77,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state);
+unsigned int ants_killable_state(const struct ants_pool *pool);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
 void ants_caller_enter(struct ants_pool *pool);
@@ -125,7 +126,7 @@ void ants_timer_fn(struct timer_list *timer);
 int ants_work_stop(struct ants_work *work, bool inside);
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
-void ants_work_cancel_pending(struct ants_pool *pool, struct ants_work *work,
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick);
 void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
 

@@ -31,7 +31,7 @@ static __always_inline bool told_to_stop(unsigned int state)
  * holds a lock then can hang the suspend, and lockdep says so; but the map that
  * is held around a task is no lock.
  */
-static unsigned int killable_state(const struct ants_pool *pool)
+unsigned int ants_killable_state(const struct ants_pool *pool)
 {
 	if (!(READ_ONCE(pool->flags) & ANTS_FREEZABLE))
 		return TASK_KILLABLE;
@@ -195,7 +195,7 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
-	const unsigned int state = killable_state(pool);
+	const unsigned int state = ants_killable_state(pool);
 	int result, err = 0;
 
 	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
@@ -319,7 +319,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 	int err;
 
 	if (state == TASK_KILLABLE)
-		state = killable_state(pool);
+		state = ants_killable_state(pool);
 	sleeper_init(&s, pool, timeout);
 	do {
 		ran = ants_stand_in(pool);

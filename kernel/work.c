@@ -313,7 +313,8 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 		work_unlock(pool, &kick);
 		return -EDEADLK;
 	}
-	return wait_end(pool, work, &kick, timeout, TASK_KILLABLE, result);
+	return wait_end(pool, work, &kick, timeout, ants_killable_state(pool),
+			result);
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
@@ -351,12 +352,26 @@ void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 	ants_timer_quiesce(pool);
 }
 
-/* Ends one that is pending. */
-void ants_work_cancel_pending(struct ants_pool *pool, struct ants_work *work,
+/* Ends one that does not run, or sees to it. False: it runs, or ends anyway. */
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick)
 {
-	wake_flush(pool, ants_work_unpend(pool, work), kick);
-	ants_work_end(pool, work, -ECANCELED, kick);
+	lockdep_assert_held(&pool->lock);
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_LATE:
+		ants_delayed_cancel(pool, work, kick);
+		return true;
+	case ANTS_WORK_WAITING:
+		ants_waiter_end(pool, work->slot.data, -ECANCELED, kick);
+		return true;
+	case ANTS_WORK_PENDING:
+		wake_flush(pool, ants_work_unpend(pool, work), kick);
+		ants_work_end(pool, work, -ECANCELED, kick);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void tell(struct ants_pool *pool, struct ants_work *work,
@@ -371,26 +386,12 @@ static void tell(struct ants_pool *pool, struct ants_work *work,
 static bool cancel(struct ants_pool *pool, struct ants_work *work,
 		   struct ants_kick *kick)
 {
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_LATE:
-		ants_delayed_cancel(pool, work, kick);
+	if (ants_work_cancel_waiting(pool, work, kick))
 		return true;
-	case ANTS_WORK_WAITING:
-		ants_waiter_end(pool, work->slot.data, -ECANCELED, kick);
-		return true;
-	case ANTS_WORK_PENDING:
-		ants_work_cancel_pending(pool, work, kick);
-		return true;
-	case ANTS_WORK_RUNNING:
-	case ANTS_WORK_AGAIN:
-	case ANTS_WORK_REARMED:
+	/* If it ends anyway it was cancelled before, by somebody else. */
+	if (!ants_work_ends(work))
 		tell(pool, work, kick);
-		return false;
-	default:
-		/* Cancelled before, by somebody else. */
-		return false;
-	}
+	return false;
 }
 
 static bool is_running(const struct ants_work *work)
@@ -460,7 +461,8 @@ int ants_work_stop(struct ants_work *work, bool inside)
  * Waits, whatever signal comes, for one that runs.
  *
  * Context: Process context. May sleep.
- * Return: 1: it was queued, and did not run. 0: it was not queued, or has run.
+ * Return: 1: it was queued, and did not run. 0: it was not queued, or has run, or
+ * was cancelled by somebody else.
  * -EDEADLK: it runs, and the caller is a task of the same pool. -EBUSY:
  * %ANTS_WORK_WAITERS callers wait for it already. In error it is told to give
  * up, and runs.

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ants: pools behind one handle. Part of <linux/ants.h>, which says what the
+ * errors mean.
+ */
+#ifndef _LINUX_ANTS_MULTI_H
+#define _LINUX_ANTS_MULTI_H
+
+#include <linux/ants.h>
+
+/* multi.c: pools behind one handle, for more submitters than one lock bears */
+
+/* Most shards of a multi. */
+#define ANTS_MAX_SHARDS		1024
+
+/**
+ * enum ants_strategy - which shard is the first choice for a task
+ * @ANTS_ROUND_ROBIN: the one after the last
+ * @ANTS_LEAST_TASKS: the one with the fewest tasks that run or are pending;
+ *	idle threads do not count
+ * @ANTS_LOCAL: that of the caller's CPU. CPUs are spread over the shards in
+ *	contiguous ranges, or by node if there are as many nodes as shards, and
+ *	the threads of a shard run on its CPUs alone
+ */
+enum ants_strategy {
+	ANTS_ROUND_ROBIN,
+	ANTS_LEAST_TASKS,
+	ANTS_LOCAL,
+};
+
+struct ants_multi;
+
+__printf(5, 6)
+struct ants_multi *__ants_multi_create(struct module *owner,
+				       const struct ants_attrs *attrs,
+				       unsigned int nr_shards,
+				       enum ants_strategy strategy,
+				       const char *fmt, ...);
+
+/**
+ * ants_multi_create() - make a number of pools behind one handle
+ * @attrs: how; NULL for the defaults. &ants_attrs.capacity,
+ *	&ants_attrs.max_blocking, &ants_attrs.queue_depth and
+ *	&ants_attrs.min_workers are totals: each shard gets its part, and the
+ *	first ones what is left over. %ANTS_UNLIMITED is no bound for each. Of a
+ *	max_blocking that is not 0 each shard gets at least 1. The others are for
+ *	each shard.
+ * @nr_shards: how many pools; most %ANTS_MAX_SHARDS
+ * @strategy: which of them is the first choice for a task
+ * @...: printf format and arguments of the name: unique among pools and
+ *	multis, without a slash; with a slash and the highest shard's number
+ *	after it still shorter than %ANTS_NAME_LEN
+ *
+ * Context: Process context. May sleep.
+ * Return: the multi, or an ERR_PTR: -EINVAL for a number of shards that is 0,
+ * too high or above the capacity, an unknown strategy, attributes or a name out
+ * of range or in contradiction, -EEXIST if the name is taken, -ENOMEM, -EINTR
+ * if the caller was killed meanwhile.
+ */
+#define ants_multi_create(attrs, nr_shards, strategy, ...)		\
+	__ants_multi_create(THIS_MODULE, attrs, nr_shards, strategy,	\
+			    __VA_ARGS__)
+
+int ants_multi_destroy(struct ants_multi *multi);
+int ants_multi_release(struct ants_multi *multi);
+int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout);
+int ants_multi_reboot(struct ants_multi *multi);
+int ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
+int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
+			      void *data, unsigned long timeout);
+int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
+int ants_multi_flush(struct ants_multi *multi);
+int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout);
+void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats);
+unsigned int ants_multi_nr_shards(const struct ants_multi *multi);
+struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
+				   unsigned int nr);
+
+#endif /* _LINUX_ANTS_MULTI_H */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ants: tasks with a handle, a result, or company. Part of <linux/ants.h>, which
+ * says what the errors mean.
+ */
+#ifndef _LINUX_ANTS_WORK_H
+#define _LINUX_ANTS_WORK_H
+
+#include <linux/list.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+
+#include <linux/ants.h>
+
+/*
+ * work.c: work items. A work item is a task with a handle: it is memory of the
+ * caller's, so that it is queued without any, in whatever context; it can be
+ * waited for, cancelled, and has a result. It is in one pool at most, and runs
+ * in one thread at a time.
+ */
+
+struct ants_work;
+struct ants_work_waiter;
+struct ants_group;
+
+/**
+ * typedef ants_work_fn_t - what a work item runs
+ * @work: the work item; may be queued again from inside
+ *
+ * Context: as ants_fn_t.
+ * Return: its result, any value.
+ */
+typedef int (*ants_work_fn_t)(struct ants_work *work);
+
+/* Most callers that can wait for one work item at once. */
+#define ANTS_WORK_WAITERS	8
+
+/* private: a task that is accepted and not started, see kernel/slot.h */
+struct ants_slot {
+	union {
+		struct list_head node;
+		struct ants_slot *next;
+	};
+	ants_fn_t fn;
+	void *data;
+	unsigned int tag;
+};
+
+/**
+ * struct ants_work - a work item
+ * @fn: what it runs
+ * @prio: which is first; may be set while the item is in no pool
+ *
+ * To be made with INIT_ANTS_WORK(). It may be freed when it is in no pool: as
+ * soon as ants_work_wait(), or ants_work_cancel_sync() returned, or before it
+ * was ever queued.
+ */
+struct ants_work {
+	ants_work_fn_t fn;
+	enum ants_prio prio;
+	/* private: */
+	struct ants_slot slot;
+	struct ants_pool *pool;
+	unsigned int state;
+	unsigned int nr_waiters;
+	struct list_head waiters;
+	struct ants_group *group;
+	struct list_head in_group;
+	struct list_head finished;
+	int result;
+};
+
+void ants_work_init(struct ants_work *work, ants_work_fn_t fn);
+
+#define INIT_ANTS_WORK(work, fn)	ants_work_init(work, fn)
+
+/**
+ * struct ants_delayed_work - a work item that is queued by a timer
+ * @work: the work item, for all calls but ants_queue_delayed_work()
+ */
+struct ants_delayed_work {
+	struct ants_work work;
+	/* private: */
+	struct timer_list timer;
+	unsigned long when;
+	struct list_head node;
+};
+
+void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn);
+
+#define INIT_ANTS_DELAYED_WORK(dwork, fn)	ants_delayed_work_init(dwork, fn)
+
+int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
+int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
+			    unsigned long timeout);
+int ants_queue_delayed_work(struct ants_pool *pool,
+			    struct ants_delayed_work *dwork,
+			    unsigned long delay);
+int ants_work_wait(struct ants_work *work, int *result);
+int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
+			   int *result);
+bool ants_work_cancel(struct ants_work *work);
+int ants_work_cancel_sync(struct ants_work *work);
+bool ants_work_cancelled(const struct ants_work *work);
+
+/* The result of a work item that has ended. */
+static inline int ants_work_result(const struct ants_work *work)
+{
+	return work->result;
+}
+
+/*
+ * call.c, each.c: a function in a pool, as if it were called here
+ */
+
+/**
+ * typedef ants_call_fn_t - what ants_call() runs
+ * @data: the pointer that was handed over
+ *
+ * Context: as ants_fn_t.
+ * Return: what ants_call() returns.
+ */
+typedef int (*ants_call_fn_t)(void *data);
+
+/**
+ * typedef ants_each_fn_t - what ants_for_each() runs
+ * @i: which one
+ * @ctx: the pointer that was handed over
+ *
+ * Context: Process context: the caller's, or a task of the pool.
+ * Return: 0, or an error, after which no further ones are begun.
+ */
+typedef int (*ants_each_fn_t)(unsigned long i, void *ctx);
+
+int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
+	      unsigned long timeout);
+int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
+		      unsigned long timeout, ants_fn_t release);
+int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
+		  void *ctx);
+
+/*
+ * group.c: many work items, one wait
+ */
+
+/**
+ * enum ants_group_flags - the modes of a group
+ * @ANTS_GROUP_CANCEL_ON_ERROR: after a result other than 0 nothing more starts
+ */
+enum ants_group_flags {
+	ANTS_GROUP_CANCEL_ON_ERROR	= 1 << 0,
+};
+
+/**
+ * struct ants_group - work items that belong together, in one pool
+ *
+ * To be made with ants_group_init(). It and its work items may be freed when
+ * ants_group_wait() returned 0, or before any was submitted.
+ */
+struct ants_group {
+	/* private: */
+	struct ants_pool *pool;
+	struct list_head works;
+	struct list_head finished;
+	struct ants_work_waiter *waiter;
+	unsigned int nr_left;
+	int error;
+	bool sealed;
+	bool cancelled;
+	bool cancel_on_error;
+};
+
+int ants_group_init(struct ants_group *group, struct ants_pool *pool,
+		    unsigned int flags);
+int ants_group_submit(struct ants_group *group, struct ants_work *work);
+void ants_group_seal(struct ants_group *group);
+int ants_group_wait(struct ants_group *group, int *error);
+int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
+			    int *error);
+struct ants_work *ants_group_next(struct ants_group *group,
+				  unsigned long timeout);
+void ants_group_cancel(struct ants_group *group);
+int ants_group_reset(struct ants_group *group);
+
+/**
+ * ants_group_for_each() - the work items of a group, as they were accepted
+ * @work: the struct ants_work to iterate with
+ * @group: the group; all of its work items have ended
+ */
+#define ants_group_for_each(work, group)	\
+	list_for_each_entry(work, &(group)->works, in_group)
+
+#endif /* _LINUX_ANTS_WORK_H */
