@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ants_watch: what two pools of ants_ctl do while the system is suspended and
- * no program can look. A thread that does not freeze measures the longest time
- * in which no task of the pool "cold" ended although some were pending, and how
- * many of the pool "warm" ended in it. In /sys/kernel/debug/ants_watch/:
+ * no program can look. A thread that does not freeze keeps the pool "warm" busy,
+ * and measures the longest time in which no task of the pool "cold" ended
+ * although some were pending, and how many of "warm" ended in it. In
+ * /sys/kernel/debug/ants_watch/:
  *
  *	pause_ms	that time, in milliseconds; can be reset
  *	others		how many
+ *	wake_ms		ends a suspend when "cold" has stood still for so long
  *	feed		1: the thread itself hands tasks to "cold" now and then
- *	submit		a read hands 1000 short tasks to "cold", and so waits
- *	relay		a read hands 500 tasks to "cold" that each try to hand over
- *			one, and so wait with a worker
+ *	go		1: the following go on
+ *	submit		a read hands short tasks to "cold", and so waits
+ *	relay		a read hands tasks to "cold" that each try to hand over one,
+ *			and so wait with a worker
+ *	handed, ran	how many were accepted, and how many ran
  *	flush		a read waits for the tasks of "cold"
  *
  * Who reads holds no lock, unlike who writes.
@@ -19,27 +23,43 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/suspend.h>
 
 #include "ants_ctl.h"
 
-#define TASKS		1000
-#define RELAYS		500
 #define FEED_TICKS	(HZ / 20 ?: 1)
 
 static struct ants_pool *cold, *warm;
 static struct task_struct *watcher;
 static struct dentry *watch_dir;
-static u32 pause_ms, others, feed;
+static u32 pause_ms, others, wake_ms, feed, go;
+static atomic_t handed = ATOMIC_INIT(0), ran = ATOMIC_INIT(0);
+
+static void warm_task(void *unused)
+{
+	schedule_timeout_idle(1);
+}
 
 static void short_task(void *unused)
 {
 	schedule_timeout_idle(1);
+	atomic_inc(&ran);
+}
+
+static int hand_over(ants_fn_t fn)
+{
+	int err = ants_submit(cold, fn, NULL);
+
+	if (!err)
+		atomic_inc(&handed);
+	return err;
 }
 
 /* Those that could wait for ever are refused. */
 static void relay_task(void *unused)
 {
-	ants_submit(cold, short_task, NULL);
+	hand_over(short_task);
+	atomic_inc(&ran);
 }
 
 static u64 completed(struct ants_pool *pool, unsigned int *pending)
@@ -57,10 +77,24 @@ static void note_pause(unsigned long since, u64 warm_then)
 	unsigned int ms = jiffies_to_msecs(jiffies - since);
 	unsigned int unused;
 
+	if (wake_ms && ms >= wake_ms)
+		pm_system_wakeup();
 	if (ms <= pause_ms)
 		return;
 	pause_ms = ms;
 	others = completed(warm, &unused) - warm_then;
+}
+
+/* Whatever the others do. */
+static void feed_pools(unsigned long *fed)
+{
+	while (!ants_try_submit(warm, warm_task, NULL))
+		;
+	if (!READ_ONCE(feed) || time_before(jiffies, *fed + FEED_TICKS))
+		return;
+	if (!ants_try_submit(cold, short_task, NULL))
+		atomic_inc(&handed);
+	*fed = jiffies;
 }
 
 static int watch(void *unused)
@@ -70,10 +104,7 @@ static int watch(void *unused)
 	unsigned int pending, ignored;
 
 	while (!kthread_should_stop()) {
-		if (feed && time_after(jiffies, fed + FEED_TICKS)) {
-			ants_try_submit(cold, short_task, NULL);
-			fed = jiffies;
-		}
+		feed_pools(&fed);
 		now = completed(cold, &pending);
 		if (now == last && pending) {
 			note_pause(since, warm_then);
@@ -87,25 +118,25 @@ static int watch(void *unused)
 	return 0;
 }
 
-static int submit_tasks(ants_fn_t fn, unsigned int nr)
+static int submit_tasks(ants_fn_t fn)
 {
 	int err = 0;
 
-	while (nr-- && !err)
-		err = ants_submit(cold, fn, NULL);
+	while (READ_ONCE(go) && !err)
+		err = hand_over(fn);
 	return err;
 }
 
 static ssize_t submit_read(struct file *file, char __user *buf, size_t count,
 			   loff_t *pos)
 {
-	return submit_tasks(short_task, TASKS);
+	return submit_tasks(short_task);
 }
 
 static ssize_t relay_read(struct file *file, char __user *buf, size_t count,
 			  loff_t *pos)
 {
-	return submit_tasks(relay_task, RELAYS);
+	return submit_tasks(relay_task);
 }
 
 static ssize_t flush_read(struct file *file, char __user *buf, size_t count,
@@ -137,7 +168,11 @@ static void make_files(void)
 	watch_dir = debugfs_create_dir("ants_watch", NULL);
 	debugfs_create_u32("pause_ms", 0600, watch_dir, &pause_ms);
 	debugfs_create_u32("others", 0400, watch_dir, &others);
+	debugfs_create_u32("wake_ms", 0600, watch_dir, &wake_ms);
 	debugfs_create_u32("feed", 0600, watch_dir, &feed);
+	debugfs_create_u32("go", 0600, watch_dir, &go);
+	debugfs_create_atomic_t("handed", 0400, watch_dir, &handed);
+	debugfs_create_atomic_t("ran", 0400, watch_dir, &ran);
 	debugfs_create_file("submit", 0400, watch_dir, NULL, &submit_fops);
 	debugfs_create_file("relay", 0400, watch_dir, NULL, &relay_fops);
 	debugfs_create_file("flush", 0400, watch_dir, NULL, &flush_fops);
