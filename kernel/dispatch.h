@@ -28,10 +28,11 @@ enum ants_todo {
 
 /**
  * struct ants_round - threads to wake after a section that may end waits
- * @wake: all but the first; the last wait that ends may be that for a work item
+ * @wake: all but the first. The last wait that ends may be that of a work item's
+ *	submitter, and end those for the item and for its group.
  */
 struct ants_round {
-	struct task_struct *wake[ANTS_ROUND + ANTS_WORK_WAITERS];
+	struct task_struct *wake[ANTS_ROUND + ANTS_WORK_WAITERS + 1];
 };
 
 /**

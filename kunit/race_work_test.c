@@ -8,10 +8,12 @@
 
 #include "work.h"
 
-#define NR_CANCELLED	3000
-#define NR_CLOSED	1000
-#define NR_FREED	1000
+#define NR_CANCELLED	100000
+#define NR_CLOSED	100000
+#define NR_FREED	2000
 #define NR_FIRED	200
+/* A guest that says nothing for long is taken for dead. */
+#define PROGRESS	10000
 
 /* One item that several threads fight over. */
 struct fight {
@@ -31,6 +33,14 @@ static struct fight *fight_make(struct kunit *test)
 	return f;
 }
 
+static void count_accepted(struct fight *f)
+{
+	int nr = atomic_inc_return(&f->accepted);
+
+	if (nr % PROGRESS == 0)
+		pr_info("race_work: %d\n", nr);
+}
+
 static bool stopped(struct call *call)
 {
 	cond_resched();
@@ -46,7 +56,7 @@ static int do_queue_many(struct call *call)
 	while (!stopped(call) && atomic_read(&f->accepted) < call->timeout) {
 		err = ants_queue_work(call->pool, work_of(f->item));
 		if (!err)
-			atomic_inc(&f->accepted);
+			count_accepted(f);
 		else if (err != -EALREADY && err != -ECANCELED)
 			return err;
 	}
@@ -162,14 +172,18 @@ static void waits_against_all(struct kunit *test)
 
 /* --- release and reboot ---------------------------------------------------------- */
 
-/* Closes the pool and opens it again, when it has taken some items meanwhile. */
+/*
+ * Closes the pool and opens it again, when it has taken some items meanwhile: now
+ * few, so that it closes while they start, now many.
+ */
 static int do_close_many(struct call *call)
 {
 	struct fight *f = call->data;
 	int seen, err = 0;
 
 	while (!stopped(call) && !err) {
-		seen = atomic_read(&f->accepted) + call->value++ % 8;
+		seen = atomic_read(&f->accepted) + call->value * 31 % 512;
+		call->value++;
 		while (!stopped(call) && atomic_read(&f->accepted) < seen)
 			;
 		err = ants_release_timeout(call->pool, PROMPT) ?:
@@ -185,11 +199,13 @@ static int do_try_many(struct call *call)
 	int i = 0, err;
 
 	while (!stopped(call) && atomic_read(&f->accepted) < NR_CLOSED) {
-		err = i & 1 ? ants_queue_work(call->pool, work_of(f->item)) :
-			      ants_queue_delayed_work(call->pool,
-						      &f->item->dwork, i & 2);
+		err = i & 63 ? ants_queue_work(call->pool, work_of(f->item)) :
+			       ants_queue_delayed_work(call->pool,
+						       &f->item->dwork,
+						       !!(i & 64));
 		i += !err;
-		atomic_add(!err, &f->accepted);
+		if (!err)
+			count_accepted(f);
 		if (err && err != -EALREADY && err != -ESHUTDOWN &&
 		    err != -ECANCELED)
 			return err;

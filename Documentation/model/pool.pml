@@ -273,7 +273,7 @@ inline task_end(x)
 	:: IDS -> assert(alive & (1 << IDOF(x))); alive = alive & ~(1 << IDOF(x))
 	:: else
 	fi;
-	if	/* ants_serve_waiters(): the first free place is served at the next tick */
+	if	/* ants_serve(): the first free place is served at the next tick */
 #ifndef MUT_NO_TICK
 	:: nwait > 0 && !released && NFREE == 1 -> armed = 1
 #endif
