@@ -3,10 +3,11 @@
  * What the files of ants.ko share; the structures, and what guards their fields,
  * are in pool.h.
  *
- * Files from the bottom to the top, calls go downward only: debug, slot, item,
- * affine, dispatch, wait, worker, upkeep, timer, submit, invoke, delayed, work,
- * call, each, group, flush, release, tune, place, stats, pool, multi (local,
- * config, submit, multi), sysfs, hotplug, unload, main.
+ * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
+ * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
+ * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
+ * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
