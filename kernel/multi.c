@@ -271,6 +271,13 @@ struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
+/**
+ * ants_multi_capacity() - the sum of the capacities of all shards
+ * @multi: the multi
+ *
+ * Context: Any context.
+ * Return: the sum, %ANTS_UNLIMITED if they have no bound.
+ */
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -280,6 +287,7 @@ unsigned int ants_multi_capacity(const struct ants_multi *multi)
 		sum = ants_saturated_add(sum, ants_capacity(pool));
 	return sum;
 }
+EXPORT_SYMBOL_GPL(ants_multi_capacity);
 
 static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 {

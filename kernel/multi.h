@@ -89,11 +89,9 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 struct ants_pool *ants_multi_own(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
-bool ants_multi_is_released(const struct ants_multi *multi);
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
 
 /* multi.c */
-unsigned int ants_multi_capacity(const struct ants_multi *multi);
 void __ants_multi_destroy(struct ants_multi *multi);
 void ants_multi_free(struct kobject *kobj);
 

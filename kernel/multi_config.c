@@ -57,11 +57,19 @@ static void unlock(struct ants_multi *multi)
 	leave(multi);
 }
 
-/* The last one is the last to be closed, and to be opened. */
+/**
+ * ants_multi_is_released() - is a multi closed?
+ * @multi: the multi
+ *
+ * Context: Any context.
+ * Return: true from the end of ants_multi_release() until ants_multi_reboot().
+ */
 bool ants_multi_is_released(const struct ants_multi *multi)
 {
+	/* The last one is the last to be closed, and to be opened. */
 	return ants_is_released(multi->shards[multi->nr_shards - 1].pool);
 }
+EXPORT_SYMBOL_GPL(ants_multi_is_released);
 
 bool ants_multi_is_drained(const struct ants_multi *multi)
 {

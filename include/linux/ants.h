@@ -13,7 +13,7 @@
  *	-ESHUTDOWN	the pool is released
  *	-EAGAIN		the task would have to wait, and the pool or the call
  *			does not wait
- *	-EBUSY		max_blocking callers wait already
+ *	-EBUSY		as many callers wait as may; or, of a change, it is in use
  *	-ETIMEDOUT	the time is over
  *	-EINTR		a fatal signal, or the calling kthread was told to stop
  *	-EDEADLK	the wait could never end
@@ -23,6 +23,8 @@
  *	-ENOMEM		no memory, or no thread to be had
  *	-EALREADY	the work item is in a pool already
  *	-ECANCELED	the work item is or was cancelled
+ *	-EINPROGRESS	the function runs, and the caller did not wait for it
+ *	-ERANGE		there is no such shard
  *
  * An error from a submit means: not accepted, will not run. Success means that
  * the task runs exactly once, or that its work item says that it was cancelled.

@@ -73,6 +73,8 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
 int ants_multi_flush(struct ants_multi *multi);
 int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout);
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats);
+unsigned int ants_multi_capacity(const struct ants_multi *multi);
+bool ants_multi_is_released(const struct ants_multi *multi);
 unsigned int ants_multi_nr_shards(const struct ants_multi *multi);
 struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 				   unsigned int nr);
