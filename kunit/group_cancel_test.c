@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Groups: cancel, by hand or on the first error. */
+#include <linux/module.h>
+
+#include "group.h"
+
+/* More than two rounds. */
+#define MANY	40
+
+/* One thread, in which member 0 is at the rig's gate; the others are pending. */
+static struct team *team_of_many(struct kunit *test, unsigned int flags)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
+	struct team *team = team_make(test, MANY + 2, attrs, flags);
+
+	start_at(team, 0, &team->rig->gate);
+	submit_range(team, 1, MANY + 1);
+	return team;
+}
+
+static void cancel_ends_what_is_pending(struct kunit *test)
+{
+	struct team *team = team_of_many(test, 0);
+	int i;
+
+	ants_group_cancel(&team->group);
+	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(team->rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(team->rig->pool).cancelled, MANY);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(work_at(team, 0)->state),
+			ANTS_WORK_RUNNING);
+	for (i = 1; i <= MANY; i++)
+		expect_next(team, i);
+	expect_none(team, 1, ERR_PTR(-ETIMEDOUT));
+	gate_open(&team->rig->gate);
+	expect_next(team, 0);
+	expect_wait(team, -ECANCELED);
+	expect_member(team, 0, 1, 0);
+	expect_counted(test, team->rig->pool, MANY + 1, MANY);
+}
+
+/* Once more, and after its end, changes nothing. */
+static void cancel_again_is_harmless(struct kunit *test)
+{
+	struct team *team = team_of_many(test, 0);
+
+	ants_group_cancel(&team->group);
+	ants_group_cancel(&team->group);
+	gate_open(&team->rig->gate);
+	expect_wait(team, -ECANCELED);
+	ants_group_cancel(&team->group);
+	expect_member(team, 0, 1, 0);
+	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
+	expect_counted(test, team->rig->pool, MANY + 1, MANY);
+}
+
+/* Those who wait for a group, or for one of its members, hear of it at once. */
+static void cancel_tells_who_waits(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
+	struct team *team = team_make(test, MANY, attrs, 0);
+	struct call *call;
+
+	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
+	submit_range(team, 0, MANY);
+	call = start_group(team, do_group_wait, FOREVER);
+	ants_group_cancel(&team->group);
+	expect_waited(test, call, -ECANCELED);
+	expect_members(team, 0, MANY, 0, -ECANCELED);
+}
+
+/* The places are other people's, in the same section. */
+static void cancel_grants_others(struct kunit *test)
+{
+	struct team *team = team_of_many(test, 0);
+	struct call *call;
+	unsigned int waiting;
+
+	call = call_start(team->rig, do_submit_count, FOREVER, NULL);
+	EXPECT_SOON(test, ants_nr_waiting(team->rig->pool) == 1);
+	local_bh_disable();
+	ants_group_cancel(&team->group);
+	waiting = ants_nr_waiting(team->rig->pool);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, waiting, 0);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	gate_open(&team->rig->gate);
+	expect_wait(team, -ECANCELED);
+	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
+}
+
+/* Only what is the group's. */
+static void cancel_spares_others(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 4 };
+	struct team *team = team_make(test, 3, attrs, 0);
+	struct ants_work *other = work_at(team, 2);
+
+	start_at(team, 0, &team->rig->gate);
+	submit_range(team, 1, 2);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(team->rig->pool, other), 0);
+	ants_group_cancel(&team->group);
+	gate_open(&team->rig->gate);
+	expect_wait(team, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(other, NULL), 0);
+	expect_member(team, 1, 0, -ECANCELED);
+	expect_member(team, 2, 1, 0);
+}
+
+/* He goes on waiting for a place; what gets it does not run. */
+static void cancel_while_a_submitter_waits(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct team *team = team_make(test, 1, attrs, 0);
+	struct call *submitter, *waiter;
+
+	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
+	submitter = start_submit(team, 0);
+	waiter = start_group(team, do_group_wait, FOREVER);
+	ants_group_cancel(&team->group);
+	KUNIT_EXPECT_FALSE(test, call_returned(waiter));
+	gate_open(&team->rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	expect_waited(test, waiter, -ECANCELED);
+	expect_member(team, 0, 0, -ECANCELED);
+	expect_counted(test, team->rig->pool, 2, 1);
+}
+
+/* A group does not wait for a submitter who gave up; he is nobody's result. */
+static void submitter_that_gives_up_is_not_waited_for(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct team *team = team_make(test, 2, attrs, 0);
+	struct call *submitter, *waiter;
+
+	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
+	submitter = start_submit(team, 0);
+	waiter = start_group(team, do_group_wait, FOREVER);
+	KUNIT_EXPECT_EQ(test, call_stop(submitter), -EINTR);
+	expect_waited(test, waiter, 0);
+	expect_member(team, 0, 0, -EINTR);
+	expect_none(team, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
+}
+
+/* One that a worker has taken, and not begun, goes on. */
+static void cancel_spares_what_was_taken(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct team *team = team_make(test, 2, attrs, 0);
+
+	hold(team->rig, ANTS_PAUSE_RUN);
+	submit_range(team, 0, 1);
+	held(team->rig, ANTS_PAUSE_RUN);
+	submit_range(team, 1, 2);
+	ants_group_cancel(&team->group);
+	let_go(team->rig, ANTS_PAUSE_RUN);
+	expect_wait(team, -ECANCELED);
+	expect_member(team, 0, 1, 0);
+	expect_member(team, 1, 0, -ECANCELED);
+}
+
+static void first_error_cancels(struct kunit *test)
+{
+	struct team *team = team_of_many(test, ANTS_GROUP_CANCEL_ON_ERROR);
+	int i;
+
+	team->members[0].result = -EIO;
+	gate_open(&team->rig->gate);
+	for (i = 0; i <= MANY; i++)
+		expect_next(team, i);
+	KUNIT_EXPECT_EQ(test, submit(team, MANY + 1), -ECANCELED);
+	expect_wait(team, -EIO);
+	expect_member(team, 0, 1, -EIO);
+	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
+	expect_counted(test, team->rig->pool, MANY + 1, MANY);
+}
+
+/* Those that run when the first one fails go on, and a submitter is too late. */
+static void first_error_spares_what_runs(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct team *team = team_make(test, 3, attrs,
+				      ANTS_GROUP_CANCEL_ON_ERROR);
+	struct call *submitter;
+
+	start_at(team, 0, &team->rig->gate);
+	start_at(team, 1, &team->rig->late);
+	submitter = start_submit(team, 2);
+	team->members[0].result = 1;
+	gate_open(&team->rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	expect_next(team, 0);
+	expect_next(team, 2);
+	gate_open(&team->rig->late);
+	expect_wait(team, 1);
+	expect_member(team, 1, 1, 0);
+	expect_member(team, 2, 0, -ECANCELED);
+}
+
+static void success_cancels_nothing(struct kunit *test)
+{
+	struct team *team = team_of_many(test, ANTS_GROUP_CANCEL_ON_ERROR);
+
+	gate_open(&team->rig->gate);
+	expect_wait(team, 0);
+	expect_members(team, 0, MANY + 1, 1, 0);
+}
+
+static void error_alone_cancels_nothing(struct kunit *test)
+{
+	struct team *team = team_of_many(test, 0);
+
+	team->members[0].result = -EIO;
+	gate_open(&team->rig->gate);
+	expect_wait(team, -EIO);
+	expect_members(team, 1, MANY + 1, 1, 0);
+}
+
+/* A member that is queued again from inside ends once. */
+static int again_fn(struct ants_work *work)
+{
+	struct member *m = member_of(work);
+
+	if (atomic_inc_return(&m->ran) == 1)
+		m->result = ants_queue_work(m->group->pool, work);
+	return m->result;
+}
+
+static void member_that_runs_again_ends_once(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct team *team = team_make(test, 1, attrs, 0);
+
+	INIT_ANTS_WORK(work_at(team, 0), again_fn);
+	submit_range(team, 0, 1);
+	expect_wait(team, 0);
+	expect_member(team, 0, 2, 0);
+	expect_next(team, 0);
+	expect_none(team, 0, NULL);
+}
+
+/* So does one that arms its own timer. */
+static void member_that_is_delayed_ends_once(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct item *item = items_alloc(test, 1);
+	struct team *team = team_make(test, 1, attrs, 0);
+
+	item->pool = team->rig->pool;
+	item->more = 3;
+	item->delayed = true;
+	item->delay = 1;
+	KUNIT_EXPECT_EQ(test, ants_group_submit(&team->group, work_of(item)),
+			0);
+	submit_range(team, 0, 1);
+	expect_wait(team, RESULT(4));
+	expect_ended(test, item, 4, RESULT(4));
+	expect_next(team, 0);
+	KUNIT_EXPECT_PTR_EQ(test, ants_group_next(&team->group, 0),
+			    work_of(item));
+	expect_none(team, 0, NULL);
+}
+
+static int do_group_cancel(struct call *call)
+{
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		wait_for_completion(&call->rig->gate.open);
+		ants_group_cancel(call->data);
+		complete(&call->rig->late.open);
+	}
+	return 0;
+}
+
+/* Each one has run, or was cancelled. Returns how many were. */
+static int check_round(struct team *team, int round)
+{
+	int i, ran, cancelled = 0;
+
+	for (i = 0; i < team->nr; i++) {
+		ran = atomic_xchg(&team->members[i].ran, 0);
+		KUNIT_EXPECT_EQ_MSG(team->test, work_at(team, i)->result,
+				    ran ? 0 : -ECANCELED, "round %d", round);
+		KUNIT_EXPECT_LE(team->test, ran, 1);
+		cancelled += !ran;
+	}
+	return cancelled;
+}
+
+/* Against starts and ends, and against submits that it refuses. */
+static void cancel_races_with_ends(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 3, .queue_depth = MANY };
+	struct team *team = team_make(test, MANY, attrs, 0);
+	int round, i, err, cancelled, refused = 0, seen = 0;
+	struct call *call;
+
+	call = call_start(team->rig, do_group_cancel, 0, &team->group);
+	for (round = 0; round < 300; round++) {
+		for (i = 0; i < MANY; i++) {
+			if (i == round % MANY)
+				gate_let_one(&team->rig->gate);
+			work_at(team, i)->result = -ECANCELED;
+			err = submit(team, i);
+			KUNIT_EXPECT_TRUE(test, !err || err == -ECANCELED);
+			refused += !!err;
+		}
+		KUNIT_EXPECT_EQ(test, ants_group_wait(&team->group, NULL), 0);
+		wait_for_completion(&team->rig->late.open);
+		cancelled = check_round(team, round);
+		seen += cancelled;
+		KUNIT_ASSERT_EQ(test, ants_group_reset(&team->group), 0);
+	}
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	expect_counted(test, team->rig->pool, 300 * MANY - refused,
+		       seen - refused);
+}
+
+static struct kunit_case group_cancel_cases[] = {
+	KUNIT_CASE(cancel_ends_what_is_pending),
+	KUNIT_CASE(cancel_again_is_harmless),
+	KUNIT_CASE(cancel_tells_who_waits),
+	KUNIT_CASE(cancel_grants_others),
+	KUNIT_CASE(cancel_spares_others),
+	KUNIT_CASE(cancel_while_a_submitter_waits),
+	KUNIT_CASE(submitter_that_gives_up_is_not_waited_for),
+	KUNIT_CASE(cancel_spares_what_was_taken),
+	KUNIT_CASE(first_error_cancels),
+	KUNIT_CASE(first_error_spares_what_runs),
+	KUNIT_CASE(success_cancels_nothing),
+	KUNIT_CASE(error_alone_cancels_nothing),
+	KUNIT_CASE(member_that_runs_again_ends_once),
+	KUNIT_CASE(member_that_is_delayed_ends_once),
+	KUNIT_CASE(cancel_races_with_ends),
+	{}
+};
+
+static struct kunit_suite group_cancel_suite = {
+	.name = "ants_group_cancel",
+	.test_cases = group_cancel_cases,
+};
+
+kunit_test_suite(group_cancel_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of cancelled groups");
+MODULE_LICENSE("GPL");
