@@ -116,8 +116,8 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or no priority that there is. -EALREADY: it is queued, or in another
- * pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
- * callers wait.
+ * pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool is
+ * released. -EAGAIN: it is full, or callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 {
