@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Calls against their timeouts, the end of their pool, and foreign threads. */
+#include <linux/module.h>
+
+#include "call.h"
+
+/* A call's end is the end of the pool; the caller needs it no more. */
+static int do_destroy_of(struct call *call)
+{
+	return ants_pool_destroy(call->data);
+}
+
+static void caller_outlives_the_pool(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "call", attrs);
+	struct call *caller, *destroyer;
+	struct ants_pool *pool;
+	int i;
+
+	gift->gate = &rig->gate;
+	for (i = 0; i < 20; i++) {
+		gate_init(&rig->gate);
+		pool = ants_pool_create(&attrs, "gone");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+		gift->pool = pool;
+		caller = start(rig, i % 2 ? call_plain : call_given, gift);
+		EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+		destroyer = call_start(rig, do_destroy_of, 0, pool);
+		EXPECT_SOON(test, ants_is_released(pool));
+		gate_open(&rig->gate);
+		KUNIT_EXPECT_EQ(test, call_result(caller), 0);
+		KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
+	}
+	expect_gift(test, gift, 20, 10);
+}
+
+/* A task of one pool that plays a worker of another one, for a call there. */
+static int stand_in_fn(struct ants_work *work)
+{
+	struct item *item = container_of(work, struct item, dwork.work);
+
+	item->queued = ants_release_timeout(item->pool, TEST_DEADLINE);
+	return RESULT(1);
+}
+
+/* Its own work item ends as it should; see ants_task_becomes(). */
+static void call_runs_in_a_foreign_worker(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct item *item = items_alloc(test, 1);
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "barren", attrs);
+	struct rig *other = rig_make(test, "other", attrs);
+	int result = 0;
+
+	INIT_ANTS_DELAYED_WORK(&item->dwork, stand_in_fn);
+	item->pool = rig->pool;
+	/* Its thread stays. */
+	KUNIT_EXPECT_EQ(test, call_plain(other->pool, gift, FOREVER), 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_EXPECT_EQ(test, call_given(rig->pool, gift, 2), -ETIMEDOUT);
+	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff));
+	KUNIT_EXPECT_EQ(test, ants_queue_work(other->pool, work_of(item)), 0);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item),
+						     TEST_DEADLINE, &result),
+			0);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_EXPECT_EQ(test, result, RESULT(1));
+	KUNIT_EXPECT_EQ(test, item->queued, 0);
+	expect_gift(test, gift, 1, 1);
+}
+
+/* Data of the race below, in memory of its own. */
+struct racer {
+	struct ants_pool *pool;
+	atomic_t *ran;
+	atomic_t *released;
+	unsigned int us;
+	int magic;
+};
+
+#define RACE_ROUNDS	10000
+#define RACE_TIME	(30 * HZ)
+#define MAGIC		0x5eed
+
+static int racer_fn(void *data)
+{
+	struct racer *racer = data;
+
+	udelay(racer->us);
+	atomic_inc(racer->ran);
+	return racer->magic;
+}
+
+static void racer_release(void *data)
+{
+	struct racer *racer = data;
+
+	atomic_inc(racer->released);
+	kfree(racer);
+}
+
+/* What came of the calls of one thread. */
+struct race {
+	atomic_t ran;
+	atomic_t released;
+	int calls;
+	int ended;
+	int refused;
+	int left;
+	int wrong;
+};
+
+static void race_count(struct race *race, int ret)
+{
+	race->calls++;
+	if (ret == MAGIC)
+		race->ended++;
+	else if (ret == -ETIMEDOUT)
+		race->refused++;
+	else if (ret == -EINPROGRESS)
+		race->left++;
+	else
+		race->wrong++;
+}
+
+static int race_once(struct ants_pool *pool, struct race *race, int nr)
+{
+	struct racer *racer = kzalloc(sizeof(*racer), GFP_KERNEL);
+
+	if (!racer)
+		return -ENOMEM;
+	racer->ran = &race->ran;
+	racer->released = &race->released;
+	racer->us = nr % 7 * 40;
+	racer->magic = MAGIC;
+	return ants_call_release(pool, racer_fn, racer, nr % 3, racer_release);
+}
+
+static int do_race(struct call *call)
+{
+	unsigned long end = jiffies + RACE_TIME;
+	struct race *race = call->data;
+	int i;
+
+	for (i = 0; i < RACE_ROUNDS / 2 && time_before(jiffies, end); i++)
+		race_count(race, race_once(call->pool, race, i));
+	return 0;
+}
+
+/* Two callers against each other and the start of what they called. */
+static void timeout_races_with_the_start(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct race *race = kunit_kcalloc(test, 2, sizeof(*race), GFP_KERNEL);
+	struct rig *rig = rig_make(test, "race", attrs);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, race);
+	for (i = 0; i < 2; i++)
+		call_start(rig, do_race, 0, &race[i]);
+	expect_results(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	for (i = 0; i < 2; i++) {
+		kunit_info(test, "%d calls: %d ended, %d not begun, %d left\n",
+			   race[i].calls, race[i].ended, race[i].refused,
+			   race[i].left);
+		KUNIT_EXPECT_EQ(test, race[i].wrong, 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&race[i].released),
+				race[i].calls);
+		KUNIT_EXPECT_EQ(test, atomic_read(&race[i].ran),
+				race[i].ended + race[i].left);
+	}
+}
+
+/* The same on the caller's stack: it is never left behind. */
+static int do_race_plain(struct call *call)
+{
+	unsigned long end = jiffies + RACE_TIME / 4;
+	struct race *race = call->data;
+	struct racer racer = { .ran = &race->ran, .magic = MAGIC };
+	int i;
+
+	for (i = 0; i < RACE_ROUNDS / 4 && time_before(jiffies, end); i++) {
+		racer.us = i % 7 * 40;
+		race_count(race, ants_call(call->pool, racer_fn, &racer,
+					   i % 3));
+	}
+	return 0;
+}
+
+static void plain_timeout_races_with_the_start(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct race *race = kunit_kcalloc(test, 2, sizeof(*race), GFP_KERNEL);
+	struct rig *rig = rig_make(test, "race", attrs);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, race);
+	for (i = 0; i < 2; i++)
+		call_start(rig, do_race_plain, 0, &race[i]);
+	expect_results(rig, 0, 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, race[i].wrong + race[i].left, 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&race[i].ran), race[i].ended);
+	}
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 0);
+}
+
+static struct kunit_case call_race_cases[] = {
+	KUNIT_CASE(caller_outlives_the_pool),
+	KUNIT_CASE(call_runs_in_a_foreign_worker),
+	KUNIT_CASE(timeout_races_with_the_start),
+	KUNIT_CASE(plain_timeout_races_with_the_start),
+	{}
+};
+
+static struct kunit_suite call_race_suite = {
+	.name = "ants_call_race",
+	.test_cases = call_race_cases,
+};
+
+kunit_test_suite(call_race_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of races of calls");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ants_call() and ants_call_release(): results, and data that is given away. */
+#include <linux/module.h>
+
+#include "call.h"
+
+static void try_result(struct kunit *test, call_t fn, int released)
+{
+	static const int results[] = { 0, 1, -EIO, -ETIMEDOUT, INT_MIN };
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(results); i++) {
+		gift->result = results[i];
+		KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, FOREVER), results[i]);
+		KUNIT_EXPECT_PTR_NE(test, gift->thread, current);
+		EXPECT_SOON(test, atomic_read(&gift->released) ==
+			    released * (i + 1));
+		KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), i + 1);
+	}
+	expect_counted(test, rig->pool, ARRAY_SIZE(results), 0);
+}
+
+static void result_is_the_functions(struct kunit *test)
+{
+	with_both(test, try_result);
+}
+
+static void bad_arguments_are_refused(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "call", attrs);
+
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, NULL, gift, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, NULL, gift, 1,
+						gift_release), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, gift_fn, gift, 1,
+						NULL), -EINVAL);
+	expect_gift(test, gift, 0, 0);
+}
+
+/* A gift that calls its own pool; both ways. */
+static int nested_fn(void *data)
+{
+	struct gift *gift = data;
+	int plain = call_plain(gift->pool, gift, FOREVER);
+	int given = call_given(gift->pool, gift, FOREVER);
+
+	return plain == given ? plain : 1;
+}
+
+static void task_of_the_pool_is_refused(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "call", attrs);
+
+	gift->pool = rig->pool;
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, nested_fn, gift, FOREVER),
+			-EDEADLK);
+	expect_gift(test, gift, 0, 1);
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+static void try_released(struct kunit *test, call_t fn, int released)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
+
+	ants_release(rig->pool);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, FOREVER), -ESHUTDOWN);
+	expect_gift(test, gift, 0, released);
+}
+
+static void released_pool_refuses(struct kunit *test)
+{
+	with_both(test, try_released);
+}
+
+/* Not accepted in time; and later not, either. */
+static void try_full(struct kunit *test, call_t fn, int released)
+{
+	struct ants_attrs attrs = { .capacity = 1, .max_blocking = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make_full(test, released ? "given" : "plain",
+					attrs);
+
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 0), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 2), -ETIMEDOUT);
+	expect_gift(test, gift, 0, 2 * released);
+	start_waiters(rig, 1);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 2), -EBUSY);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	expect_counted(test, rig->pool, 2, 0);
+	expect_gift(test, gift, 0, 3 * released);
+}
+
+static void full_pool_times_out(struct kunit *test)
+{
+	with_both(test, try_full);
+}
+
+/* One thread at the rig's gate, and one more place. */
+static struct rig *rig_behind(struct kunit *test, const char *name)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+	struct rig *rig = rig_make(test, name, attrs);
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	return rig;
+}
+
+/* Its place is free at once. */
+static void pending_call_times_out(struct kunit *test)
+{
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_behind(test, "call");
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
+		KUNIT_EXPECT_EQ(test, call_plain(rig->pool, gift, i),
+				-ETIMEDOUT);
+	}
+	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
+	gate_open(&rig->gate);
+	expect_counted(test, rig->pool, 4, 3);
+	expect_gift(test, gift, 0, 0);
+}
+
+/* Its place stays taken, and the data goes when its turn comes. */
+static void pending_gift_times_out(struct kunit *test)
+{
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_behind(test, "given");
+
+	KUNIT_EXPECT_EQ(test, call_given(rig->pool, gift, 1), -ETIMEDOUT);
+	expect_gift(test, gift, 0, 0);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, atomic_read(&gift->released));
+	expect_counted(test, rig->pool, 2, 0);
+	expect_gift(test, gift, 0, 1);
+}
+
+/* It runs, or its time was over before it began. */
+static struct call *start_timed(struct rig *rig, struct gift *gift,
+				unsigned long timeout)
+{
+	struct call *call = call_start(rig, do_plain, timeout, gift);
+
+	EXPECT_SOON(rig->test, atomic_read(&gift->gate->entered) == 1 ||
+		    call_returned(call));
+	return call;
+}
+
+/* Its time is over before it ends. */
+static void running_call_is_waited_for(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "call", attrs);
+	unsigned long end;
+	struct call *call;
+	int tries = 0;
+
+	gift->gate = &rig->gate;
+	gift->result = 7;
+	do {
+		call = start_timed(rig, gift, HZ / 4);
+		end = jiffies + HZ / 4 + 4;
+	} while (call_returned(call) && ++tries < 40);
+	EXPECT_SOON(test, time_after(jiffies, end));
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	KUNIT_EXPECT_TRUE(test, ants_nr_busy(rig->pool) == 1);
+	gate_open(&rig->gate);
+	expect_prompt(test, call);
+	KUNIT_EXPECT_EQ(test, call_stop(call), 7);
+	expect_gift(test, gift, 1, 0);
+}
+
+static void running_gift_is_left_behind(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "given", attrs);
+	struct call *call;
+
+	gift->gate = &rig->gate;
+	call = call_start(rig, do_given, FOREVER, gift);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	send_sig(SIGUSR1, call->task, 1);
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	send_sig(SIGKILL, call->task, 1);
+	expect_prompt(test, call);
+	KUNIT_EXPECT_EQ(test, call_stop(call), -EINPROGRESS);
+	expect_gift(test, gift, 0, 0);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, atomic_read(&gift->released));
+	expect_counted(test, rig->pool, 1, 0);
+	expect_gift(test, gift, 1, 1);
+}
+
+/* By its time, too; again if that was over before it began. */
+static void running_gift_times_out(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "given", attrs);
+	int ret, tries = 0;
+
+	gift->gate = &rig->gate;
+	do {
+		gate_init(&rig->gate);
+		atomic_set(&gift->ran, 0);
+		atomic_set(&gift->released, 0);
+		ret = call_given(rig->pool, gift, HZ / 4);
+		if (ret == -EINPROGRESS)
+			expect_gift(test, gift, 0, 0);
+		gate_open(&rig->gate);
+		EXPECT_SOON(test, atomic_read(&gift->released));
+	} while (ret == -ETIMEDOUT && ++tries < 50);
+	KUNIT_EXPECT_EQ(test, ret, -EINPROGRESS);
+	expect_gift(test, gift, 1, 1);
+}
+
+/* Killed, and told to stop, before it has begun. */
+static void try_killed(struct kunit *test, call_t fn, int released)
+{
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_behind(test, released ? "given" : "plain");
+	struct call *call;
+
+	call = start(rig, fn, gift);
+	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 1);
+	send_sig(SIGKILL, call->task, 1);
+	expect_prompt(test, call);
+	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	expect_gift(test, gift, 0, 0);
+	fill_up(rig);
+	call = start(rig, fn, gift);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, atomic_read(&gift->released) == 2 * released);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_gift(test, gift, 0, 2 * released);
+}
+
+static void killed_caller_gives_up(struct kunit *test)
+{
+	with_both(test, try_killed);
+}
+
+/* It runs already: then only who gave his data away may go. */
+static void try_stopped(struct kunit *test, call_t fn, int released)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
+	struct call *call;
+
+	gift->gate = &rig->gate;
+	call = start(rig, fn, gift);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	if (!released) {
+		send_sig(SIGKILL, call->task, 1);
+		msleep(40);
+		KUNIT_EXPECT_FALSE(test, call_returned(call));
+		gate_open(&rig->gate);
+	}
+	KUNIT_EXPECT_EQ(test, call_stop(call), released ? -EINPROGRESS : 0);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, atomic_read(&gift->released) == released);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_gift(test, gift, 1, released);
+}
+
+static void running_call_is_not_killed(struct kunit *test)
+{
+	with_both(test, try_stopped);
+}
+
+static struct kunit_case call_cases[] = {
+	KUNIT_CASE(result_is_the_functions),
+	KUNIT_CASE(bad_arguments_are_refused),
+	KUNIT_CASE(task_of_the_pool_is_refused),
+	KUNIT_CASE(released_pool_refuses),
+	KUNIT_CASE(full_pool_times_out),
+	KUNIT_CASE(pending_call_times_out),
+	KUNIT_CASE(pending_gift_times_out),
+	KUNIT_CASE(running_call_is_waited_for),
+	KUNIT_CASE(running_gift_is_left_behind),
+	KUNIT_CASE(running_gift_times_out),
+	KUNIT_CASE(killed_caller_gives_up),
+	KUNIT_CASE(running_call_is_not_killed),
+	{}
+};
+
+static struct kunit_suite call_suite = {
+	.name = "ants_call",
+	.test_cases = call_cases,
+};
+
+kunit_test_suite(call_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of calls");
+MODULE_LICENSE("GPL");
