@@ -9,7 +9,8 @@
  *	pause_ms	that time, in milliseconds; can be reset
  *	others		how many
  *	wake_ms		ends a suspend when "cold" has stood still for so long
- *	feed		1: the thread itself hands tasks to "cold" now and then
+ *	feed		1: the thread itself hands a task to "cold" now and then,
+ *			2: as many as "cold" takes, so that it never runs dry
  *	go		1: the following go on
  *	submit		a read hands short tasks to "cold", and so waits
  *	relay		a read hands tasks to "cold" that each try to hand over one,
@@ -20,6 +21,7 @@
  * Who reads holds no lock, unlike who writes.
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -40,9 +42,10 @@ static void warm_task(void *unused)
 	schedule_timeout_idle(1);
 }
 
+/* Nobody ends it early, as the freezer ends other sleeps. */
 static void short_task(void *unused)
 {
-	schedule_timeout_idle(1);
+	msleep(20);
 	atomic_inc(&ran);
 }
 
@@ -90,11 +93,14 @@ static void feed_pools(unsigned long *fed)
 {
 	while (!ants_try_submit(warm, warm_task, NULL))
 		;
-	if (!READ_ONCE(feed) || time_before(jiffies, *fed + FEED_TICKS))
+	if (READ_ONCE(feed) == 1 && time_before(jiffies, *fed + FEED_TICKS))
 		return;
-	if (!ants_try_submit(cold, short_task, NULL))
-		atomic_inc(&handed);
 	*fed = jiffies;
+	while (READ_ONCE(feed) && !ants_try_submit(cold, short_task, NULL)) {
+		atomic_inc(&handed);
+		if (READ_ONCE(feed) == 1)
+			return;
+	}
 }
 
 static int watch(void *unused)
