@@ -83,8 +83,8 @@ static void task_finds_the_data_of_its_thread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
 	KUNIT_EXPECT_PTR_EQ(test, seen_pool, pool);
-	KUNIT_EXPECT_EQ(test, (u64)atomic_read(&nr_init),
-			stats_of(pool).spawned);
+	/* A thread that came too late for a task may still be on its way. */
+	EXPECT_SOON(test, atomic_read(&nr_init) == stats_of(pool).spawned);
 }
 
 static void each_thread_that_expires_says_so(struct kunit *test)
