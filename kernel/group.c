@@ -35,8 +35,8 @@ EXPORT_SYMBOL_GPL(ants_group_init);
 /**
  * ants_group_submit() - hand a work item of a group to its pool
  * @group: the group
- * @work: the work item; stays until the group has ended, and is to be made anew
- *	before it is submitted once more
+ * @work: the work item; stays until the group has ended, and is submitted to no
+ *	other one, nor again to this one, before that is reset
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
  *

@@ -9,7 +9,7 @@
  *	pending		-EALREADY	true, ends	waits
  *	running		accepted again	false, is told	waits
  *	again		-EALREADY	false, is told,	waits for both runs
- *					runs once only
+ *					one run is left
  *	cancelling	-ECANCELED	false		waits
  *	dropped, skipped
  *
