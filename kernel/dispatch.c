@@ -153,17 +153,6 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	smp_store_release(&waiter->result, result);
 }
 
-/* Who is granted next: as for tasks, see pick_list() in slot.c. */
-static inline enum ants_prio next_prio(const struct ants_pool *pool)
-{
-	if (likely(list_empty(&pool->waiters[ANTS_PRIO_HIGH].list)))
-		return ANTS_PRIO_NORMAL;
-	if (list_empty(&pool->waiters[ANTS_PRIO_NORMAL].list))
-		return ANTS_PRIO_HIGH;
-	return pool->high_grants < ANTS_HIGH_RUN ? ANTS_PRIO_HIGH :
-						   ANTS_PRIO_NORMAL;
-}
-
 static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					enum ants_prio prio)
 {
@@ -171,10 +160,31 @@ static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					struct ants_waiter, node);
 }
 
-/* Who is granted next, NULL if nobody waits. */
+/* Somebody who waits, those of high priority first. */
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
 {
-	return first_waiter(pool, next_prio(pool));
+	return first_waiter(pool, ANTS_PRIO_HIGH) ?:
+	       first_waiter(pool, ANTS_PRIO_NORMAL);
+}
+
+/* As for tasks: see pick_list() in slot.c. */
+static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
+{
+	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
+
+	if (!normal || pool->high_grants++ < ANTS_HIGH_RUN)
+		return first_waiter(pool, ANTS_PRIO_HIGH);
+	pool->high_grants = 0;
+	return normal;
+}
+
+/* Whose turn it is. Somebody waits. */
+static struct ants_waiter *pick_waiter(struct ants_pool *pool)
+{
+	if (unlikely(!list_empty(&pool->waiters[ANTS_PRIO_HIGH].list)))
+		return pick_high(pool);
+	return list_first_entry(&pool->waiters[ANTS_PRIO_NORMAL].list,
+				struct ants_waiter, node);
 }
 
 /*
@@ -203,17 +213,16 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
  */
 static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 {
-	struct ants_waiter *waiter = ants_first_waiter(pool);
-	bool high = waiter->prio == ANTS_PRIO_HIGH;
+	struct ants_waiter *waiter = pick_waiter(pool);
 	struct ants_slot *slot;
 
 	if (!waiter->work) {
 		slot = slot_for(pool, waiter);
 		if (!slot)
 			return false;
-		ants_task_add(pool, slot, waiter->fn, waiter->data, high);
+		ants_task_add(pool, slot, waiter->fn, waiter->data,
+			      waiter->prio == ANTS_PRIO_HIGH);
 	}
-	pool->high_grants = high ? pool->high_grants + 1 : 0;
 	ants_waiter_end(pool, waiter, 0, kick);
 	return true;
 }
@@ -272,17 +281,10 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!pool->congested || !ants_has_room(pool))
+	if (!ants_has_room(pool))
 		return;
 	pool->congested = false;
 	kick->todo |= ANTS_TODO_ROOM;
-}
-
-/* Places are granted, then who was sent away is called back. */
-void ants_serve_now(struct ants_pool *pool, struct ants_kick *kick)
-{
-	ants_grant(pool, kick);
-	ants_call_back(pool, kick);
 }
 
 /* One more round of grants, with a hold of the lock of its own. */

@@ -65,7 +65,6 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick);
-void ants_serve_now(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
@@ -171,6 +170,15 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_wake_one(pool, kick);
 	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued)
 		ants_ask_for_worker(pool, kick);
+}
+
+/* Places are granted, then who was sent away is called back. */
+static inline void ants_serve_now(struct ants_pool *pool,
+				  struct ants_kick *kick)
+{
+	ants_grant(pool, kick);
+	if (unlikely(pool->congested))
+		ants_call_back(pool, kick);
 }
 
 /* Does the waiter that is probably next sleep on another CPU? */

@@ -259,7 +259,8 @@ struct ants_fifo {
  * @flags: C: bits of enum ants_flags
  * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up
  * @waiters: L: submitters that wait, by priority
- * @high_grants: L: how many of high priority were granted in a row
+ * @high_grants: L: how many of high priority were granted in a row while others
+ *	waited
  * @heed: L: somebody has to hear of a place that gets free:
  * @nr_waiting: L: length of both
  * @has_late: L: @late is not empty

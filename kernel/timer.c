@@ -112,8 +112,7 @@ void ants_timer_fn(struct timer_list *timer)
 
 	ants_lock_round(pool, &kick, &round);
 	forget_late(pool);
-	ants_grant(pool, &kick);
-	ants_call_back(pool, &kick);
+	ants_serve_now(pool, &kick);
 	ants_wake_next(pool, &kick);
 	if (upkeep_due(pool))
 		ants_kick_upkeep(pool, &kick);
