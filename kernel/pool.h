@@ -171,6 +171,7 @@ struct ants_worker {
  *	slot. NULL if none
  * @since: I: jiffies when it was enrolled
  * @prio: I: of its task
+ * @sleep: I: the state that it sleeps in
  * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
  *	pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
@@ -187,6 +188,7 @@ struct ants_waiter {
 	struct ants_work *work;
 	unsigned long since;
 	enum ants_prio prio;
+	unsigned int sleep;
 	struct list_head nested;
 	int result;
 };

@@ -133,6 +133,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
+	waiter->sleep = ants_killable_state(pool);
 	list_add_tail(&waiter->node, &fifo->list);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -195,7 +196,7 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
-	const unsigned int state = ants_killable_state(pool);
+	const unsigned int state = waiter->sleep;
 	int result, err = 0;
 
 	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
