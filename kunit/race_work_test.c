@@ -8,12 +8,22 @@
 
 #include "work.h"
 
-#define NR_CANCELLED	100000
-#define NR_CLOSED	100000
+/* Five times, for KUnit gives a case no more than five minutes. */
+#define NR_CANCELLED	20000
+#define NR_CLOSED	20000
 #define NR_FREED	2000
 #define NR_FIRED	200
 /* A guest that says nothing for long is taken for dead. */
-#define PROGRESS	10000
+#define PROGRESS	5000
+
+static const int parts[] = { 1, 2, 3, 4, 5 };
+
+static void part_desc(const int *part, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "part %d of 5", *part);
+}
+
+KUNIT_ARRAY_PARAM(part, parts, part_desc);
 
 /* One item that several threads fight over. */
 struct fight {
@@ -422,10 +432,10 @@ static void cancel_against_the_timer(struct kunit *test)
 }
 
 static struct kunit_case race_work_cases[] = {
-	KUNIT_CASE(cancel_against_start_and_finish),
-	KUNIT_CASE(cancel_sync_against_start_and_finish),
-	KUNIT_CASE(waits_against_all),
-	KUNIT_CASE(release_and_reboot_against_items),
+	KUNIT_CASE_PARAM(cancel_against_start_and_finish, part_gen_params),
+	KUNIT_CASE_PARAM(cancel_sync_against_start_and_finish, part_gen_params),
+	KUNIT_CASE_PARAM(waits_against_all, part_gen_params),
+	KUNIT_CASE_PARAM(release_and_reboot_against_items, part_gen_params),
 	KUNIT_CASE(waiter_frees_the_item),
 	KUNIT_CASE(canceller_frees_the_item),
 	KUNIT_CASE(submitter_outlives_the_item),
