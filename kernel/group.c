@@ -101,6 +101,7 @@ static int check_waiter(const struct ants_group *group)
 /* Entered with the lock held, left without. */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		      unsigned long timeout, struct ants_kick *kick)
+	__releases(&group->pool->lock)
 {
 	struct ants_pool *pool = group->pool;
 	unsigned int state = ants_killable_state(pool);

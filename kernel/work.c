@@ -52,8 +52,12 @@ static struct ants_pool *work_lock(struct ants_work *work,
 	/* Pairs with smp_store_release() in ants_work_end(). */
 	while ((pool = smp_load_acquire(&work->pool))) {
 		ants_lock_any(pool, kick);
-		if (likely(READ_ONCE(work->pool) == pool))
+		if (likely(READ_ONCE(work->pool) == pool)) {
+			/* Sparse knows no locks that depend. */
+			__release(&pool->lock);
+			__release(RCU);
 			return pool;
+		}
 		ants_unlock_any(pool, kick);
 	}
 	rcu_read_unlock();
@@ -62,6 +66,8 @@ static struct ants_pool *work_lock(struct ants_work *work,
 
 static void work_unlock(struct ants_pool *pool, struct ants_kick *kick)
 {
+	__acquire(RCU);
+	__acquire(&pool->lock);
 	ants_unlock_any(pool, kick);
 	rcu_read_unlock();
 }
@@ -69,6 +75,8 @@ static void work_unlock(struct ants_pool *pool, struct ants_kick *kick)
 /* The same before a wait. */
 static void work_unlock_wait(struct ants_pool *pool, struct ants_kick *kick)
 {
+	__acquire(RCU);
+	__acquire(&pool->lock);
 	ants_unlock_any(pool, kick);
 	ants_wait_touch(pool);
 	rcu_read_unlock();

@@ -51,7 +51,8 @@ static void pool_without_a_function_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(NULL, NULL, "f")),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, NULL, "")),
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, NULL,
+							    "%s", "")),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, add_fn,
 							    "f")), -EINVAL);

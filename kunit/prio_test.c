@@ -216,7 +216,7 @@ static void fill_tasks(struct ants_task *tasks, int nr)
 
 static void batch_is_accepted_in_order(struct kunit *test)
 {
-	struct ants_task tasks[NR];
+	static struct ants_task tasks[NR];
 	struct gate *gate;
 	struct ants_pool *pool = held_pool(test, NR, &gate);
 	int i;
@@ -235,7 +235,7 @@ static void batch_stops_where_the_pool_is_full(struct kunit *test)
 				    .flags = ANTS_NONBLOCKING };
 	struct ants_pool *pool = test_pool(test, &attrs, "part");
 	struct gate *gate = test_gate(test);
-	struct ants_task tasks[NR];
+	static struct ants_task tasks[NR];
 
 	fill_tasks(tasks, NR);
 	fill_pool(test, pool, gate, 1);
@@ -249,7 +249,7 @@ static void batch_waits_for_places(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 3 };
 	struct ants_pool *pool = test_pool(test, &attrs, "waits");
-	struct ants_task tasks[NR];
+	static struct ants_task tasks[NR];
 
 	fill_tasks(tasks, NR);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, NR), NR);
