@@ -104,7 +104,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	__releases(&group->pool->lock)
 {
 	struct ants_pool *pool = group->pool;
-	unsigned int state = ants_killable_state(pool);
+	unsigned int state = ants_killable_state(pool, 1);
 	int err = check_waiter(group);
 
 	if (err) {

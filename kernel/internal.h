@@ -78,7 +78,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 		    unsigned long timeout, unsigned int state);
-unsigned int ants_killable_state(const struct ants_pool *pool);
+unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
 void ants_caller_enter(struct ants_pool *pool);

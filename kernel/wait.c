@@ -29,13 +29,13 @@ static __always_inline bool told_to_stop(unsigned int state)
  * How a caller that can be killed sleeps. Frozen threads would not end its
  * wait, and it would keep the system from suspending: it freezes, too. Whoever
  * holds a lock then can hang the suspend, and lockdep says so; but the map that
- * is held around a task is no lock.
+ * is held around a task is no lock, nor are @locks that are dropped before.
  */
-unsigned int ants_killable_state(const struct ants_pool *pool)
+unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 {
 	if (!(READ_ONCE(pool->flags) & ANTS_FREEZABLE))
 		return TASK_KILLABLE;
-	if (lockdep_depth(current) == 1 && ants_in_task())
+	if (lockdep_depth(current) == 1 + locks && ants_in_task())
 		return TASK_KILLABLE | TASK_FREEZABLE_UNSAFE;
 	return TASK_KILLABLE | TASK_FREEZABLE;
 }
@@ -133,7 +133,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
-	waiter->sleep = ants_killable_state(pool);
+	waiter->sleep = ants_killable_state(pool, 1);
 	list_add_tail(&waiter->node, &fifo->list);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -320,7 +320,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 	int err;
 
 	if (state == TASK_KILLABLE)
-		state = ants_killable_state(pool);
+		state = ants_killable_state(pool, 0);
 	sleeper_init(&s, pool, timeout);
 	do {
 		ran = ants_stand_in(pool);

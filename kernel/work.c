@@ -321,8 +321,8 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 		work_unlock(pool, &kick);
 		return -EDEADLK;
 	}
-	return wait_end(pool, work, &kick, timeout, ants_killable_state(pool),
-			result);
+	return wait_end(pool, work, &kick, timeout,
+			ants_killable_state(pool, 2), result);
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
