@@ -96,10 +96,8 @@ static void worker_arrive(struct ants_worker *w)
 	lockdep_assert_held(&pool->lock);
 	if (pool->waking == w)
 		pool->waking = NULL;
-	if (w->state == ANTS_NEW) {
+	if (w->state == ANTS_NEW)
 		pool->nr_new--;
-		pool->backoff = 0;
-	}
 	if (w->state != ANTS_LEAVING)
 		w->state = ANTS_BUSY;
 }
@@ -371,6 +369,7 @@ int ants_worker_fn(void *arg)
 		worker_fail(w, &kick);
 		return 0;
 	}
+	pool->backoff = 0;
 	for (;;) {
 		worker_arrive(w);
 		do {

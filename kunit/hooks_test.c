@@ -134,6 +134,19 @@ static void failing_init_is_tried_again(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&fails), 0);
 }
 
+/* One that fails for long is not made a hundred times a second. */
+static void failing_init_backs_off(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "backs_off");
+
+	atomic_set(&fails, INT_MAX);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	EXPECT_SOON(test, READ_ONCE(pool->backoff) >= 8 * ANTS_BACKOFF_MIN);
+	atomic_set(&fails, 0);
+	EXPECT_SOON(test, atomic_read(&ran) == 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->backoff), 0UL);
+}
+
 static void flush_waits_for_a_thread_with_data(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "flush");
@@ -188,6 +201,7 @@ static struct kunit_case hooks_cases[] = {
 	KUNIT_CASE(release_waits_for_the_last_exit),
 	KUNIT_CASE(tune_up_makes_data_for_the_new),
 	KUNIT_CASE(failing_init_is_tried_again),
+	KUNIT_CASE(failing_init_backs_off),
 	KUNIT_CASE(flush_waits_for_a_thread_with_data),
 	KUNIT_CASE(failed_thread_has_no_exit),
 	KUNIT_CASE(no_hooks_no_data),
