@@ -77,54 +77,56 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 		ants_work_move(work, ANTS_WORK_DROPPED);
 }
 
-/* An item in no list, until its timer has looked. */
-static void detach(struct ants_pool *pool, struct ants_delayed_work *dwork)
+static struct ants_delayed_work *first_of(struct ants_pool *pool)
 {
-	ants_scan_skip(pool, &dwork->node);
-	list_del_init(&dwork->node);
+	struct list_head *list = pool->has_late ? &pool->late : &pool->delayed;
+
+	return list_first_entry_or_null(list, struct ants_delayed_work, node);
 }
 
 /*
  * Ends an item of a released pool. One whose timer is about to look ends itself,
- * and is in no list meanwhile.
+ * and gets out of the way of the others.
  */
 static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		     struct ants_kick *kick)
 {
-	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
+	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer)) {
 		delayed_end(pool, dwork, -ESHUTDOWN, kick);
-	else
-		detach(pool, dwork);
+		return;
+	}
+	ants_scan_skip(pool, &dwork->node);
+	list_move_tail(&dwork->node, &pool->delayed);
 }
 
-/* One round. Returns false when @list is empty. */
-static bool fail_round(struct ants_pool *pool, struct list_head *list)
+/* One round of at most @left items. Returns how many are still to be seen. */
+static unsigned int fail_round(struct ants_pool *pool, unsigned int left)
 {
+	struct ants_delayed_work *dwork;
 	struct ants_round round;
 	struct ants_kick kick;
 	unsigned int nr;
-	bool more;
 
 	ants_lock_round(pool, &kick, &round);
-	for (nr = 0; nr < ANTS_ROUND && !ants_kick_full(&kick); nr++) {
-		if (list_empty(list))
+	for (nr = 0; nr < min(left, (unsigned int)ANTS_ROUND); nr++) {
+		dwork = first_of(pool);
+		if (!dwork || ants_kick_full(&kick))
 			break;
-		fail_one(pool, list_first_entry(list, struct ants_delayed_work,
-						node), &kick);
+		fail_one(pool, dwork, &kick);
 	}
-	more = !list_empty(list);
+	left = first_of(pool) ? left - nr : 0;
 	kick.todo |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &kick);
-	return more;
+	return left;
 }
 
-/* Ends all items of a released pool. */
+/* Ends all items of a released pool: none is added any more. */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	while (fail_round(pool, &pool->delayed))
-		;
-	while (fail_round(pool, &pool->late))
-		;
+	unsigned int left = READ_ONCE(pool->nr_delayed);
+
+	while (left)
+		left = fail_round(pool, left);
 }
 
 /**

@@ -225,7 +225,7 @@ struct ants_fifo {
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
  * @high_run: L: how many of those started in a row while others were pending
  * @delayed: L: work items whose timer is armed
- * @nr_delayed: L: work items in both lists, or on their way between them
+ * @nr_delayed: L: work items in @delayed and @late
  * @late: L: FIFO of those whose time has come, and there is no place
  * @stock: L: LIFO of free slots
  * @idle: L: LIFO of parked workers, the longest parked at the tail
