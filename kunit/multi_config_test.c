@@ -108,6 +108,18 @@ static void tune_refuses_for_one_shard(struct kunit *test)
 	expect_capacities(test, multi, 4, 3, 3);
 }
 
+/* No thread is made or joined behind the test's back. */
+static bool at_rest(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		if (READ_ONCE(pool->upkeep_queued))
+			return false;
+	return true;
+}
+
 /* The second shard fails half way: the first one gives back what it made. */
 static void tune_rolls_back(struct kunit *test)
 {
@@ -116,7 +128,8 @@ static void tune_rolls_back(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ants_tune(ants_multi_shard(multi, 0), 2), 0);
 	KUNIT_ASSERT_EQ(test, ants_tune(ants_multi_shard(multi, 1), 2), 0);
-	EXPECT_SOON(test, sums_of(multi).running == 2 + 2 + 4);
+	EXPECT_SOON(test, sums_of(multi).running == 2 + 2 + 4 &&
+			  at_rest(multi));
 	KUNIT_EXPECT_EQ(test, sums_of(multi).spawned, 14);
 	ants_fail_arm_after(ANTS_FAIL_THREAD, 1, 1);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 9), -ENOMEM);
