@@ -242,6 +242,7 @@ static int submit_round(struct ants_pool *pool, const struct ants_task *tasks,
 			unsigned int nr)
 {
 	const struct ants_task *task = tasks;
+	unsigned int done = 1;
 	struct ants_kick kick;
 	int err;
 
@@ -249,10 +250,13 @@ static int submit_round(struct ants_pool *pool, const struct ants_task *tasks,
 	if (err)
 		return submit_slow(pool, task->fn, task->data, task->prio,
 				   &kick, err) ?: 1;
-	while (++task < tasks + nr && !err)
-		err = accept(pool, task->fn, task->data, task->prio, &kick);
+	for (; done < nr; done++) {
+		task = &tasks[done];
+		if (accept(pool, task->fn, task->data, task->prio, &kick))
+			break;
+	}
 	ants_unlock(pool, &kick);
-	return task - tasks - !!err;
+	return done;
 }
 
 /**
