@@ -25,14 +25,6 @@ static int stack_call_fn(struct ants_work *work)
 	return call->fn(call->data);
 }
 
-/* What is left of @timeout, which began at @start. */
-static unsigned long time_left(unsigned long start, unsigned long timeout)
-{
-	if (timeout >= MAX_SCHEDULE_TIMEOUT)
-		return timeout;
-	return timeout - min(timeout, jiffies - start);
-}
-
 /**
  * ants_call() - run a function in a pool, and wait for its result
  * @pool: the pool
@@ -62,7 +54,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	err = ants_queue_work_timeout(pool, &call.work, timeout);
 	if (err)
 		return err;
-	err = ants_work_wait_timeout(&call.work, time_left(start, timeout),
+	err = ants_work_wait_timeout(&call.work, ants_time_left(start, timeout),
 				     &result);
 	if (!err)
 		return result;
@@ -152,10 +144,10 @@ unsigned long ants_call_text(const void *data)
 	return (unsigned long)call->fn;
 }
 
-static int call_wait(struct ants_call *call, unsigned long timeout)
+static int call_wait(struct ants_call *call, unsigned long timeout,
+		     unsigned int state)
 {
-	int err = ants_wait_done(call->pool, &call->done, timeout,
-				 TASK_KILLABLE);
+	int err = ants_wait_done(call->pool, &call->done, timeout, state);
 
 	if (!err)
 		return call->result;
@@ -168,6 +160,8 @@ static int call_wait(struct ants_call *call, unsigned long timeout)
 
 static int call_start(struct ants_call *call, unsigned long timeout)
 {
+	/* Once the task is handed over the pool may go. */
+	unsigned int state = ants_killable_state(call->pool, 0);
 	unsigned long start = jiffies;
 	int err;
 
@@ -178,7 +172,7 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
 	if (err)
 		refcount_dec(&call->refs);
-	return err ?: call_wait(call, time_left(start, timeout));
+	return err ?: call_wait(call, ants_time_left(start, timeout), state);
 }
 
 /**

@@ -43,9 +43,8 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
 	if (err)
 		return err;
 	ants_pause(ANTS_PAUSE_FLUSH, pool);
-	if (timeout != MAX_SCHEDULE_TIMEOUT)
-		timeout -= min(timeout, jiffies - start);
-	err = ants_wait_until(pool, flush_done, 0, timeout, TASK_KILLABLE);
+	err = ants_wait_until(pool, flush_done, 0,
+			      ants_time_left(start, timeout), TASK_KILLABLE);
 	flush_end(pool);
 	return err;
 }

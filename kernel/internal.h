@@ -61,6 +61,15 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->nr_delayed && !pool->upkeep_queued;
 }
 
+/* What is left of @timeout, which began at @start, in jiffies. */
+static inline unsigned long ants_time_left(unsigned long start,
+					   unsigned long timeout)
+{
+	if (timeout >= MAX_SCHEDULE_TIMEOUT)
+		return MAX_SCHEDULE_TIMEOUT;
+	return timeout - min(timeout, jiffies - start);
+}
+
 #include "debug.h"
 #include "slot.h"
 #include "dispatch.h"

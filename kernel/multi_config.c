@@ -118,14 +118,6 @@ int ants_multi_release(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_release);
 
-/* What is left of a time that began at @start. */
-static unsigned long time_left(unsigned long start, unsigned long timeout)
-{
-	if (timeout >= MAX_SCHEDULE_TIMEOUT)
-		return MAX_SCHEDULE_TIMEOUT;
-	return timeout - min(timeout, jiffies - start);
-}
-
 /* All were empty, if they were opened again since they were closed. */
 static int wait_drained(struct ants_multi *multi, struct ants_pool *pool,
 			unsigned int generation, unsigned long timeout)
@@ -169,7 +161,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	generation = close_all(multi);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = wait_drained(multi, pool, generation,
-				   time_left(start, timeout));
+				   ants_time_left(start, timeout));
 		if (err)
 			break;
 	}
@@ -259,7 +251,7 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 		return -EDEADLK;
 	enter(multi);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		err = ants_flush_timeout(pool, time_left(start, timeout));
+		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
 		if (err)
 			break;
 	}
