@@ -9,6 +9,17 @@
 
 #include "internal.h"
 
+/*
+ * Tells the members of a group, until it is reset, from those of all others.
+ * Work items that are in none have 0.
+ */
+static unsigned long new_stamp(void)
+{
+	static atomic_long_t stamps;
+
+	return atomic_long_inc_return(&stamps);
+}
+
 /**
  * ants_group_init() - make a group
  * @group: the group
@@ -26,6 +37,8 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 	memset(group, 0, sizeof(*group));
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
+	INIT_LIST_HEAD(&group->waiters);
+	group->stamp = new_stamp();
 	group->pool = pool;
 	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
 	return 0;
@@ -36,13 +49,14 @@ EXPORT_SYMBOL_GPL(ants_group_init);
  * ants_group_submit() - hand a work item of a group to its pool
  * @group: the group
  * @work: the work item; stays until the group has ended, and is submitted to no
- *	other one, nor again to this one, before that is reset
+ *	other one before
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
  *
  * Context: Process context. May sleep.
  * Return: as ants_queue_work(), of which -EAGAIN only if the pool is
- * non-blocking. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -ESHUTDOWN: the
+ * non-blocking. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: it was
+ * accepted in the group before, and that was not reset, too. -ESHUTDOWN: the
  * group is sealed, too. -ECANCELED: the group is cancelled, too.
  */
 int ants_group_submit(struct ants_group *group, struct ants_work *work)
@@ -70,30 +84,10 @@ void ants_group_seal(struct ants_group *group)
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
-/* Gives up, unless it was told meanwhile; see withdraw() in work.c. */
-static bool withdraw(struct ants_pool *pool, struct ants_group *group,
-		     struct ants_work_waiter *waiter)
-{
-	struct ants_kick kick;
-	bool gone = false;
-
-	rcu_read_lock();
-	/* Pairs with smp_store_release() in waiter_done(). */
-	if (!smp_load_acquire(&waiter->done)) {
-		ants_lock(pool, &kick);
-		gone = !waiter->done;
-		if (gone)
-			group->waiter = NULL;
-		ants_unlock(pool, &kick);
-	}
-	rcu_read_unlock();
-	return gone;
-}
-
 /* May the caller wait? There is one at a time. */
 static int check_waiter(const struct ants_group *group)
 {
-	if (group->waiter)
+	if (!list_empty(&group->waiters))
 		return -EBUSY;
 	return ants_in_task_of(group->pool) ? -EDEADLK : 0;
 }
@@ -111,15 +105,12 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		ants_unlock(pool, kick);
 		return err;
 	}
-	waiter->task = current;
-	INIT_LIST_HEAD(&waiter->node);
-	group->waiter = waiter;
+	ants_work_enrol(&group->waiters, waiter);
 	rcu_read_lock();
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
 	rcu_read_unlock();
-	err = ants_wait_done(pool, &waiter->done, timeout, state);
-	return err && withdraw(pool, group, waiter) ? err : 0;
+	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
 /**
@@ -271,9 +262,10 @@ int ants_group_reset(struct ants_group *group)
 	int err = -EBUSY;
 
 	ants_lock(group->pool, &kick);
-	if (!group->nr_left && !group->waiter) {
+	if (!group->nr_left && list_empty(&group->waiters)) {
 		INIT_LIST_HEAD(&group->works);
 		INIT_LIST_HEAD(&group->finished);
+		group->stamp = new_stamp();
 		group->error = 0;
 		group->sealed = false;
 		group->cancelled = false;

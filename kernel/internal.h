@@ -90,6 +90,8 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
+int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
+		    unsigned long timeout, unsigned int state);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);

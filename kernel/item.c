@@ -56,6 +56,7 @@ static void group_add(struct ants_group *group, struct ants_work *work)
 	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
 		return;
 	list_add_tail(&work->in_group, &group->works);
+	work->member = group->stamp;
 	group->nr_left += work->state != ANTS_WORK_WAITING;
 }
 
@@ -136,7 +137,7 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 			struct ants_kick *kick)
 {
 	ants_kick_wake(kick, waiter->task);
-	list_del_init(&waiter->node);
+	list_del(&waiter->node);
 	waiter->result = result;
 	/* Pairs with smp_load_acquire() in ants_wait_done(). */
 	smp_store_release(&waiter->done, true);
@@ -175,14 +176,15 @@ bool ants_group_done(const struct ants_group *group)
 /* Tells who waits for the group, if it is what he waits for. */
 void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
 {
-	struct ants_work_waiter *waiter = group->waiter;
+	struct ants_work_waiter *waiter;
 
+	waiter = list_first_entry_or_null(&group->waiters,
+					  struct ants_work_waiter, node);
 	if (!waiter)
 		return;
 	if (!ants_group_done(group) &&
 	    (waiter->all || list_empty(&group->finished)))
 		return;
-	group->waiter = NULL;
 	waiter->work = waiter->all ? NULL : ants_group_take(group);
 	waiter_done(waiter, group->error, kick);
 }
@@ -205,7 +207,6 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		group_note(group, work);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	work->group = NULL;
-	work->nr_waiters = 0;
 	list_splice_init(&work->waiters, &waiters);
 	/* Pairs with smp_load_acquire() in work_lock(). May be freed now. */
 	smp_store_release(&work->pool, NULL);

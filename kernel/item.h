@@ -12,7 +12,7 @@
 
 /**
  * struct ants_work_waiter - a caller that waits for a work item, or a group
- * @node: L: in work->waiters; in no list for a group
+ * @node: L: in their list of waiters
  * @task: I: who waits
  * @result: L: that of the work item; the first error of the group
  * @work: L: the next one of the group
@@ -58,6 +58,15 @@ static inline bool ants_work_ends(const struct ants_work *work)
 static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 {
 	return container_of(slot, struct ants_work, slot);
+}
+
+/* The caller waits from now on. */
+static inline void ants_work_enrol(struct list_head *waiters,
+				   struct ants_work_waiter *waiter)
+{
+	waiter->task = current;
+	waiter->done = false;
+	list_add_tail(&waiter->node, waiters);
 }
 
 /*

@@ -57,14 +57,11 @@ static void sleeper_init(struct sleeper *s, struct ants_pool *pool,
 	s->logged = false;
 }
 
-/* What is left of the time, in jiffies. */
-static unsigned long sleeper_left(const struct sleeper *s)
+/* How long to sleep now. */
+static unsigned long sleeper_slice(const struct sleeper *s)
 {
-	unsigned long spent = jiffies - s->start;
-
-	if (s->timeout >= MAX_SCHEDULE_TIMEOUT)
-		return MAX_SCHEDULE_TIMEOUT;
-	return spent < s->timeout ? s->timeout - spent : 0;
+	return min_t(unsigned long, ants_time_left(s->start, s->timeout),
+		     SLICE);
 }
 
 /* Why the caller may not go on sleeping: -EINTR, -ETIMEDOUT, or 0. */
@@ -72,7 +69,7 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 {
 	if (told_to_stop(state))
 		return -EINTR;
-	return sleeper_left(s) ? 0 : -ETIMEDOUT;
+	return ants_time_left(s->start, s->timeout) ? 0 : -ETIMEDOUT;
 }
 
 /* Says once that the wait takes long. */
@@ -298,8 +295,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
 	if (!is_met(s->pool, met, arg)) {
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1 && sleep)
-			schedule_timeout(min_t(unsigned long, sleeper_left(s),
-					       SLICE));
+			schedule_timeout(sleeper_slice(s));
 	}
 	finish_wait(&s->pool->waitq, &wait);
 	sleeper_log(s);
@@ -358,9 +354,44 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 		err = sleeper_error(&s, state);
 		if (err)
 			break;
-		schedule_timeout(min_t(unsigned long, sleeper_left(&s), SLICE));
+		schedule_timeout(sleeper_slice(&s));
 		log_unless(&s, done);
 	}
 	__set_current_state(TASK_RUNNING);
 	return err;
+}
+
+/*
+ * Gives up, unless the wait was ended meanwhile. As long as it was not there is
+ * what is waited for; and the pool, since the work item is in it, or the caller
+ * is counted in.
+ */
+static bool withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
+{
+	struct ants_kick kick;
+	bool gone = false;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in waiter_done(). */
+	if (!smp_load_acquire(&waiter->done)) {
+		ants_lock(pool, &kick);
+		gone = !waiter->done;
+		if (gone)
+			list_del(&waiter->node);
+		ants_unlock(pool, &kick);
+	}
+	rcu_read_unlock();
+	return gone;
+}
+
+/*
+ * Sleeps until @waiter, which is enrolled, is told. Returns 0, -EINTR or
+ * -ETIMEDOUT.
+ */
+int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
+		    unsigned long timeout, unsigned int state)
+{
+	int err = ants_wait_done(pool, &waiter->done, timeout, state);
+
+	return err && withdraw(pool, waiter) ? err : 0;
 }

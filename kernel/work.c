@@ -183,10 +183,13 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	return err ?: ants_wait(pool, &waiter, timeout);
 }
 
-static int check_group(const struct ants_group *group)
+static int check_group(const struct ants_group *group,
+		       const struct ants_work *work)
 {
 	if (!group)
 		return 0;
+	if (work->member == group->stamp)
+		return -EALREADY;
 	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
 }
 
@@ -201,7 +204,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		return -EINVAL;
 	ants_wait_touch(pool);
 	ants_lock(pool, &kick);
-	err = check_group(group) ?: queue(pool, work, group, &kick);
+	err = check_group(group, work) ?: queue(pool, work, group, &kick);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
 		return queue_wait(pool, work, group, timeout, &kick);
 	if (err)
@@ -230,37 +233,15 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 }
 EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
 
-/*
- * Gives up, unless the wait was ended meanwhile. As long as it was not the pool
- * is there, since the work item is in it, and so is the work item.
- */
-static bool withdraw(struct ants_pool *pool, struct ants_work *work,
-		     struct ants_work_waiter *waiter)
+/* Do as many wait for it as can be told in one hold of the lock? */
+static bool is_crowded(const struct ants_work *work)
 {
-	struct ants_kick kick;
-	bool gone = false;
+	const struct list_head *node;
+	unsigned int nr = 0;
 
-	rcu_read_lock();
-	/* Pairs with smp_store_release() in waiter_done(). */
-	if (!smp_load_acquire(&waiter->done)) {
-		ants_lock(pool, &kick);
-		gone = !waiter->done;
-		if (gone) {
-			list_del(&waiter->node);
-			work->nr_waiters--;
-		}
-		ants_unlock(pool, &kick);
-	}
-	rcu_read_unlock();
-	return gone;
-}
-
-static void enrol(struct ants_work *work, struct ants_work_waiter *waiter)
-{
-	waiter->task = current;
-	waiter->done = false;
-	list_add_tail(&waiter->node, &work->waiters);
-	work->nr_waiters++;
+	list_for_each(node, &work->waiters)
+		nr++;
+	return nr >= ANTS_WORK_WAITERS;
 }
 
 /*
@@ -274,17 +255,16 @@ static int wait_end(struct ants_pool *pool, struct ants_work *work,
 	struct ants_work_waiter waiter;
 	int err;
 
-	if (work->nr_waiters >= ANTS_WORK_WAITERS) {
+	if (is_crowded(work)) {
 		work_unlock(pool, kick);
 		return -EBUSY;
 	}
-	enrol(work, &waiter);
+	ants_work_enrol(&work->waiters, &waiter);
 	work_unlock_wait(pool, kick);
-	err = ants_wait_done(pool, &waiter.done, timeout, state);
-	if (err && withdraw(pool, work, &waiter))
-		return err;
-	*result = waiter.result;
-	return 0;
+	err = ants_work_sleep(pool, &waiter, timeout, state);
+	if (!err)
+		*result = waiter.result;
+	return err;
 }
 
 /**

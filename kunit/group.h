@@ -160,7 +160,7 @@ static inline int do_group_submit(struct call *call)
 
 static inline bool has_waiter(struct team *team)
 {
-	return READ_ONCE(team->group.waiter);
+	return !list_empty(&team->group.waiters);
 }
 
 /* A caller that waits for the group with @fn. */

@@ -232,6 +232,29 @@ static void queued_work_is_refused(struct kunit *test)
 	expect_none(team, 0, NULL);
 }
 
+/* Also if it ended, and was queued by itself since: it is in the list. */
+static void member_is_refused_until_the_reset(struct kunit *test)
+{
+	struct team *team = team_of_four(test, 0);
+
+	end_one(team, 0);
+	expect_next(team, 0);
+	KUNIT_EXPECT_EQ(test, submit(team, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(team->rig->pool,
+					      work_at(team, 0)), 0);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(work_at(team, 0), NULL), 0);
+	KUNIT_EXPECT_EQ(test, submit(team, 0), -EALREADY);
+	rig_open_gates(team->rig);
+	expect_wait(team, 0);
+	KUNIT_EXPECT_EQ(test, submit(team, 1), -EALREADY);
+	expect_members(team, 1, 4, 1, 0);
+	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
+	submit_range(team, 0, 2);
+	expect_wait(team, 0);
+	expect_member(team, 0, 3, 0);
+	expect_member(team, 1, 2, 0);
+}
+
 static void bad_arguments_are_refused(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -329,6 +352,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(released_pool_refuses),
 	KUNIT_CASE(nonblocking_pool_refuses),
 	KUNIT_CASE(queued_work_is_refused),
+	KUNIT_CASE(member_is_refused_until_the_reset),
 	KUNIT_CASE(bad_arguments_are_refused),
 	KUNIT_CASE(reset_group_is_as_new),
 	KUNIT_CASE(reset_is_refused_while_it_is_in_use),

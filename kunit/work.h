@@ -91,7 +91,18 @@ static inline enum ants_work_state state_of(struct item *item)
 
 static inline unsigned int nr_waiters_of(struct item *item)
 {
-	return READ_ONCE(work_of(item)->nr_waiters);
+	struct ants_pool *pool = READ_ONCE(work_of(item)->pool);
+	const struct list_head *node;
+	unsigned int nr = 0;
+
+	if (!pool)
+		return 0;
+	raw_spin_lock_irq(&pool->lock);
+	if (work_of(item)->pool == pool)
+		list_for_each(node, &work_of(item)->waiters)
+			nr++;
+	raw_spin_unlock_irq(&pool->lock);
+	return nr;
 }
 
 /* It has ended, after @runs runs, with @result. */

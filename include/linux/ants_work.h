@@ -20,7 +20,6 @@
  */
 
 struct ants_work;
-struct ants_work_waiter;
 struct ants_group;
 
 /**
@@ -62,12 +61,12 @@ struct ants_work {
 	struct ants_slot slot;
 	struct ants_pool *pool;
 	unsigned int state;
-	unsigned int nr_waiters;
+	int result;
 	struct list_head waiters;
 	struct ants_group *group;
+	unsigned long member;
 	struct list_head in_group;
 	struct list_head finished;
-	int result;
 };
 
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn);
@@ -162,7 +161,8 @@ struct ants_group {
 	struct ants_pool *pool;
 	struct list_head works;
 	struct list_head finished;
-	struct ants_work_waiter *waiter;
+	struct list_head waiters;
+	unsigned long stamp;
 	unsigned int nr_left;
 	int error;
 	bool sealed;
