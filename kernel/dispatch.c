@@ -38,11 +38,14 @@ void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
 	kick->todo |= ANTS_TODO_UPKEEP;
 }
 
-/* Is there a task that no idle, waking or new worker will take? */
+/*
+ * Is there a task that no idle or new worker will take? While a wake-up is in
+ * flight that is not known yet: who arrives looks after the next.
+ */
 static bool wants_worker(const struct ants_pool *pool)
 {
-	return pool->nr_pending >
-	       pool->nr_idle + pool->nr_new + !!pool->waking;
+	return !pool->waking &&
+	       pool->nr_pending > pool->nr_idle + pool->nr_new;
 }
 
 static bool below_floor(const struct ants_pool *pool)
@@ -86,10 +89,16 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 		ants_kick_upkeep(pool, kick);
 }
 
-/*
- * Wakes the worker that parked last. From now on, and until it has the lock, it
- * is the wake-up in flight.
- */
+/* From now on, and until it has the lock, @w is the wake-up in flight. */
+void ants_waking(struct ants_pool *pool, struct ants_worker *w)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->waking = w;
+	pool->waking_since = jiffies;
+	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+}
+
+/* Wakes the worker that parked last. */
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_worker *w;
@@ -99,9 +108,7 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 	__list_del_entry(&w->node);
 	pool->nr_idle--;
 	w->state = ANTS_WAKING;
-	pool->waking = w;
-	pool->waking_since = jiffies;
-	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_waking(pool, w);
 	ants_kick_wake(kick, w->task);
 }
 

@@ -61,6 +61,7 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
+void ants_waking(struct ants_pool *pool, struct ants_worker *w);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);

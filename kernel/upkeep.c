@@ -154,6 +154,10 @@ static void make_failed(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
+/*
+ * The new worker's start is a wake-up like others: it looks after the next one
+ * when it arrives, so that no thread is made for what the last one takes.
+ */
 static void make_done(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -162,6 +166,8 @@ static void make_done(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	pool->nr_making--;
 	worker_add(w, &kick);
+	if (pool->nr_pending && !pool->waking)
+		ants_waking(pool, w);
 	ants_unlock(pool, &kick);
 }
 

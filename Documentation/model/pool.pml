@@ -166,8 +166,12 @@ hidden byte ix, wk, tk, nr;
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
 #define SPARE		(workers - leaving > MINW)
 #define ABOVE		(workers - leaving > cap)
-#define NEED		(workers < cap && (npend > nidle + (waking != NONE) + nnew || \
-			 (!released && workers - leaving < MINW)))
+#ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
+#define NEED_TASKS	(npend > nidle + (waking != NONE) + nnew)
+#else
+#define NEED_TASKS	(waking == NONE && npend > nidle + nnew)
+#endif
+#define NEED		(workers < cap && (NEED_TASKS || (!released && workers - leaving < MINW)))
 #define RETIRE_DUE	(nexp > 0 && SPARE)
 #define EMPTY		(workers == 0 && npend == 0)
 #define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !armed && nwait == 0)
@@ -196,7 +200,7 @@ inline check()
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW) }
 	assert(nr == nnew);
-	assert(waking == NONE || st[waking] == WAKING);
+	assert(waking == NONE || st[waking] == WAKING || st[waking] == NEW);
 	/* accepted = pending + running */
 	assert(cnt[0] + cnt[1] == npend + busy);
 	/* no task forgotten; "late" joins the three states of the contract */
@@ -333,7 +337,6 @@ inline wake_next()
 	:: else
 	fi;
 #ifdef EAGER
-	/* variant: do not wait for the waking one to arrive before the next thread is ordered */
 	if
 	:: NEED -> upkeep = 1
 	:: else
@@ -721,7 +724,20 @@ end:	do
 	:: atomic {						/* make_worker(): the thread */
 		mk != NONE ->
 		if
-		:: nfail < MAXFAIL || !FAILEVER -> mk = NONE
+		:: nfail < MAXFAIL || !FAILEVER ->
+			d_step {				/* make_done() */
+				if
+				:: npend > 0 && waking == NONE ->
+					waking = mk;
+					if
+					:: LATE -> armed = 1
+					:: else
+					fi
+				:: else
+				fi;
+				mk = NONE;
+				check()
+			}
 		:: nfail < MAXFAIL || FAILEVER ->
 			d_step {
 				nfail = nfail + (nfail < MAXFAIL);
