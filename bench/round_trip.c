@@ -26,6 +26,7 @@ static const struct row rows[] = {
 	{ &plain_port_subject, 16 },
 	{ &ants_submit_subject, 16 },
 	{ &ants_throughput_subject, 16 },
+	{ &ants_local_subject, 16 },
 };
 
 static u64 measure(struct row *row)
@@ -48,47 +49,29 @@ static const struct series series = {
 	.measure = measure,
 };
 
-/* ping_pong */
+/* ping_pong: two threads, and nothing between them but two completions. */
 
-/* The thread that shall go on, NULL at the end. */
-static struct task_struct *turn;
+static struct completion ping, pong;
+static bool over;
 
-static bool wait_for_turn(void)
+static int answer(void *unused)
 {
-	struct task_struct *next;
-
 	for (;;) {
-		set_current_state(TASK_IDLE);
-		next = READ_ONCE(turn);
-		if (next == current || !next)
-			break;
-		schedule();
+		wait_for_completion(&ping);
+		if (READ_ONCE(over))
+			return 0;
+		complete(&pong);
 	}
-	__set_current_state(TASK_RUNNING);
-	return next;
 }
 
-static void pass_to(struct task_struct *other)
-{
-	WRITE_ONCE(turn, other);
-	wake_up_process(other);
-}
-
-static int pong(void *ping)
-{
-	while (wait_for_turn())
-		pass_to(ping);
-	return 0;
-}
-
-static u64 measure_ping_pong(struct task_struct *partner)
+static u64 measure_ping_pong(void)
 {
 	unsigned int trips = TRIPS;
 	u64 start = ktime_get_ns();
 
 	while (trips--) {
-		pass_to(partner);
-		wait_for_turn();
+		complete(&ping);
+		wait_for_completion(&pong);
 	}
 	return div_u64(ktime_get_ns() - start, TRIPS);
 }
@@ -98,18 +81,22 @@ static int run_ping_pong(const struct bench *bench)
 	struct task_struct *partner;
 	unsigned int round;
 
-	partner = kthread_create(pong, current, "ants_pong");
+	init_completion(&ping);
+	init_completion(&pong);
+	WRITE_ONCE(over, false);
+	partner = kthread_run(answer, NULL, "ants_pong");
 	if (IS_ERR(partner))
 		return PTR_ERR(partner);
 	/* It ends by itself. */
 	get_task_struct(partner);
-	measure_ping_pong(partner);
+	measure_ping_pong();
 	for (round = 1; round <= bench_rounds(bench); round++) {
-		result(bench, "ping_pong", "", round,
-		       measure_ping_pong(partner), "instructions");
+		result(bench, "ping_pong", "", round, measure_ping_pong(),
+		       "instructions");
 		cond_resched();
 	}
-	WRITE_ONCE(turn, NULL);
+	WRITE_ONCE(over, true);
+	complete(&ping);
 	kthread_stop(partner);
 	put_task_struct(partner);
 	return 0;

@@ -3,7 +3,7 @@
 
 from results import PEER, quantile
 
-DEFAULT, BATCH = "ants_submit", "ants_throughput"
+DEFAULT, BATCH, LOCAL = "ants_submit", "ants_throughput", "ants_multi_local"
 COST = "instructions"
 
 # subject, capacities, queue_depth; at most on 6.1, on 7.3
@@ -130,7 +130,7 @@ class Targets:
                                         capacity=capacity, queue_depth=depth)
 
     def contention(self, bench):
-        for subject in (BATCH, DEFAULT):
+        for subject in (LOCAL, BATCH, DEFAULT):
             if self.limit(CONTENTION):
                 yield self.parallel(bench, subject, self.limit(CONTENTION))
 
