@@ -170,6 +170,56 @@ static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
+/* It is not late for as long as this test takes. */
+static void never_late(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->waking = list_first_entry(&pool->workers, struct ants_worker,
+					member);
+	pool->waking_since = jiffies + TEST_DEADLINE;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* The next thread is made when the last one has arrived, and finds more. */
+static void newcomer_looks_after_the_next(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 4, 0);
+	struct gate *gate = test_gate(test);
+	int i;
+
+	hold(ANTS_PAUSE_NEW, pool);
+	expect_submitted(test, pool, gate_task, gate);
+	expect_held(test, ANTS_PAUSE_NEW);
+	never_late(pool);
+	for (i = 0; i < 3; i++)
+		expect_submitted(test, pool, gate_task, gate);
+	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	let_go(ANTS_PAUSE_NEW);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 4ULL);
+	gate_open(gate);
+}
+
+/* One task is left for it. */
+static void late_newcomer_holds_up_nobody(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 4, 0);
+	struct gate *gate = test_gate(test);
+	int i;
+
+	hold(ANTS_PAUSE_NEW, pool);
+	for (i = 0; i < 3; i++)
+		expect_submitted(test, pool, gate_task, gate);
+	expect_held(test, ANTS_PAUSE_NEW);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
+	let_go(ANTS_PAUSE_NEW);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 3ULL);
+	gate_open(gate);
+}
+
 /* --- a thread cannot be made --------------------------------------------------- */
 
 /* P16: the place comes back, another try is made, the task is not lost. */
@@ -270,6 +320,8 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE_PARAM(destroy_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(floor_is_raised_while_a_newcomer_comes,
 			 stage_gen_params),
+	KUNIT_CASE(newcomer_looks_after_the_next),
+	KUNIT_CASE(late_newcomer_holds_up_nobody),
 	KUNIT_CASE(thread_is_made_at_the_second_try),
 	KUNIT_CASE(thread_fails_after_the_queue_was_drained),
 	KUNIT_CASE(flush_runs_tasks_itself),

@@ -21,7 +21,7 @@
  *	-EEXIST		the name is taken
  *	-EPERM		not on the system pool, nor on one shard of a multi
  *	-ENOMEM		no memory, or no thread to be had
- *	-EALREADY	the work item is in a pool already
+ *	-EALREADY	the work item is in a pool, or in the group, already
  *	-ECANCELED	the work item is or was cancelled
  *	-EINPROGRESS	the function runs, and the caller did not wait for it
  *	-ERANGE		there is no such shard
