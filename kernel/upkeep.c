@@ -156,7 +156,8 @@ static void make_failed(struct ants_pool *pool)
 
 /*
  * The new worker's start is a wake-up like others: it looks after the next one
- * when it arrives, so that no thread is made for what the last one takes.
+ * when it arrives, so that no thread is made for what the last one takes. But a
+ * worker_init may sleep, and threads get ready side by side.
  */
 static void make_done(struct ants_worker *w)
 {
@@ -166,7 +167,7 @@ static void make_done(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	pool->nr_making--;
 	worker_add(w, &kick);
-	if (pool->nr_pending && !pool->waking)
+	if (pool->nr_pending && !pool->waking && !pool->worker_init)
 		ants_waking(pool, w);
 	ants_unlock(pool, &kick);
 }

@@ -108,6 +108,30 @@ static void release_waits_for_the_last_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_exit), atomic_read(&nr_init));
 }
 
+static void *wait_at_gate(struct ants_pool *pool)
+{
+	gate_task(ants_pool_private(pool));
+	return NULL;
+}
+
+/* None of them is the wake-up that the next one waits for. */
+static void threads_get_ready_side_by_side(struct kunit *test)
+{
+	struct gate *gate = test_gate(test);
+	struct ants_attrs attrs = {
+		.capacity = 4, .worker_init = wait_at_gate, .private = gate,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "ready");
+	int i;
+
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &ran), 0);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(pool->waking));
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+}
+
 static void tune_up_makes_data_for_the_new(struct kunit *test)
 {
 	struct ants_attrs attrs = hooked;
@@ -199,6 +223,7 @@ static struct kunit_case hooks_cases[] = {
 	KUNIT_CASE(task_finds_the_data_of_its_thread),
 	KUNIT_CASE(each_thread_that_expires_says_so),
 	KUNIT_CASE(release_waits_for_the_last_exit),
+	KUNIT_CASE(threads_get_ready_side_by_side),
 	KUNIT_CASE(tune_up_makes_data_for_the_new),
 	KUNIT_CASE(failing_init_is_tried_again),
 	KUNIT_CASE(failing_init_backs_off),
