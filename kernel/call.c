@@ -116,7 +116,7 @@ static void call_end(struct ants_call *call, int result)
 
 	call->result = result;
 	rcu_read_lock();
-	/* Pairs with smp_load_acquire() in ants_wait_done(). */
+	/* Pairs with smp_load_acquire() in wait.c. */
 	smp_store_release(&call->done, true);
 	caller = xchg(&call->caller, NULL);
 	if (caller)

@@ -103,6 +103,12 @@ static bool waiters_served(const struct ants_pool *pool)
 	       !ants_places(pool) || pool->nr_pending;
 }
 
+static bool waking_fits(const struct ants_pool *pool)
+{
+	return !pool->waking || pool->waking->state == ANTS_WAKING ||
+	       pool->waking->state == ANTS_NEW;
+}
+
 static bool counts_fit(const struct ants_pool *pool)
 {
 	return pool->nr_idle + pool->nr_new + pool->nr_leaving + pool->nr_busy <=
@@ -129,6 +135,8 @@ void ants_check(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
+	     pool->name);
+	WARN(!waking_fits(pool), "ants: pool %s: no wake-up in flight\n",
 	     pool->name);
 	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
 	     pool->name, pool->capacity);

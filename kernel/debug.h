@@ -16,7 +16,7 @@ struct ants_pool;
  * @ANTS_PAUSE_SUBMIT: ants_submit() is about to take the lock
  * @ANTS_PAUSE_ENROLLED: a waiter is in the FIFO, has not gone to sleep
  * @ANTS_PAUSE_WITHDRAW: a waiter decided to give up
- * @ANTS_PAUSE_NEW: a new worker, before its first locked section
+ * @ANTS_PAUSE_NEW: a new worker, before it arrives
  * @ANTS_PAUSE_ARRIVE: a worker came back from its sleep
  * @ANTS_PAUSE_RUN: a worker took a task, has not started it
  * @ANTS_PAUSE_FINISH: a task returned, its worker has not said so

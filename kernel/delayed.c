@@ -77,7 +77,7 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 		ants_work_move(work, ANTS_WORK_DROPPED);
 }
 
-static struct ants_delayed_work *first_of(struct ants_pool *pool)
+static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 {
 	struct list_head *list = pool->has_late ? &pool->late : &pool->delayed;
 
@@ -95,38 +95,41 @@ static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		delayed_end(pool, dwork, -ESHUTDOWN, kick);
 		return;
 	}
+	/* A scan that comes to the last one has to see it. */
+	if (list_is_last(&dwork->node, &pool->delayed))
+		return;
 	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->delayed);
 }
 
-/* One round of at most @left items. Returns how many are still to be seen. */
-static unsigned int fail_round(struct ants_pool *pool, unsigned int left)
+/* One round of at most @nr items. Returns how many are still to be seen. */
+static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_delayed_work *dwork;
 	struct ants_round round;
 	struct ants_kick kick;
-	unsigned int nr;
+	unsigned int seen;
 
 	ants_lock_round(pool, &kick, &round);
-	for (nr = 0; nr < min(left, (unsigned int)ANTS_ROUND); nr++) {
-		dwork = first_of(pool);
+	for (seen = 0; seen < min_t(unsigned int, nr, ANTS_ROUND); seen++) {
+		dwork = first_delayed(pool);
 		if (!dwork || ants_kick_full(&kick))
 			break;
 		fail_one(pool, dwork, &kick);
 	}
-	left = first_of(pool) ? left - nr : 0;
+	nr = first_delayed(pool) ? nr - seen : 0;
 	kick.todo |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &kick);
-	return left;
+	return nr;
 }
 
 /* Ends all items of a released pool: none is added any more. */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	unsigned int left = READ_ONCE(pool->nr_delayed);
+	unsigned int nr = READ_ONCE(pool->nr_delayed);
 
-	while (left)
-		left = fail_round(pool, left);
+	while (nr)
+		nr = fail_round(pool, nr);
 }
 
 /**

@@ -68,10 +68,15 @@ bool ants_backing_off(const struct ants_pool *pool)
 				  pool->backoff_until);
 }
 
-/* Making a thread failed: a pause, longer each time. */
+/*
+ * Making a thread failed: a pause, longer each time. Threads that got ready side
+ * by side, and failed, were one try.
+ */
 void ants_back_off(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
+	if (ants_backing_off(pool))
+		return;
 	pool->backoff = clamp_t(unsigned long, pool->backoff * 2,
 				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
 	pool->backoff_until = jiffies + pool->backoff;
@@ -89,8 +94,8 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 		ants_kick_upkeep(pool, kick);
 }
 
-/* From now on, and until it has the lock, @w is the wake-up in flight. */
-void ants_waking(struct ants_pool *pool, struct ants_worker *w)
+/* From now on, and until worker_arrive(), @w is the wake-up in flight. */
+void ants_set_waking(struct ants_pool *pool, struct ants_worker *w)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->waking = w;
@@ -108,7 +113,7 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 	__list_del_entry(&w->node);
 	pool->nr_idle--;
 	w->state = ANTS_WAKING;
-	ants_waking(pool, w);
+	ants_set_waking(pool, w);
 	ants_kick_wake(kick, w->task);
 }
 

@@ -61,7 +61,7 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
-void ants_waking(struct ants_pool *pool, struct ants_worker *w);
+void ants_set_waking(struct ants_pool *pool, struct ants_worker *w);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
@@ -158,7 +158,7 @@ static inline bool ants_kick_full(const struct ants_kick *kick)
 
 /*
  * One wake-up in flight: while pool->waking is set its holder will look after
- * the rest, in its first locked section. A wake-up that gets lost behind a
+ * the rest, when it arrives. A wake-up that gets lost behind a
  * busy CPU is noticed by the timer.
  */
 static inline void ants_wake_next(struct ants_pool *pool,

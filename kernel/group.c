@@ -11,13 +11,13 @@
 
 /*
  * Tells the members of a group, until it is reset, from those of all others.
- * Work items that are in none have 0.
+ * Work items that never were in one have 0.
  */
-static unsigned long new_stamp(void)
+static u64 new_stamp(void)
 {
-	static atomic_long_t stamps;
+	static atomic64_t stamps;
 
-	return atomic_long_inc_return(&stamps);
+	return atomic64_inc_return(&stamps);
 }
 
 /**
@@ -49,7 +49,7 @@ EXPORT_SYMBOL_GPL(ants_group_init);
  * ants_group_submit() - hand a work item of a group to its pool
  * @group: the group
  * @work: the work item; stays until the group has ended, and is submitted to no
- *	other one before
+ *	other one before this one is reset, or not used any more
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
  *

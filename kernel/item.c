@@ -56,7 +56,7 @@ static void group_add(struct ants_group *group, struct ants_work *work)
 	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
 		return;
 	list_add_tail(&work->in_group, &group->works);
-	work->member = group->stamp;
+	work->group_stamp = group->stamp;
 	group->nr_left += work->state != ANTS_WORK_WAITING;
 }
 
@@ -139,7 +139,7 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 	ants_kick_wake(kick, waiter->task);
 	list_del(&waiter->node);
 	waiter->result = result;
-	/* Pairs with smp_load_acquire() in ants_wait_done(). */
+	/* Pairs with smp_load_acquire() in wait.c. */
 	smp_store_release(&waiter->done, true);
 }
 

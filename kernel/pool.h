@@ -106,7 +106,7 @@ enum ants_work_state {
 
 /**
  * enum ants_worker_state - where a worker is; changed under pool->lock only
- * @ANTS_NEW: its place is taken, its thread has not had the lock yet
+ * @ANTS_NEW: its place is taken, its thread has not arrived yet
  * @ANTS_IDLE: parked, in pool->idle
  * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
  * @ANTS_BUSY: runs a task, or looks for one
@@ -224,7 +224,7 @@ struct ants_fifo {
  * @pending: L: FIFO of accepted tasks
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
  * @high_run: L: how many of those started in a row while others were pending
- * @delayed: L: work items whose timer is armed
+ * @delayed: L: work items whose timer is armed, or about to look
  * @nr_delayed: L: work items in @delayed and @late
  * @late: L: FIFO of those whose time has come, and there is no place
  * @stock: L: LIFO of free slots

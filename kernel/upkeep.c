@@ -157,7 +157,8 @@ static void make_failed(struct ants_pool *pool)
 /*
  * The new worker's start is a wake-up like others: it looks after the next one
  * when it arrives, so that no thread is made for what the last one takes. But a
- * worker_init may sleep, and threads get ready side by side.
+ * worker_init may sleep, and threads get ready side by side, unless the last try
+ * failed.
  */
 static void make_done(struct ants_worker *w)
 {
@@ -167,8 +168,9 @@ static void make_done(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	pool->nr_making--;
 	worker_add(w, &kick);
-	if (pool->nr_pending && !pool->waking && !pool->worker_init)
-		ants_waking(pool, w);
+	if (pool->nr_pending && !pool->waking &&
+	    (!pool->worker_init || pool->backoff))
+		ants_set_waking(pool, w);
 	ants_unlock(pool, &kick);
 }
 
@@ -190,6 +192,12 @@ static bool make_worker(struct ants_pool *pool)
 	ants_pause(ANTS_PAUSE_MADE, pool);
 	make_done(w);
 	return true;
+}
+
+static void make_workers(struct ants_pool *pool)
+{
+	while (make_worker(pool))
+		;
 }
 
 /* Tells the worker that is idle for the longest time to leave. */
@@ -266,7 +274,10 @@ static void poke_round(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/* Joins what left. The list is taken whole: that is one entry's work. */
+/*
+ * Joins what left. The list is taken whole: that is one entry's work. Who leaves
+ * may take his time, and threads be wanted meanwhile.
+ */
 static void join_left(struct ants_pool *pool)
 {
 	struct ants_worker *w, *next;
@@ -277,8 +288,10 @@ static void join_left(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 	if (!list_empty(&left))
 		ants_pause(ANTS_PAUSE_JOIN, pool);
-	list_for_each_entry_safe(w, next, &left, node)
+	list_for_each_entry_safe(w, next, &left, node) {
 		worker_join(w);
+		make_workers(pool);
+	}
 }
 
 /* For a caller that may not take the wait queue's lock. */
@@ -337,8 +350,7 @@ void ants_upkeep_fn(struct work_struct *work)
 	do {
 		while (READ_ONCE(pool->poke_wanted))
 			poke_round(pool);
-		while (make_worker(pool))
-			;
+		make_workers(pool);
 		retire_expired(pool);
 		join_left(pool);
 		wake_waitq(pool);

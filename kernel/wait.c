@@ -362,9 +362,9 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 }
 
 /*
- * Gives up, unless the wait was ended meanwhile. As long as it was not there is
- * what is waited for; and the pool, since the work item is in it, or the caller
- * is counted in.
+ * Gives up, unless the wait was ended meanwhile. Until then what is waited for
+ * exists; so does the pool, for the work item is in it, or the caller is counted
+ * in.
  */
 static bool withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {

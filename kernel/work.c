@@ -188,7 +188,7 @@ static int check_group(const struct ants_group *group,
 {
 	if (!group)
 		return 0;
-	if (work->member == group->stamp)
+	if (work->group_stamp == group->stamp)
 		return -EALREADY;
 	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
 }

@@ -88,7 +88,7 @@ static void worker_setup(struct ants_worker *w)
 		set_freezable();
 }
 
-/* The first locked section after a start or a wake-up, whatever it finds. */
+/* Begins the first round after a start or a wake-up, whatever it finds. */
 static void worker_arrive(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -285,6 +285,9 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
 
+	/* The task that a thread was made for is gone, and this one is ready. */
+	if (pool->waking && pool->waking->state == ANTS_NEW)
+		pool->waking = NULL;
 	w->state = ANTS_IDLE;
 	w->fn = NULL;
 	w->idle_since = jiffies;

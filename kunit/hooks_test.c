@@ -171,6 +171,44 @@ static void failing_init_backs_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->backoff), 0UL);
 }
 
+static atomic_t tries;
+static unsigned long last_backoff;
+
+/* The first four are side by side, and fail. */
+static void *fail_side_by_side(struct ants_pool *pool)
+{
+	if (atomic_inc_return(&tries) > 4) {
+		WRITE_ONCE(last_backoff, READ_ONCE(pool->backoff));
+		return NULL;
+	}
+	while (atomic_read(&tries) < 4)
+		usleep_range(100, 200);
+	return ERR_PTR(-EIO);
+}
+
+/* One pause for all of them; they may be far apart now and then, not always. */
+static void failures_side_by_side_are_one_try(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 4, .worker_init = fail_side_by_side,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "one_try");
+	int i, n;
+
+	for (i = 0; i < 20; i++) {
+		atomic_set(&tries, 0);
+		for (n = 0; n < 4; n++)
+			KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task,
+							  &ran), 0);
+		KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE),
+				0);
+		if (last_backoff == ANTS_BACKOFF_MIN)
+			break;
+		KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+	}
+	KUNIT_EXPECT_EQ(test, last_backoff, ANTS_BACKOFF_MIN);
+}
+
 static void flush_waits_for_a_thread_with_data(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "flush");
@@ -227,6 +265,7 @@ static struct kunit_case hooks_cases[] = {
 	KUNIT_CASE(tune_up_makes_data_for_the_new),
 	KUNIT_CASE(failing_init_is_tried_again),
 	KUNIT_CASE(failing_init_backs_off),
+	KUNIT_CASE(failures_side_by_side_are_one_try),
 	KUNIT_CASE(flush_waits_for_a_thread_with_data),
 	KUNIT_CASE(failed_thread_has_no_exit),
 	KUNIT_CASE(no_hooks_no_data),

@@ -174,8 +174,8 @@ static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 static void never_late(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->waking = list_first_entry(&pool->workers, struct ants_worker,
-					member);
+	pool->waking = list_last_entry(&pool->workers, struct ants_worker,
+				       member);
 	pool->waking_since = jiffies + TEST_DEADLINE;
 	raw_spin_unlock_irq(&pool->lock);
 }
@@ -199,6 +199,25 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 4ULL);
 	gate_open(gate);
+}
+
+/* Who took its task and parked takes the next one, too. */
+static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold(ANTS_PAUSE_NEW, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_NEW);
+	never_late(pool);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	expect_submitted(test, pool, count_task, count);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 1U);
 }
 
 /* One task is left for it. */
@@ -321,6 +340,7 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE_PARAM(floor_is_raised_while_a_newcomer_comes,
 			 stage_gen_params),
 	KUNIT_CASE(newcomer_looks_after_the_next),
+	KUNIT_CASE(idle_worker_is_woken_beside_a_newcomer),
 	KUNIT_CASE(late_newcomer_holds_up_nobody),
 	KUNIT_CASE(thread_is_made_at_the_second_try),
 	KUNIT_CASE(thread_fails_after_the_queue_was_drained),

@@ -167,7 +167,7 @@ hidden byte ix, wk, tk, nr;
 #define SPARE		(workers - leaving > MINW)
 #define ABOVE		(workers - leaving > cap)
 #ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
-#define NEED_TASKS	(npend > nidle + (waking != NONE) + nnew)
+#define NEED_TASKS	(npend > nidle + (waking != NONE && st[waking] == WAKING) + nnew)
 #else
 #define NEED_TASKS	(waking == NONE && npend > nidle + nnew)
 #endif
@@ -478,6 +478,10 @@ inline worker_park(x)
 	if
 	:: released || ABOVE -> worker_leave(x)
 	:: else ->
+		if	/* the task that a thread is made for is gone, and this one is ready */
+		:: waking != NONE && st[waking] == NEW -> waking = NONE
+		:: else
+		fi;
 		idle[nidle] = x;
 		nidle++;
 		st[x] = IDLE;
@@ -488,7 +492,7 @@ inline worker_park(x)
 	fi
 }
 
-/* worker_arrive(): first locked section after a wake-up or of a new thread */
+/* worker_arrive(): after a wake-up, or of a new thread */
 inline worker_arrive(x)
 {
 #ifdef MUT_LEAVE_KEEPS_WAKING

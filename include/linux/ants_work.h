@@ -64,7 +64,7 @@ struct ants_work {
 	int result;
 	struct list_head waiters;
 	struct ants_group *group;
-	unsigned long member;
+	u64 group_stamp;
 	struct list_head in_group;
 	struct list_head finished;
 };
@@ -162,7 +162,7 @@ struct ants_group {
 	struct list_head works;
 	struct list_head finished;
 	struct list_head waiters;
-	unsigned long stamp;
+	u64 stamp;
 	unsigned int nr_left;
 	int error;
 	bool sealed;
