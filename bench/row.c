@@ -10,6 +10,7 @@
 
 /* Of a round of a subject whose tasks are dear. */
 #define DEAR_TASKS	500U
+#define WARM_UP_ROUNDS	3
 
 int row_make_jobs(struct row *row)
 {
@@ -72,7 +73,9 @@ static void measure_row(const struct bench *bench, const struct series *series,
 	unsigned int round;
 	u64 cost;
 
-	series->measure(row);
+	/* Until the pool has the threads that it keeps; cold_burst is without. */
+	for (round = 0; round < WARM_UP_ROUNDS; round++)
+		series->measure(row);
 	for (round = 1; round <= bench_rounds(bench) && !row->err; round++) {
 		cost = series->measure(row);
 		row_result(bench, row, round, cost, "instructions");
