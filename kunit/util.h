@@ -92,18 +92,32 @@ static inline void test_pool_free(struct kunit_resource *res)
 	ants_pool_destroy(res->data);
 }
 
-/* A pool that is destroyed when the test ends. */
-static inline struct ants_pool *test_pool(struct kunit *test,
-					  const struct ants_attrs *attrs,
-					  const char *name)
+/* @pool, if there is one, is destroyed when the test ends. */
+static inline struct ants_pool *test_pool_own(struct kunit *test,
+					      struct ants_pool *pool,
+					      const char *name)
 {
-	struct ants_pool *pool = ants_pool_create(attrs, "%s", name);
-
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(pool), "pool %s: %ld", name,
 			       PTR_ERR(pool));
 	kunit_alloc_resource(test, test_pool_init, test_pool_free, GFP_KERNEL,
 			     pool);
 	return pool;
+}
+
+static inline struct ants_pool *test_pool(struct kunit *test,
+					  const struct ants_attrs *attrs,
+					  const char *name)
+{
+	return test_pool_own(test, ants_pool_create(attrs, "%s", name), name);
+}
+
+/* A pool of one function. */
+static inline struct ants_pool *test_func_pool(struct kunit *test,
+					       const struct ants_attrs *attrs,
+					       ants_fn_t fn, const char *name)
+{
+	return test_pool_own(test, ants_pool_create_func(attrs, fn, "%s", name),
+			     name);
 }
 
 static inline void test_gate_free(struct kunit_resource *res)
@@ -141,6 +155,20 @@ static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 }
 
 /*
+ * Hands over a task; with @fn NULL its data, to the pool's own function.
+ * MAX_SCHEDULE_TIMEOUT means the call without a timeout.
+ */
+static inline int submit_or_invoke(struct ants_pool *pool, ants_fn_t fn,
+				   void *data, unsigned long timeout)
+{
+	if (timeout == MAX_SCHEDULE_TIMEOUT)
+		return fn ? ants_submit(pool, fn, data) :
+		       ants_invoke(pool, data);
+	return fn ? ants_submit_timeout(pool, fn, data, timeout) :
+	       ants_invoke_timeout(pool, data, timeout);
+}
+
+/*
  * A submit from a thread of its own, for calls that wait. Its thread lives
  * until test_join(), so that it can be told to stop.
  */
@@ -158,16 +186,14 @@ static inline int submitter_fn(void *arg)
 {
 	struct submitter *s = arg;
 
-	s->result = s->timeout == MAX_SCHEDULE_TIMEOUT ?
-		    ants_submit(s->pool, s->fn, s->data) :
-		    ants_submit_timeout(s->pool, s->fn, s->data, s->timeout);
+	s->result = submit_or_invoke(s->pool, s->fn, s->data, s->timeout);
 	complete(&s->done);
 	while (!kthread_should_stop())
 		schedule_timeout_idle(1);
 	return 0;
 }
 
-/* Starts a submitter; MAX_SCHEDULE_TIMEOUT means ants_submit(). */
+/* Starts a submitter; the arguments are those of submit_or_invoke(). */
 static inline struct submitter *submit_async(struct kunit *test,
 					     struct ants_pool *pool,
 					     ants_fn_t fn, void *data,
