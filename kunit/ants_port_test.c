@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The tests of the Go pool ants that concern a plain pool, by their numbers in
- * its list of 53, scaled to kernel threads; and regressions of its bugs (B).
- */
+/* Tests of the Go pool ants: its workers, who submits, and sizes. */
 #include <linux/module.h>
 
-#include "caller.h"
+#include "ants_port.h"
 
-/* The task of most tests there: sleeps for a while. */
-static void demo_task(void *data)
-{
-	usleep_range(100, 300);
-	atomic_inc(data);
-}
-
-/* Adds what data is worth. */
-struct addend {
-	atomic_t *sum;
-	int value;
-};
-
-static void add_task(void *data)
-{
-	struct addend *a = data;
-
-	atomic_add(a->value, a->sum);
-}
-
-static struct ants_pool *pool_of(struct kunit *test, unsigned int capacity,
-				 unsigned int expiry_ms, unsigned int flags)
-{
-	struct ants_attrs attrs = {
-		.capacity = capacity, .expiry_ms = expiry_ms, .flags = flags,
-	};
-
-	return test_pool(test, &attrs, "port");
-}
-
-static void expect_demo(struct kunit *test, struct ants_pool *pool, int nr,
-			int capacity)
-{
-	atomic_t count = ATOMIC_INIT(0);
-	int i;
-
-	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_EQ(test, ants_submit(pool, demo_task, &count), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&count), nr);
-	KUNIT_EXPECT_LE(test, stats_of(pool).peak_busy, capacity);
-	KUNIT_EXPECT_LE(test, stats_of(pool).peak_running, capacity);
-}
-
-/* 1: all run although the submitter must wait; never more than capacity. */
+/* 1, 3, 4: all run although who submits must wait; never more than capacity. */
 static void wait_to_get_worker(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, 0);
@@ -59,7 +12,7 @@ static void wait_to_get_worker(struct kunit *test)
 	expect_demo(test, pool, 3200, 32);
 }
 
-/* 2 */
+/* 2, 5, 6 */
 static void wait_to_get_worker_prealloc(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, ANTS_PREALLOC);
@@ -68,7 +21,7 @@ static void wait_to_get_worker_prealloc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 32);
 }
 
-/* 7: a worker can be made again after all were purged. */
+/* 7, 8, 9: a worker can be made again after all were purged. */
 static void get_worker_from_cache(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 64, 50, 0);
@@ -76,7 +29,7 @@ static void get_worker_from_cache(struct kunit *test)
 
 	expect_demo(test, pool, 32, 64);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
-	fill_pool(test, pool, gate, 1);
+	occupy(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
@@ -104,7 +57,7 @@ static void purge_pool(struct kunit *test)
 	struct ants_pool *pool = pool_of(test, 32, 50, 0);
 	struct gate *gate = test_gate(test);
 
-	fill_pool(test, pool, gate, 32);
+	occupy(test, pool, gate, 32);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 32);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
@@ -112,19 +65,7 @@ static void purge_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 32);
 }
 
-/* Nothing will ever make a thread of this pool go: no timer, no work. */
-static bool at_rest(struct ants_pool *pool)
-{
-	bool ret;
-
-	raw_spin_lock_irq(&pool->lock);
-	ret = pool->nr_idle == pool->nr_workers &&
-	      !timer_pending(&pool->timer) && !pool->upkeep_queued;
-	raw_spin_unlock_irq(&pool->lock);
-	return ret;
-}
-
-/* 19: our preallocated threads stay, which is what they are made for. */
+/* 10, 11, 19: our preallocated threads stay, which is what they are for. */
 static void purge_prealloc_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 1, ANTS_PREALLOC);
@@ -132,38 +73,56 @@ static void purge_prealloc_pool(struct kunit *test)
 	expect_demo(test, pool, 1, 10);
 	EXPECT_SOON(test, at_rest(pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 10);
+	expect_demo(test, pool, 1, 10);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped, 0);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 10);
 }
 
-/* 20: there, "ended" is not "idle again", and the test fails at random. */
+/* A call of the pool's own function with NULL, which is no signal (B30). */
+static void expect_null(struct kunit *test, struct ants_pool *pool, int err)
+{
+	if (of_func(test))
+		KUNIT_EXPECT_EQ(test, ants_invoke(pool, NULL), err);
+}
+
+/*
+ * 20, 22, 23: there, "ended" is not "idle again", and the test fails at random;
+ * and a call with NULL ends the worker.
+ */
 static void nonblocking_submit(struct kunit *test)
 {
-	struct ants_pool *pool = pool_of(test, 10, 0, ANTS_NONBLOCKING);
-	struct gate *gate = test_gate(test);
+	struct ants_pool *pool = pool_of(test, 10, 0, ANTS_NONBLOCKING |
+						      ANTS_NO_PURGE);
+	struct gate *gate = test_gate(test), *again = test_gate(test);
 
-	fill_pool(test, pool, gate, 10);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), -EAGAIN);
+	occupy(test, pool, gate, 10);
+	KUNIT_EXPECT_EQ(test, hand(test, pool, gate_task, gate), -EAGAIN);
+	expect_null(test, pool, -EAGAIN);
 	gate_let_one(gate);
 	EXPECT_SOON(test, ants_nr_busy(pool) == 9);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, hand(test, pool, gate_task, gate), 0);
+	KUNIT_EXPECT_EQ(test, hand(test, pool, gate_task, gate), -EAGAIN);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 11);
+	expect_null(test, pool, 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	occupy(test, pool, again, 10);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 10);
 }
 
-/* 21 */
+/* 21, 24, 25 */
 static void max_blocking_submit(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 10, .max_blocking = 1 };
-	struct ants_pool *pool = test_pool(test, &attrs, "blocking");
+	struct ants_pool *pool = port_pool(test, &attrs);
 	struct gate *gate = test_gate(test);
 	struct submitter *waiter, *second;
 
-	fill_pool(test, pool, gate, 10);
-	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	occupy(test, pool, gate, 10);
+	waiter = hand_async(test, pool, gate_task, gate);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	second = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	second = hand_async(test, pool, gate_task, gate);
 	KUNIT_EXPECT_EQ(test, submitter_result(test, second), -EBUSY);
 	gate_let_one(gate);
 	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
@@ -172,27 +131,10 @@ static void max_blocking_submit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 11);
 }
 
-/* 26, 27: closed, opened again, and as good as new. */
-static void reboot_new_pool(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 10, 0, 0);
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		expect_demo(test, pool, 50, 10);
-		KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
-		KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE),
-				0);
-		KUNIT_EXPECT_EQ(test, ants_submit(pool, demo_task, pool),
-				-ESHUTDOWN);
-		KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
-	}
-	expect_demo(test, pool, 50, 10);
-}
-
 struct infinite {
 	struct ants_pool *pool;
 	struct gate *gate;
+	struct packet inner;
 	int result;
 };
 
@@ -200,18 +142,19 @@ static void infinite_task(void *data)
 {
 	struct infinite *i = data;
 
-	i->result = ants_submit(i->pool, gate_task, i->gate);
+	i->result = send(i->pool, i->inner);
 	gate_task(i->gate);
 }
 
-/* 28, B20: a nested submit is at home here; and Tune is not ignored. */
+/* 28, 33, 34, B20: a nested submit is at home here; and Tune is not ignored. */
 static void infinite_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, ANTS_UNLIMITED, 0, 0);
 	struct gate *gate = test_gate(test);
 	struct infinite i = { .pool = pool, .gate = gate, .result = 1 };
 
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, infinite_task, &i), 0);
+	i.inner = pack(test, gate_task, gate);
+	KUNIT_EXPECT_EQ(test, hand(test, pool, infinite_task, &i), 0);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, i.result, 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2);
@@ -225,13 +168,13 @@ static void infinite_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* 29, 30, B22: wins over expiry; and the release does not wait for a purge. */
+/* 29-32, B22: wins over expiry; and the release does not wait for a purge. */
 static void disable_purge(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 1, ANTS_NO_PURGE);
 	struct gate *gate = test_gate(test);
 
-	fill_pool(test, pool, gate, 10);
+	occupy(test, pool, gate, 10);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 10);
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 0);
 	gate_open(gate);
@@ -243,76 +186,6 @@ static void disable_purge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
 }
 
-/* Submits until the pool is closed. */
-struct feed {
-	struct ants_pool *pool;
-	atomic_t accepted;
-	atomic_t ran;
-};
-
-static void feed_task(void *data)
-{
-	struct feed *feed = data;
-
-	usleep_range(1000, 2000);
-	atomic_inc(&feed->ran);
-}
-
-static int call_feed(void *arg)
-{
-	struct feed *feed = arg;
-	int err;
-
-	for (;;) {
-		err = ants_submit(feed->pool, feed_task, feed);
-		if (err)
-			return err;
-		atomic_inc(&feed->accepted);
-	}
-}
-
-/*
- * 35, and a submit that races with the close: both submitters return, what was
- * accepted ran, nothing runs after the drain has returned.
- */
-static void release_when_running(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 1, 0, 0);
-	struct feed feed = { .pool = pool };
-	struct caller *one = call_async(test, call_feed, &feed);
-	struct caller *two = call_async(test, call_feed, &feed);
-	int ran;
-
-	EXPECT_SOON(test, atomic_read(&feed.ran) >= 20);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
-	ran = atomic_read(&feed.ran);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, feed_task, &feed), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, caller_result(test, one), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, caller_result(test, two), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, atomic_read(&feed.accepted), ran);
-	KUNIT_EXPECT_EQ(test, atomic_read(&feed.ran), ran);
-	KUNIT_EXPECT_EQ(test, stats_of(pool).submitted, ran);
-}
-
-/* 38; its table of arguments is the suite "attrs". B8: shrinks, and lives on. */
-static void rest_code_coverage(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 64, 0, ANTS_NO_PURGE);
-	struct gate *gate = test_gate(test);
-
-	fill_pool(test, pool, gate, 64);
-	gate_open(gate);
-	expect_demo(test, pool, 1000, 64);
-	KUNIT_EXPECT_EQ(test, ants_tune(pool, 64), 0);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 64);
-	KUNIT_EXPECT_EQ(test, ants_tune(pool, 16), 0);
-	EXPECT_SOON(test, ants_nr_running(pool) == 16);
-	expect_demo(test, pool, 1000, 64);
-	KUNIT_EXPECT_LE(test, ants_nr_running(pool), 16);
-	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, demo_task, pool), -ESHUTDOWN);
-}
-
 /* 39, B18: who waits gets in by the growth alone; no task ends meanwhile. */
 static void tune_scale_up(struct kunit *test)
 {
@@ -321,13 +194,14 @@ static void tune_scale_up(struct kunit *test)
 	struct submitter *waiters[5];
 	int i;
 
-	fill_pool(test, pool, gate, 2);
+	occupy(test, pool, gate, 2);
+	KUNIT_EXPECT_EQ(test, hand_timeout(test, pool, gate_task, gate, 0),
+			-ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 3), 0);
-	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 0), 0);
+	KUNIT_EXPECT_EQ(test, hand_timeout(test, pool, gate_task, gate, 0), 0);
 	EXPECT_SOON(test, ants_nr_running(pool) == 3);
 	for (i = 0; i < 5; i++)
-		waiters[i] = submit_async(test, pool, gate_task, gate,
-					  MAX_SCHEDULE_TIMEOUT);
+		waiters[i] = hand_async(test, pool, gate_task, gate);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 5);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 8), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0);
@@ -338,66 +212,6 @@ static void tune_scale_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-}
-
-/* 40; B4, B21, B24: then no thread, timer or work is left. */
-static void release_timeout(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 10, 0, 0);
-	struct gate *gate = test_gate(test);
-
-	fill_pool(test, pool, gate, 5);
-	KUNIT_EXPECT_NE(test, ants_nr_running(pool), 0);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 0), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 5);
-	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 0), 0);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
-	KUNIT_EXPECT_TRUE(test, at_rest(pool));
-	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 5);
-}
-
-#define NR_ADDENDS	1000
-
-static void expect_sum(struct kunit *test, struct ants_pool *pool)
-{
-	struct addend *a = kunit_kcalloc(test, NR_ADDENDS, sizeof(*a),
-					 GFP_KERNEL);
-	atomic_t sum = ATOMIC_INIT(0);
-	int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, a);
-	for (i = 0; i < NR_ADDENDS; i++) {
-		a[i].sum = &sum;
-		a[i].value = i;
-		KUNIT_EXPECT_EQ(test, ants_submit(pool, add_task, &a[i]), 0);
-	}
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sum), 499500);
-}
-
-/* 45, example 1: each task exactly once, before and after. */
-static void reboot_calc(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 10, 0, 0);
-
-	expect_sum(test, pool);
-	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
-	expect_sum(test, pool);
-}
-
-/* 46, B27: what was preallocated is so again after the reboot. */
-static void reboot_prealloc_calc(struct kunit *test)
-{
-	struct ants_pool *pool = pool_of(test, 10, 0, ANTS_PREALLOC);
-
-	expect_sum(test, pool);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
-	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 10);
-	expect_sum(test, pool);
 }
 
 /* Who runs the task? */
@@ -439,7 +253,7 @@ static void worker_stack(struct kunit *test)
 	struct task_struct *top;
 	int i, same = 0;
 
-	fill_pool(test, pool, gate, 6);
+	occupy(test, pool, gate, 6);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 6);
 	for (i = 0; i < 40; i++) {
@@ -466,23 +280,17 @@ static void submit_meets_the_reaper(struct kunit *test)
 }
 
 static struct kunit_case ants_port_cases[] = {
-	KUNIT_CASE(wait_to_get_worker),
-	KUNIT_CASE(wait_to_get_worker_prealloc),
-	KUNIT_CASE(get_worker_from_cache),
+	KUNIT_CASE_PARAM(wait_to_get_worker, kind_gen_params),
+	KUNIT_CASE_PARAM(wait_to_get_worker_prealloc, kind_gen_params),
+	KUNIT_CASE_PARAM(get_worker_from_cache, kind_gen_params),
 	KUNIT_CASE(default_pool),
-	KUNIT_CASE(purge_pool),
-	KUNIT_CASE(purge_prealloc_pool),
-	KUNIT_CASE(nonblocking_submit),
-	KUNIT_CASE(max_blocking_submit),
-	KUNIT_CASE(reboot_new_pool),
-	KUNIT_CASE(infinite_pool),
-	KUNIT_CASE(disable_purge),
-	KUNIT_CASE(release_when_running),
-	KUNIT_CASE(rest_code_coverage),
-	KUNIT_CASE(tune_scale_up),
-	KUNIT_CASE(release_timeout),
-	KUNIT_CASE(reboot_calc),
-	KUNIT_CASE(reboot_prealloc_calc),
+	KUNIT_CASE_PARAM(purge_pool, kind_gen_params),
+	KUNIT_CASE_PARAM(purge_prealloc_pool, kind_gen_params),
+	KUNIT_CASE_PARAM(nonblocking_submit, kind_gen_params),
+	KUNIT_CASE_PARAM(max_blocking_submit, kind_gen_params),
+	KUNIT_CASE_PARAM(infinite_pool, kind_gen_params),
+	KUNIT_CASE_PARAM(disable_purge, kind_gen_params),
+	KUNIT_CASE_PARAM(tune_scale_up, kind_gen_params),
 	KUNIT_CASE(worker_stack),
 	KUNIT_CASE(submit_meets_the_reaper),
 	{}

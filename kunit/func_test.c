@@ -24,26 +24,6 @@ static int func_init(struct kunit *test)
 	return 0;
 }
 
-static struct ants_pool *func_pool(struct kunit *test,
-				   const struct ants_attrs *attrs, ants_fn_t fn)
-{
-	struct ants_pool *pool = ants_pool_create_func(attrs, fn, "func");
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
-	kunit_alloc_resource(test, test_pool_init, test_pool_free, GFP_KERNEL,
-			     pool);
-	return pool;
-}
-
-static void invoke_all(struct kunit *test, struct ants_pool *pool)
-{
-	long i;
-
-	for (i = 0; i < NR; i++)
-		KUNIT_ASSERT_EQ(test, ants_invoke(pool, (void *)i), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-}
-
 /* No function comes before every other wrong argument. */
 static void pool_without_a_function_is_refused(struct kunit *test)
 {
@@ -61,9 +41,12 @@ static void pool_without_a_function_is_refused(struct kunit *test)
 static void each_value_arrives_once(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 10 };
-	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+	struct ants_pool *pool = test_func_pool(test, &attrs, add_fn, "func");
+	long i;
 
-	invoke_all(test, pool);
+	for (i = 0; i < NR; i++)
+		KUNIT_ASSERT_EQ(test, ants_invoke(pool, (void *)i), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 499500L);
 	KUNIT_EXPECT_LE(test, stats_of(pool).peak_busy, 10U);
 }
@@ -72,7 +55,7 @@ static void each_value_arrives_once(struct kunit *test)
 static void null_is_a_value(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
-	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
+	struct ants_pool *pool = test_func_pool(test, &attrs, add_fn, "func");
 	int i;
 
 	for (i = 0; i < 100; i++)
@@ -82,21 +65,12 @@ static void null_is_a_value(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stats_of(pool).spawned, 2ULL);
 }
 
-static void preallocated_threads_run_all(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 8, .flags = ANTS_PREALLOC };
-	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
-
-	invoke_all(test, pool);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 499500L);
-	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 8ULL);
-}
-
 static void full_pool_refuses(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 10,
 				    .flags = ANTS_NONBLOCKING };
-	struct ants_pool *pool = func_pool(test, &attrs, gate_task);
+	struct ants_pool *pool = test_func_pool(test, &attrs, gate_task,
+						"func");
 	struct gate *gate = test_gate(test);
 	int i;
 
@@ -112,47 +86,6 @@ static void full_pool_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_invoke_timeout(pool, gate, 0), 0);
 }
 
-static int call_invoke(void *arg)
-{
-	void **args = arg;
-
-	return ants_invoke(args[0], args[1]);
-}
-
-static void one_caller_may_wait(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 10, .max_blocking = 1 };
-	struct ants_pool *pool = func_pool(test, &attrs, gate_task);
-	struct gate *gate = test_gate(test);
-	void *args[] = { pool, gate };
-	struct caller *caller;
-	int i;
-
-	for (i = 0; i < 10; i++)
-		KUNIT_ASSERT_EQ(test, ants_invoke(pool, gate), 0);
-	caller = call_async(test, call_invoke, args);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_invoke(pool, gate), -EBUSY);
-	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 11);
-}
-
-/* The same before and after a reboot. */
-static void reboot_keeps_the_function(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 10 };
-	struct ants_pool *pool = func_pool(test, &attrs, add_fn);
-
-	invoke_all(test, pool);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, ants_invoke(pool, NULL), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
-	invoke_all(test, pool);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&sum), 2 * 499500L);
-}
-
 static void other_pools_have_no_function(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, NULL, "plain");
@@ -166,10 +99,7 @@ static struct kunit_case func_cases[] = {
 	KUNIT_CASE(pool_without_a_function_is_refused),
 	KUNIT_CASE(each_value_arrives_once),
 	KUNIT_CASE(null_is_a_value),
-	KUNIT_CASE(preallocated_threads_run_all),
 	KUNIT_CASE(full_pool_refuses),
-	KUNIT_CASE(one_caller_may_wait),
-	KUNIT_CASE(reboot_keeps_the_function),
 	KUNIT_CASE(other_pools_have_no_function),
 	{}
 };

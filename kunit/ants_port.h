@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the suites with the tests of the Go pool ants, by their numbers in its
+ * list of 53, scaled to kernel threads; and regressions of its bugs (B).
+ *
+ * Most tests are there three times: for a Pool, a PoolWithFunc, and that with a
+ * typed argument. Two of them are left in C, where an argument of any type is a
+ * pointer: a case with a parameter is run for a pool of tasks and for a pool of
+ * one function. That function runs what it finds in a packet, so that the two
+ * have one body.
+ *
+ * Those that have their place elsewhere, or none:
+ *
+ *  12         no pool                bench
+ *  14-17      panic handlers         not here: a kernel cannot unwind a task
+ *  26, 41     default pool's end     ants_port_end, with pools of its own: the
+ *                                    system pool is not to be released,
+ *                                    release.system_pool_is_not_the_client_s
+ *  38         wrong options          attrs.wrong_attributes_are_refused
+ *                                    func.pool_without_a_function_is_refused
+ *  42-44      pools of pools         multi.bad_arguments_make_nothing
+ *                                    multi.ten_by_five_round_robin
+ *                                    multi.ten_by_five_least_tasks
+ *                                    multi.totals_are_spread
+ *                                    multi_config.tune_spreads_the_total
+ *                                    None is of one function: that comes with
+ *                                    each task.
+ *  47-50      ring of idle workers   cannot be: there is one list only;
+ *                                    reaper.prealloc_keeps_all
+ *  53         search for expired     reaper.nothing_expired_nothing_leaves
+ *                                    reaper.exactly_the_expired_leave
+ *                                    reaper.all_leave_without_a_minimum
+ *  examples   sums                   ants_port_end.reboot_calc
+ *                                    multi_config.sums_twice_over_a_reboot
+ */
+#ifndef _ANTS_KUNIT_ANTS_PORT_H
+#define _ANTS_KUNIT_ANTS_PORT_H
+
+#include "caller.h"
+
+struct kind {
+	const char *name;
+	bool func;
+};
+
+static const struct kind kinds[] = { { "task", false }, { "func", true } };
+
+static void kind_desc(const struct kind *kind, char *desc)
+{
+	strscpy(desc, kind->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(kind, kinds, kind_desc);
+
+/* Is this case about a pool of one function? */
+static inline bool of_func(struct kunit *test)
+{
+	const struct kind *kind = test->param_value;
+
+	return kind && kind->func;
+}
+
+/* What to run; as submit_or_invoke() has it, no function: invoke with data. */
+struct packet {
+	ants_fn_t fn;
+	void *data;
+};
+
+/* The one function. It may be called with NULL, like any other. */
+static inline void run_packet(void *data)
+{
+	struct packet *packet = data;
+
+	if (packet)
+		packet->fn(packet->data);
+}
+
+/* How a pool of this case's kind comes to run fn(data). */
+static inline struct packet pack(struct kunit *test, ants_fn_t fn, void *data)
+{
+	struct packet *packet;
+
+	if (!of_func(test))
+		return (struct packet){ fn, data };
+	packet = kunit_kzalloc(test, sizeof(*packet), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, packet);
+	*packet = (struct packet){ fn, data };
+	return (struct packet){ NULL, packet };
+}
+
+/* The same packet may be sent many times, and from any thread. */
+static inline int send(struct ants_pool *pool, struct packet packet)
+{
+	return submit_or_invoke(pool, packet.fn, packet.data,
+				MAX_SCHEDULE_TIMEOUT);
+}
+
+static inline int hand(struct kunit *test, struct ants_pool *pool, ants_fn_t fn,
+		       void *data)
+{
+	return send(pool, pack(test, fn, data));
+}
+
+static inline int hand_timeout(struct kunit *test, struct ants_pool *pool,
+			       ants_fn_t fn, void *data, unsigned long timeout)
+{
+	struct packet packet = pack(test, fn, data);
+
+	return submit_or_invoke(pool, packet.fn, packet.data, timeout);
+}
+
+static inline struct submitter *hand_async(struct kunit *test,
+					   struct ants_pool *pool, ants_fn_t fn,
+					   void *data)
+{
+	struct packet packet = pack(test, fn, data);
+
+	return submit_async(test, pool, packet.fn, packet.data,
+			    MAX_SCHEDULE_TIMEOUT);
+}
+
+static inline struct ants_pool *port_pool(struct kunit *test,
+					  const struct ants_attrs *attrs)
+{
+	return of_func(test) ? test_func_pool(test, attrs, run_packet, "port") :
+	       test_pool(test, attrs, "port");
+}
+
+static inline struct ants_pool *pool_of(struct kunit *test,
+					unsigned int capacity,
+					unsigned int expiry_ms,
+					unsigned int flags)
+{
+	struct ants_attrs attrs = {
+		.capacity = capacity, .expiry_ms = expiry_ms, .flags = flags,
+	};
+
+	return port_pool(test, &attrs);
+}
+
+/* Occupies @nr workers of @pool; returns when all of them are at the gate. */
+static inline void occupy(struct kunit *test, struct ants_pool *pool,
+			  struct gate *gate, int nr)
+{
+	struct packet packet = pack(test, gate_task, gate);
+	int goal = atomic_read(&gate->entered) + nr;
+
+	while (nr--)
+		KUNIT_ASSERT_EQ(test, send(pool, packet), 0);
+	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
+}
+
+/* The task of most tests there: sleeps for a while. */
+static inline void demo_task(void *data)
+{
+	usleep_range(100, 300);
+	atomic_inc(data);
+}
+
+static inline void expect_demo(struct kunit *test, struct ants_pool *pool,
+			       int nr, int capacity)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct packet packet = pack(test, demo_task, &count);
+	int i;
+
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, send(pool, packet), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), nr);
+	KUNIT_EXPECT_LE(test, stats_of(pool).peak_busy, capacity);
+	KUNIT_EXPECT_LE(test, stats_of(pool).peak_running, capacity);
+}
+
+/* Nothing will ever make a thread of this pool go: no timer, no work. */
+static inline bool at_rest(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = pool->nr_idle == pool->nr_workers &&
+	      !timer_pending(&pool->timer) && !pool->upkeep_queued;
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
+#endif /* _ANTS_KUNIT_ANTS_PORT_H */
