@@ -256,6 +256,33 @@ static void killed_caller_gives_up(struct kunit *test)
 	with_both(test, try_killed);
 }
 
+/* O1: a pool that closes answers each of its callers, one way or the other. */
+static void try_closing(struct kunit *test, call_t fn, int released)
+{
+	struct gift *accepted = gift_make(test), *refused = gift_make(test);
+	struct rig *rig = rig_behind(test, released ? "given" : "plain");
+	struct call *pending, *waiting;
+
+	accepted->result = 7;
+	pending = start(rig, fn, accepted);
+	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 1);
+	waiting = start(rig, fn, refused);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, call_result(waiting), -ESHUTDOWN);
+	expect_gift(test, refused, 0, released);
+	KUNIT_EXPECT_FALSE(test, call_returned(pending));
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(pending), 7);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_gift(test, accepted, 1, released);
+}
+
+static void o01_closing_pool_answers_its_callers(struct kunit *test)
+{
+	with_both(test, try_closing);
+}
+
 /* It runs already: then only who gave his data away may go. */
 static void try_stopped(struct kunit *test, call_t fn, int released)
 {
@@ -298,6 +325,7 @@ static struct kunit_case call_cases[] = {
 	KUNIT_CASE(running_gift_times_out),
 	KUNIT_CASE(killed_caller_gives_up),
 	KUNIT_CASE(running_call_is_not_killed),
+	KUNIT_CASE(o01_closing_pool_answers_its_callers),
 	{}
 };
 

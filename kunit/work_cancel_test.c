@@ -201,6 +201,40 @@ static void all_are_counted(struct kunit *test)
 	expect_counted(test, rig->pool, 3, 1);
 }
 
+static int until_told_fn(struct ants_work *work)
+{
+	struct item *item = container_of(work, struct item, dwork.work);
+	bool told = WAIT_FOR(ants_work_cancelled(work));
+
+	atomic_inc(&item->ran);
+	return told ? RESULT(1) : -ETIMEDOUT;
+}
+
+/*
+ * O17: a task goes on until it is told, and who would tell it finds no place:
+ * he can give up, and call it off himself.
+ */
+static void o17_submitter_can_end_what_he_waits_for(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_make(test, "cancel", attrs);
+
+	INIT_ANTS_DELAYED_WORK(&items[0].dwork, until_told_fn);
+	expect_queued(rig, &items[0]);
+	EXPECT_SOON(test, state_of(&items[0]) == ANTS_WORK_RUNNING);
+	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,
+						      work_of(&items[1]), 2),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, ants_work_cancel(work_of(&items[0])));
+	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,
+						      work_of(&items[1]),
+						      TEST_DEADLINE), 0);
+	expect_ended(test, &items[0], 1, RESULT(1));
+	expect_ended(test, &items[1], 1, RESULT(1));
+	expect_counted(test, rig->pool, 2, 0);
+}
+
 /* --- from whatever context -------------------------------------------------------- */
 
 /* Calls from somewhere, and what they returned. */
@@ -359,6 +393,7 @@ static struct kunit_case work_cancel_cases[] = {
 	KUNIT_CASE(cancel_lets_a_closed_pool_drain),
 	KUNIT_CASE(cancel_without_a_thread),
 	KUNIT_CASE(all_are_counted),
+	KUNIT_CASE(o17_submitter_can_end_what_he_waits_for),
 	KUNIT_CASE(from_hard_irq),
 	KUNIT_CASE(from_hard_timer),
 	KUNIT_CASE(under_a_raw_lock_with_irqs_off),
