@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bugs that the Go pool had in its life, as regression tests. Where each of
- * them has its place (suite ants_race_config is named race_config, and so on):
+ * The bugs that the Go pool ants had in its life (B), and those of other pools
+ * (O), as regression tests. Where each of them has its place (suite
+ * ants_race_config is named race_config, and so on):
  *
  *  B1  submitter sleeps with the lock   b01_...
  *  B2  submitter polls                  b02_...
@@ -38,8 +39,54 @@
  *                                       race_config.release_waits_for_the_join
  *  B27 reboot forgets the size          b27_...
  *  B28 wrong error for a waiter         b28_...
- *  B29 pool of pools                    not here: there is none
+ *  B29 pools are left of a bad multi    multi.bad_arguments_make_nothing
+ *                                       multi_config.failed_create_leaves_nothing
+ *      an error of one pool is lost     multi_config.release_times_out_and_is_repeatable
+ *      one is full, others are free     multi.full_shard_sends_on
+ *                                       multi.ten_by_five_round_robin
  *  B30 NULL as a signal                 b30_...
+ *                                       func.null_is_a_value
+ *
+ *  O1  call of a closing pool crashes   call.o01_closing_pool_answers_its_callers
+ *  O2  caller gives up, task goes on    call.running_gift_times_out
+ *                                       work.table_cancel_sync
+ *  O3  removed workers stay referenced  cannot be: as B16
+ *  O4  fault skips a counter            not here: as B6
+ *  O5  neither cancel nor end tells     race_work.waits_against_all
+ *                                       group_cancel.cancel_races_with_ends
+ *  O6  end and cancel both tell         race_work.canceller_frees_the_item
+ *                                       group_cancel.member_that_runs_again_ends_once
+ *      with a fault in between          not here: as B6
+ *  O7  cancel queues with submitters    group_cancel.cancel_while_a_submitter_waits
+ *      so does release                  b14_...
+ *      a thread for each queued task    cannot be: a task is data until it starts
+ *  O8  recovery is there, and is lost   not here: there is none to lose
+ *  O9  release drops tasks              release.accepted_tasks_still_run
+ *      tasks must say that they end     group.thousand_with_a_queue
+ *  O10 submitter sleeps with the lock   b01_...
+ *      and there is no worker left      spawn.threads_that_failed_are_made_later
+ *                                       reaper.leaving_worker_serves_a_waiter
+ *  O11 wake-up before the sleep         submit_wait.finish_reaches_a_waiter_about_to_sleep
+ *      the last task wakes nobody       race_worker.submit_waits_for_a_worker_that_is_nearly_free
+ *  O12 cancelled tasks never end        group_cancel.cancel_ends_what_is_pending
+ *                                       work_cancel.cancel_lets_a_closed_pool_drain
+ *  O13 submit against release           release.release_and_submits_race
+ *                                       ants_port_end.release_when_running
+ *  O14 task ends its thread             not here: it must not, and nobody would know
+ *  O15 ended tasks keep memory          memory.blocking_pool_runs_all_without_memory
+ *                                       reaper.stock_is_trimmed_when_all_left
+ *  O16 threads only for a full queue    worker.blocking_tasks_make_exactly_capacity_threads
+ *  O17 who would end a task is stuck    work_cancel.o17_submitter_can_end_what_he_waits_for
+ *  O18 a new worker's task is stolen    submit.unlimited_pool_runs_all_at_once
+ *                                       race_make.newcomer_looks_after_the_next
+ *  O19 group ends on some paths only    group_wait.waited_for_may_be_freed
+ *      unused, it leaks                 cannot be: it owns nothing;
+ *                                       group.empty_group_has_ended
+ *  O20 stop of what was not made        pool.destroy_ignores_what_is_no_pool
+ *      stop twice, or in use            release.release_may_be_repeated
+ *                                       release.closers_do_not_disturb_each_other
+ *      list and count disagree          reaper.exactly_the_expired_leave
+ *      most is not enforced             submit.capacity_holds_under_concurrent_submits
  */
 #include <linux/module.h>
 
