@@ -353,7 +353,8 @@ static void b22_release_needs_no_reaper(struct kunit *test)
 	atomic_t *count = counter(test);
 
 	park_workers(test, pool, 4);
-	KUNIT_EXPECT_FALSE(test, timer_pending(&pool->timer));
+	/* It may still be armed for a thread that was just made, once. */
+	EXPECT_SOON(test, !timer_pending(&pool->timer));
 	expect_drained(test, pool, count, 0);
 }
 
