@@ -158,8 +158,8 @@ static inline bool ants_kick_full(const struct ants_kick *kick)
 
 /*
  * One wake-up in flight: while pool->waking is set its holder will look after
- * the rest, when it arrives. A wake-up that gets lost behind a
- * busy CPU is noticed by the timer.
+ * the rest, when it arrives. A wake-up that gets lost behind a busy CPU is
+ * noticed by the timer.
  */
 static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_kick *kick)

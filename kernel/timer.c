@@ -38,9 +38,8 @@ bool ants_idle_expired(const struct ants_pool *pool)
 
 /*
  * The wake-up in flight has not arrived: its CPU is taken by something else, or
- * it is new and moves, or freezes.
- * Waking the same worker again would not help; the next one may have more luck,
- * and the late one will find its name gone.
+ * it is new and moves, or freezes. Waking the same worker again would not help;
+ * the next one may have more luck, and the late one will find its name gone.
  */
 static void forget_late(struct ants_pool *pool)
 {
