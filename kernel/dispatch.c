@@ -9,14 +9,6 @@
 
 struct workqueue_struct *ants_wq;
 
-/* Makes sure that the timer fires at @when or earlier. */
-void ants_timer_arm(struct ants_pool *pool, unsigned long when)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_covers(pool, when))
-		mod_timer(&pool->timer, when);
-}
-
 /* A closed pool that has nothing to run needs no timer, from now on. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
@@ -92,15 +84,6 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 		ants_timer_arm(pool, pool->backoff_until);
 	else
 		ants_kick_upkeep(pool, kick);
-}
-
-/* From now on, and until worker_arrive(), @w is the wake-up in flight. */
-void ants_set_waking(struct ants_pool *pool, struct ants_worker *w)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->waking = w;
-	pool->waking_since = jiffies;
-	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 /* Wakes the worker that parked last. */

@@ -61,7 +61,6 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
-void ants_set_waking(struct ants_pool *pool, struct ants_worker *w);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
@@ -75,7 +74,6 @@ void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
 bool ants_need_worker(const struct ants_pool *pool);
 void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
-void ants_timer_arm(struct ants_pool *pool, unsigned long when);
 void ants_timer_quiesce(struct ants_pool *pool);
 
 /*
@@ -138,6 +136,23 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 {
 	return timer_pending(&pool->timer) &&
 	       time_before_eq(pool->timer.expires, when);
+}
+
+/* Makes sure that the timer fires at @when or earlier. */
+static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when))
+		mod_timer(&pool->timer, when);
+}
+
+/* From now on, and until worker_arrive(), @w is the wake-up in flight. */
+static inline void ants_set_waking(struct ants_pool *pool,
+				   struct ants_worker *w)
+{
+	pool->waking = w;
+	pool->waking_since = jiffies;
+	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
 static inline void ants_kick_wake(struct ants_kick *kick,
@@ -206,6 +221,8 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
 
 	lockdep_assert_held(&pool->lock);
+	if (in_flight >= pool->limit)
+		return;
 	if (!pool->nr_pending ||
 	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
 		ants_serve_now(pool, kick);
