@@ -104,14 +104,23 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 
 	ants_lock_round(pool, &kick, &round);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	if (ants_need_worker(pool))
-		ants_kick_upkeep(pool, &kick);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
 	/* Should settle() be held up. */
 	if (pool->nr_waiting && ants_places(pool))
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_unlock(pool, &kick);
+}
+
+/* Threads that the floor asks for, once those that were prepared have started. */
+static void raise_to_floor(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	if (ants_need_worker(pool))
+		ants_kick_upkeep(pool, &kick);
 	ants_unlock(pool, &kick);
 }
 
@@ -152,6 +161,7 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	change_bounds(pool, capacity, queue_depth, min_workers);
 	ants_workers_start(pool, &prepared);
 	ants_workers_discard(&prepared);
+	raise_to_floor(pool);
 	settle(pool);
 	return 0;
 }
