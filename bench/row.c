@@ -10,7 +10,7 @@
 
 /* Of a round of a subject whose tasks are dear. */
 #define DEAR_TASKS	500U
-#define WARM_UP_ROUNDS	3
+#define WARM_UP_ROUNDS	5
 
 int row_make_jobs(struct row *row)
 {
