@@ -177,11 +177,13 @@ static unsigned long last_backoff;
 /* The first four are side by side, and fail. */
 static void *fail_side_by_side(struct ants_pool *pool)
 {
+	unsigned long end = jiffies + TEST_DEADLINE;
+
 	if (atomic_inc_return(&tries) > 4) {
 		WRITE_ONCE(last_backoff, READ_ONCE(pool->backoff));
 		return NULL;
 	}
-	while (atomic_read(&tries) < 4)
+	while (atomic_read(&tries) < 4 && time_before(jiffies, end))
 		usleep_range(100, 200);
 	return ERR_PTR(-EIO);
 }
