@@ -33,23 +33,27 @@ static int stack_call_fn(struct ants_work *work)
  * @timeout: how long to wait at most until it starts, in jiffies. Once it runs
  *	it is waited for, whatever the time and whatever signal comes.
  *
+ * A task of the same pool is in a thread of the pool already: it runs @fn itself.
+ *
  * Context: Process context. May sleep.
  * Return: what @fn returned; or, and it did not run: -ETIMEDOUT, -EINTR,
  * -EINVAL, -ESHUTDOWN, -EBUSY as ants_submit_timeout(). -EDEADLK: the caller is a
- * task of the same pool. Choose results of @fn that can be told from these.
+ * task of the same pool, and 8 calls or work items run inside one another in it
+ * already. Choose results of @fn that can be told from these.
  */
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
 	struct stack_call call = { .fn = fn, .data = data };
+	struct ants_worker *w = ants_worker_of(pool);
 	unsigned long start = jiffies;
 	int result, err;
 
 	might_sleep();
 	if (!fn)
 		return -EINVAL;
-	if (ants_in_task_of(pool))
-		return -EDEADLK;
+	if (w)
+		return ants_call_inside(w, fn, data, NULL);
 	INIT_ANTS_WORK(&call.work, stack_call_fn);
 	err = ants_queue_work_timeout(pool, &call.work, timeout);
 	if (err)
@@ -58,7 +62,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 				     &result);
 	if (!err)
 		return result;
-	return ants_work_stop(&call.work, true) ? err : call.work.result;
+	return ants_work_cancel_sync(&call.work) ? err : call.work.result;
 }
 EXPORT_SYMBOL_GPL(ants_call);
 
@@ -165,8 +169,6 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 	unsigned long start = jiffies;
 	int err;
 
-	if (ants_in_task_of(call->pool))
-		return -EDEADLK;
 	/* The task's. */
 	refcount_inc(&call->refs);
 	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
@@ -191,12 +193,15 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {
+	struct ants_worker *w = ants_worker_of(pool);
 	struct ants_call *call;
 	int ret;
 
 	might_sleep();
 	if (!fn || !release)
 		return -EINVAL;
+	if (w)
+		return ants_call_inside(w, fn, data, release);
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call) {
 		release(data);

@@ -15,6 +15,13 @@
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 #endif
 
+#if KERNEL_VERSION(6, 16, 0) > LINUX_VERSION_CODE
+static inline void timer_destroy_on_stack(struct timer_list *timer)
+{
+	destroy_timer_on_stack(timer);
+}
+#endif
+
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
 static inline void
 hrtimer_setup(struct hrtimer *timer,

@@ -115,7 +115,7 @@ static bool counts_fit(const struct ants_pool *pool)
 	       pool->nr_workers &&
 	       pool->nr_misplaced <= pool->nr_workers &&
 	       pool->in_epoch[0] + pool->in_epoch[1] ==
-	       pool->nr_busy + pool->nr_pending + pool->nr_again;
+	       ants_in_flight(pool) + pool->nr_again;
 }
 
 /* Never above the bound, but after a shrink; then they only fall. */

@@ -3,9 +3,10 @@
  * Work items that a timer queues. From ants_queue_delayed_work() until it is
  * pending, or has ended, such an item stands in one of two lists of its pool:
  * in pool->delayed while its timer is armed, or about to look, and in
- * pool->late when its time has come and there is no place. Whoever ends one whose
- * timer is about to look leaves that to the timer, so that nobody touches it
- * after it has ended.
+ * pool->late when its time has come and there is no place. While its timer is
+ * about to look nobody else ends the item or arms the timer, so that the timer
+ * never touches an item that has ended: what is to be done is left in its state
+ * and in @when, and the timer does it.
  */
 #include <linux/export.h>
 
@@ -14,6 +15,20 @@
 static struct ants_delayed_work *to_delayed(struct ants_work *work)
 {
 	return container_of(work, struct ants_delayed_work, work);
+}
+
+/* Its next run is due at @when, not before the one in progress has ended. */
+static void delayed_rearm(struct ants_delayed_work *dwork, unsigned long when)
+{
+	dwork->when = when;
+	ants_work_move(&dwork->work, ANTS_WORK_REARMED);
+}
+
+/* One that was cancelled while its timer was about to look is queued again. */
+void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when)
+{
+	dwork->when = when;
+	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 }
 
 /* It leaves its list, and ends. */
@@ -30,11 +45,12 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 {
 	if (ants_has_room(pool)) {
 		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work);
+		ants_work_pend(pool, &dwork->work, kick);
 		ants_wake_next(pool, kick);
 		return;
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
+	ants_work_tell_joiners(&dwork->work, kick);
 	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->late);
 	pool->has_late = true;
@@ -44,7 +60,8 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
 }
 
-static void delayed_fn(struct timer_list *timer)
+/* Private to DEFINE_ANTS_DELAYED_WORK(). */
+void ants_delayed_timer_fn(struct timer_list *timer)
 {
 	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
 							     timer);
@@ -57,12 +74,15 @@ static void delayed_fn(struct timer_list *timer)
 		delayed_end(pool, dwork, -ECANCELED, &kick);
 	else if (pool->released)
 		delayed_end(pool, dwork, -ESHUTDOWN, &kick);
+	else if (time_before(jiffies, dwork->when))
+		mod_timer(&dwork->timer, dwork->when);
 	else
 		delayed_due(pool, dwork, &kick);
 	if (pool->released)
 		kick.todo |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &kick);
 }
+EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 
 /* Ends an item of either list. */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
@@ -136,35 +156,77 @@ void ants_delayed_fail_all(struct ants_pool *pool)
  * ants_delayed_work_init() - make one; see INIT_ANTS_DELAYED_WORK()
  * @dwork: the work item, in no pool
  * @fn: what it runs
+ * @flags: bits of enum ants_work_flags
  *
  * Context: Any context.
  */
-void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn)
+void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
+			    unsigned int flags)
 {
-	ants_work_init(&dwork->work, fn);
-	timer_setup(&dwork->timer, delayed_fn, 0);
+	ants_work_init(&dwork->work, fn, flags);
+	timer_setup(&dwork->timer, ants_delayed_timer_fn, 0);
 }
 EXPORT_SYMBOL_GPL(ants_delayed_work_init);
 
+/**
+ * ants_delayed_work_init_onstack() - make one on the stack; see
+ *	INIT_ANTS_DELAYED_WORK_ONSTACK()
+ * @dwork: the work item; ants_destroy_delayed_work_on_stack() before it goes
+ * @fn: what it runs
+ *
+ * Context: Any context.
+ */
+void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
+				    ants_work_fn_t fn)
+{
+	ants_work_init(&dwork->work, fn, 0);
+	timer_setup_on_stack(&dwork->timer, ants_delayed_timer_fn, 0);
+}
+EXPORT_SYMBOL_GPL(ants_delayed_work_init_onstack);
+
+/**
+ * ants_destroy_delayed_work_on_stack() - a delayed work item leaves the stack
+ * @dwork: the work item, in no pool
+ *
+ * Tells the kernel's checkers of timers; without them it does nothing.
+ *
+ * Context: Any context.
+ */
+void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
+{
+	timer_destroy_on_stack(&dwork->timer);
+}
+EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
+
+/* The same for one that is in @pool already. */
+static int queue_delayed_again(struct ants_pool *pool,
+			       struct ants_delayed_work *dwork,
+			       unsigned long when)
+{
+	int err = ants_work_may_run_again(pool, &dwork->work);
+
+	if (err)
+		return err;
+	if (dwork->work.state == ANTS_WORK_DROPPED)
+		ants_delayed_revive(dwork, when);
+	else
+		delayed_rearm(dwork, when);
+	return 0;
+}
+
 static int queue_delayed(struct ants_pool *pool,
-			 struct ants_delayed_work *dwork, unsigned long delay)
+			 struct ants_delayed_work *dwork, unsigned long when)
 {
 	struct ants_work *work = &dwork->work;
-	bool again = READ_ONCE(work->pool) == pool;
 
-	if (again && ants_work_ends(work))
-		return -ECANCELED;
-	if (again && work->state != ANTS_WORK_RUNNING)
-		return -EALREADY;
+	if (READ_ONCE(work->pool) == pool)
+		return queue_delayed_again(pool, dwork, when);
 	if (pool->released)
 		return -ESHUTDOWN;
-	if (!again && ants_work_claim(pool, work))
+	if (ants_work_claim(pool, work))
 		return -EALREADY;
-	dwork->when = jiffies + delay;
-	if (again)
-		ants_work_move(work, ANTS_WORK_REARMED);
-	else
-		ants_delayed_arm(pool, dwork);
+	dwork->when = when;
+	ants_delayed_arm(pool, dwork);
 	return 0;
 }
 
@@ -174,16 +236,15 @@ static int queue_delayed(struct ants_pool *pool,
  * @dwork: the work item
  * @delay: in how many jiffies
  *
- * If there is no place then it waits for one, ahead of callers that wait. If the
- * pool is released before it is accepted it ends with the result -ESHUTDOWN. A
- * work item that runs, in this pool, is queued once more, not before it has
- * finished.
+ * If there is no place then it waits for one. If the pool is released before the
+ * item is accepted, the item ends with the result -ESHUTDOWN. A work item that
+ * runs, in this pool, is queued once more, not before it has finished.
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
  * no function, or no priority that there is. -EALREADY: it is queued, or in
- * another pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool
- * is released.
+ * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end,
+ * or its group is cancelled. -ESHUTDOWN: the pool is released.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
@@ -195,10 +256,110 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
-	err = queue_delayed(pool, dwork, delay);
+	err = queue_delayed(pool, dwork, jiffies + delay);
 	if (err)
 		ants_refused(pool, err);
 	ants_unlock_any(pool, &kick);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
+
+/* May the run that is queued be put off? It is in @pool. */
+static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
+{
+	if (work->state == ANTS_WORK_WAITING)
+		return -EALREADY;
+	if (work->state == ANTS_WORK_SKIPPED ||
+	    work->flags & ANTS_WORK_CLOSED ||
+	    (work->group && work->group->cancelled))
+		return -ECANCELED;
+	return pool->released ? -ESHUTDOWN : 0;
+}
+
+/* Puts off one that does not run. */
+static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			unsigned long when, struct ants_kick *kick)
+{
+	struct ants_work *work = &dwork->work;
+
+	if (work->state == ANTS_WORK_DELAYED) {
+		dwork->when = when;
+		/* One that is about to look looks at @when. */
+		if (timer_delete(&dwork->timer))
+			mod_timer(&dwork->timer, when);
+		return;
+	}
+	if (work->state == ANTS_WORK_LATE)
+		ants_delayed_del(pool, dwork);
+	else
+		ants_work_take_off(pool, work, kick);
+	dwork->when = when;
+	ants_delayed_arm(pool, dwork);
+}
+
+/* Returns 1 if it was queued. */
+static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		     unsigned long when, struct ants_kick *kick)
+{
+	struct ants_work *work = &dwork->work;
+	int err = check_mod(pool, work);
+
+	if (err)
+		return err;
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_DROPPED:
+		ants_delayed_revive(dwork, when);
+		return 0;
+	case ANTS_WORK_RUNNING:
+		delayed_rearm(dwork, when);
+		return 0;
+	case ANTS_WORK_AGAIN:
+		ants_work_take_off(pool, work, kick);
+		delayed_rearm(dwork, when);
+		return 1;
+	case ANTS_WORK_REARMED:
+		dwork->when = when;
+		return 1;
+	default:
+		mod_waiting(pool, dwork, when, kick);
+		return 1;
+	}
+}
+
+/**
+ * ants_mod_delayed_work() - queue a delayed work item, or put off its next run
+ * @pool: the pool
+ * @dwork: the work item
+ * @delay: in how many jiffies from now it is due
+ *
+ * A run that is queued, and has not started, is due after @delay instead, be it
+ * sooner or later than before. Else as ants_queue_delayed_work().
+ *
+ * Context: as ants_queue_work().
+ * Return: 1: it was queued, and that run has been put off. 0: it was not, and is
+ * queued now. -EALREADY: a caller of ants_queue_work_timeout() waits with it, or
+ * it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
+ * ants_queue_delayed_work(); nothing has changed.
+ */
+int ants_mod_delayed_work(struct ants_pool *pool,
+			  struct ants_delayed_work *dwork, unsigned long delay)
+{
+	unsigned long when = jiffies + delay;
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	int ret;
+
+	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
+		return -EINVAL;
+	ants_lock_any(pool, &kick);
+	if (READ_ONCE(dwork->work.pool) == pool)
+		ret = mod_again(pool, dwork, when, &kick);
+	else
+		ret = queue_delayed(pool, dwork, when);
+	if (ret < 0)
+		ants_refused(pool, ret);
+	ants_place_freed(pool, &kick);
+	ants_unlock_any(pool, &kick);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_mod_delayed_work);

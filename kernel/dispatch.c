@@ -116,7 +116,7 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (result)
 		ants_work_end(pool, waiter->work, result, kick);
 	else
-		ants_work_pend(pool, waiter->work);
+		ants_work_pend(pool, waiter->work, kick);
 }
 
 /*
@@ -226,16 +226,17 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
  * Work items whose time has come while there was no place. They go ahead of
  * callers that wait. False: that was a round, and there are more.
  */
-static bool grant_late(struct ants_pool *pool)
+static bool grant_late(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_delayed_work *dwork;
 	unsigned int nr = ANTS_ROUND;
 
-	while (pool->has_late && ants_places(pool) && nr--) {
+	while (pool->has_late && ants_places(pool) && nr-- &&
+	       !ants_kick_full(kick)) {
 		dwork = list_first_entry(&pool->late, struct ants_delayed_work,
 					 node);
 		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work);
+		ants_work_pend(pool, &dwork->work, kick);
 	}
 	return !pool->has_late || !ants_places(pool);
 }
@@ -256,7 +257,7 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	if (unlikely(pool->has_late) && !grant_late(pool)) {
+	if (unlikely(pool->has_late) && !grant_late(pool, kick)) {
 		grant_later(pool, kick);
 		return;
 	}

@@ -28,11 +28,11 @@ enum ants_todo {
 
 /**
  * struct ants_round - threads to wake after a section that may end waits
- * @wake: all but the first. The last wait that ends may be that of a work item's
- *	submitter, and end those for the item and for its group.
+ * @wake: all but the first. When a round is full, what has been begun may still
+ *	wake a task that joins, or a caller that waits for a group, and a worker.
  */
 struct ants_round {
-	struct task_struct *wake[ANTS_ROUND + ANTS_WORK_WAITERS + 1];
+	struct task_struct *wake[ANTS_ROUND + 8];
 };
 
 /**
@@ -218,7 +218,7 @@ static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
  */
 static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 {
-	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
+	unsigned int in_flight = ants_in_flight(pool);
 
 	lockdep_assert_held(&pool->lock);
 	if (in_flight >= pool->limit)

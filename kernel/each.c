@@ -109,7 +109,7 @@ static void each_all(struct ants_pool *pool, struct each *each)
 	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;
 	each_run(each);
 	while (nr--)
-		ants_work_stop(&helpers[nr].work, true);
+		ants_work_cancel_sync(&helpers[nr].work);
 	kfree(helpers);
 }
 

@@ -3,9 +3,9 @@
  * What the files of ants.ko share; the structures, and what guards their fields,
  * are in pool.h.
  *
- * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
- * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
- * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * Files from the bottom to the top: debug, slot, item_wait, item, affine, dispatch,
+ * timer, worker, wait, upkeep, submit, invoke, delayed, join, work, work_wait,
+ * work_cancel, stats, call, each, group, flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
@@ -25,10 +25,16 @@ static inline void ants_refused(struct ants_pool *pool, int err)
 		pool->congested = true;
 }
 
+/* Tasks that take a place. */
+static inline unsigned int ants_in_flight(const struct ants_pool *pool)
+{
+	return pool->nr_busy + pool->nr_pending + pool->nr_joined;
+}
+
 /* Places that a new task would find, whoever waits before it. */
 static inline unsigned int ants_places(const struct ants_pool *pool)
 {
-	unsigned int used = pool->nr_busy + pool->nr_pending;
+	unsigned int used = ants_in_flight(pool);
 
 	return used < pool->limit ? pool->limit - used : 0;
 }
@@ -38,11 +44,16 @@ static inline bool ants_has_room(const struct ants_pool *pool)
 	return pool->nr_busy + pool->nr_pending < pool->room;
 }
 
-/* To be called whenever limit, released, nr_waiting or has_late changed. */
+/*
+ * To be called whenever limit, released, nr_waiting, has_late or nr_joined
+ * changed.
+ */
 static inline void ants_update_room(struct ants_pool *pool)
 {
-	pool->room = pool->released || pool->nr_waiting || pool->has_late ?
-		     0 : pool->limit;
+	if (pool->released || pool->nr_waiting || pool->has_late)
+		pool->room = 0;
+	else
+		pool->room = pool->limit - min(pool->limit, pool->nr_joined);
 }
 
 /*
@@ -90,8 +101,15 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
+/* The same for a caller that is woken by whoever changes what it looks at. */
+typedef bool (*ants_ready_t)(struct ants_pool *pool, const void *arg);
+
+int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
+		    unsigned long timeout, unsigned int state);
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state);
+bool ants_work_withdraw(struct ants_pool *pool,
+			struct ants_work_waiter *waiter);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
@@ -103,8 +121,18 @@ void ants_config_unlock(struct ants_pool *pool);
 int ants_worker_fn(void *arg);
 bool ants_in_task(void);
 bool ants_in_task_of(struct ants_pool *pool);
+struct ants_worker *ants_worker_of(struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_stand_in(struct ants_pool *pool);
+
+/* Tells lockdep that the caller waits for tasks of @pool, even one of them. */
+static inline void ants_wait_report(struct ants_pool *pool)
+{
+#ifdef CONFIG_LOCKDEP
+	lock_map_acquire(&pool->map);
+	lock_map_release(&pool->map);
+#endif
+}
 
 /*
  * Tells lockdep that the caller waits for tasks of @pool. A task of the same
@@ -112,12 +140,8 @@ bool ants_stand_in(struct ants_pool *pool);
  */
 static inline void ants_wait_touch(struct ants_pool *pool)
 {
-#ifdef CONFIG_LOCKDEP
-	if (ants_in_task_of(pool))
-		return;
-	lock_map_acquire(&pool->map);
-	lock_map_release(&pool->map);
-#endif
+	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_task_of(pool))
+		ants_wait_report(pool);
 }
 
 /* upkeep.c: making, retiring and joining threads */
@@ -134,17 +158,26 @@ bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
+/* join.c: a task that waits for an item of its own pool */
+int ants_join_enter(struct ants_worker *w, struct ants_work *work,
+		    struct ants_work_waiter *waiter);
+int ants_join_work(struct ants_worker *w, struct ants_work *work,
+		   struct ants_work_waiter *waiter, unsigned long timeout);
+int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
+		     ants_fn_t release);
+
 /* work.c: work items */
-int ants_work_stop(struct ants_work *work, bool inside);
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
+
+/* work_cancel.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick);
-void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
 
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 			 struct ants_kick *kick);
+void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when);
 void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */

@@ -10,15 +10,14 @@
 static const unsigned long work_next[] = {
 	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
 	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(LATE) | TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_DROPPED] = TO(IDLE),
-	[ANTS_WORK_LATE] = TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
+	[ANTS_WORK_LATE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(IDLE),
-	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(CANCELLING) |
+	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(DELAYED) |
 			      TO(IDLE),
-	[ANTS_WORK_REARMED] = TO(DELAYED) | TO(CANCELLING) | TO(IDLE),
-	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(CANCELLING),
-	[ANTS_WORK_CANCELLING] = TO(IDLE),
+	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(IDLE),
+	[ANTS_WORK_REARMED] = TO(DELAYED) | TO(RUNNING) | TO(IDLE),
+	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(REARMED) | TO(RUNNING),
 	[ANTS_WORK_SKIPPED] = TO(IDLE),
 };
 
@@ -34,17 +33,23 @@ void ants_work_move(struct ants_work *work, enum ants_work_state to)
 /* Counts a work item in that is accepted now. */
 static void work_count(struct ants_pool *pool, struct ants_work *work)
 {
-	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, (unsigned long)work->fn);
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
 			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
 }
 
-static void work_link(struct ants_pool *pool, struct ants_work *work)
+/*
+ * A work item that is counted becomes pending. A task of the pool that waits for
+ * it is woken: there may be no other thread to run it.
+ */
+static void work_link(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_kick *kick)
 {
+	work->slot.fn = ants_work_run;
+	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
+	ants_work_tell_joiners(work, kick);
 }
 
 /*
@@ -61,15 +66,14 @@ static void group_add(struct ants_group *group, struct ants_work *work)
 }
 
 /* Accepts a work item. The caller dispatches. */
-void ants_work_pend(struct ants_pool *pool, struct ants_work *work)
+void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	work->slot.fn = ants_work_run;
-	work->slot.data = work;
 	work_count(pool, work);
 	if (work->group)
 		group_add(work->group, work);
-	work_link(pool, work);
+	work_link(pool, work, kick);
 }
 
 /*
@@ -85,62 +89,48 @@ void ants_work_again(struct ants_pool *pool, struct ants_work *work)
 }
 
 /*
- * Counts one out that was accepted and will not run. Returns true if that was
- * the last task of a flush epoch.
+ * What a worker runs for a work item. One that is detached may be gone when its
+ * function returns.
  */
-static bool work_uncount(struct ants_pool *pool, struct ants_work *work)
-{
-	pool->cancelled++;
-	return !--pool->in_epoch[work->slot.tag & ANTS_TAG_EPOCH];
-}
-
-/* Takes ants_work_again() back. Returns as work_uncount(). */
-bool ants_work_not_again(struct ants_pool *pool, struct ants_work *work)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->nr_again--;
-	return work_uncount(pool, work);
-}
-
-/* Takes ants_work_pend() back. Returns as work_uncount(). */
-bool ants_work_unpend(struct ants_pool *pool, struct ants_work *work)
-{
-	lockdep_assert_held(&pool->lock);
-	ants_pending_del(pool, &work->slot);
-	return work_uncount(pool, work);
-}
-
-/* What a worker runs for a work item. */
 void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
 
-	/* Written by the thread that runs this. */
-	if (unlikely(work->state == ANTS_WORK_SKIPPED))
+	if (unlikely(work->flags & ANTS_WORK_DETACHED))
+		work->fn(work);
+	else if (unlikely(work->state == ANTS_WORK_SKIPPED))
 		work->result = -ECANCELED;
 	else
 		work->result = work->fn(work);
 }
 
-/* It is about to run, unless its group was cancelled. */
-void ants_work_start(struct ants_pool *pool, struct ants_work *work)
+/*
+ * Its function may free it, or hand it to whatever pool: it is in none from here
+ * on. Nobody waits for it.
+ */
+static void work_detach(struct ants_work *work)
 {
-	lockdep_assert_held(&pool->lock);
-	if (likely(!work->group || !work->group->cancelled)) {
-		ants_work_move(work, ANTS_WORK_RUNNING);
-		return;
-	}
-	ants_work_move(work, ANTS_WORK_SKIPPED);
+	ants_work_move(work, ANTS_WORK_IDLE);
+	WRITE_ONCE(work->flags, ANTS_WORK_DETACHED);
+	/* Pairs with smp_load_acquire() in ants_work_lock(). */
+	smp_store_release(&work->pool, NULL);
 }
 
-static void waiter_done(struct ants_work_waiter *waiter, int result,
-			struct ants_kick *kick)
+/* @w is about to run it, unless its group was cancelled. */
+void ants_work_start(struct ants_worker *w, struct ants_work *work)
 {
-	ants_kick_wake(kick, waiter->task);
-	list_del(&waiter->node);
-	waiter->result = result;
-	/* Pairs with smp_load_acquire() in wait.c. */
-	smp_store_release(&waiter->done, true);
+	lockdep_assert_held(&w->pool->lock);
+	if (unlikely(work->group && work->group->cancelled)) {
+		ants_work_move(work, ANTS_WORK_SKIPPED);
+		return;
+	}
+	ants_work_move(work, ANTS_WORK_RUNNING);
+	work->slot.data = w;
+	if (likely(!work->flags))
+		return;
+	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_TOLD);
+	if (work->flags & ANTS_WORK_DETACHED)
+		work_detach(work);
 }
 
 /* One has ended, or is refused after its submitter waited. */
@@ -186,32 +176,32 @@ void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
 	    (waiter->all || list_empty(&group->finished)))
 		return;
 	waiter->work = waiter->all ? NULL : ants_group_take(group);
-	waiter_done(waiter, group->error, kick);
+	ants_waiter_done(waiter, group->error, kick);
 }
 
 /*
  * A work item ends, in whatever state it was but running: it is in no pool any
- * more, and its waiters, at most ANTS_WORK_WAITERS, are told. They need not take
- * the lock to see that, and may free it.
+ * more, and the callers that wait for it are told. They need not take the lock to
+ * see that, and may free it.
  */
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick)
 {
-	struct ants_work_waiter *waiter, *next;
 	struct ants_group *group = work->group;
-	LIST_HEAD(waiters);
+	HLIST_HEAD(waiters);
 
 	lockdep_assert_held(&pool->lock);
 	work->result = result;
 	if (group)
 		group_note(group, work);
 	ants_work_move(work, ANTS_WORK_IDLE);
+	if (unlikely(work->flags))
+		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_DETACHED);
 	work->group = NULL;
-	list_splice_init(&work->waiters, &waiters);
-	/* Pairs with smp_load_acquire() in work_lock(). May be freed now. */
+	hlist_move_list(&work->waiters, &waiters);
+	/* Pairs with smp_load_acquire() in ants_work_lock(). May be freed now. */
 	smp_store_release(&work->pool, NULL);
-	list_for_each_entry_safe(waiter, next, &waiters, node)
-		waiter_done(waiter, result, kick);
+	ants_work_tell_end(pool, &waiters, result, kick);
 	if (group)
 		ants_group_wake(group, kick);
 }
@@ -258,13 +248,111 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_AGAIN:
 		pool->nr_again--;
-		work_link(pool, work);
+		ants_work_tell_run(pool, work, kick);
+		work_link(pool, work, kick);
 		break;
 	case ANTS_WORK_REARMED:
+		ants_work_tell_run(pool, work, kick);
 		work_rearm(pool, work, kick);
 		break;
 	default:
 		pool->cancelled += work->state == ANTS_WORK_SKIPPED;
 		ants_work_end(pool, work, work->result, kick);
 	}
+}
+
+/* The last task of a flush epoch may be gone; its waiters need a sleeping lock. */
+static void wake_flush(struct ants_pool *pool, bool last,
+		       struct ants_kick *kick)
+{
+	if (!last || !pool->nr_callers)
+		return;
+	pool->waitq_wanted = true;
+	ants_kick_upkeep(pool, kick);
+}
+
+/* Takes back a run that is accepted and has not started. */
+void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
+			struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (work->state == ANTS_WORK_AGAIN)
+		pool->nr_again--;
+	else
+		ants_pending_del(pool, &work->slot);
+	pool->cancelled++;
+	wake_flush(pool, !--pool->in_epoch[work->slot.tag & ANTS_TAG_EPOCH],
+		   kick);
+}
+
+/* A place is free. Callbacks are for others: the caller may be in any context. */
+void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
+{
+	ants_grant(pool, kick);
+	ants_wake_next(pool, kick);
+	if (pool->congested && ants_has_room(pool))
+		ants_timer_arm(pool, jiffies + 1);
+	ants_timer_quiesce(pool);
+}
+
+/*
+ * May a work item that is in @pool be queued once more? Only one that runs, or
+ * whose end the timer is about to see to.
+ */
+int ants_work_may_run_again(const struct ants_pool *pool,
+			    const struct ants_work *work)
+{
+	if (work->state == ANTS_WORK_SKIPPED)
+		return -ECANCELED;
+	if (work->state != ANTS_WORK_RUNNING &&
+	    work->state != ANTS_WORK_DROPPED)
+		return -EALREADY;
+	if (work->flags & ANTS_WORK_CLOSED ||
+	    (work->group && work->group->cancelled))
+		return -ECANCELED;
+	return pool->released ? -ESHUTDOWN : 0;
+}
+
+/*
+ * Locks the pool that @work is in. Returns NULL if it is in none; then it has
+ * ended, and its result can be read. A pool that is being destroyed has ended
+ * all of its work items, and stays until this RCU section is over.
+ */
+struct ants_pool *ants_work_lock(struct ants_work *work,
+				 struct ants_kick *kick)
+{
+	struct ants_pool *pool;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in ants_work_end(). */
+	while ((pool = smp_load_acquire(&work->pool))) {
+		ants_lock_any(pool, kick);
+		if (likely(READ_ONCE(work->pool) == pool)) {
+			/* Sparse knows no locks that depend. */
+			__release(&pool->lock);
+			__release(RCU);
+			return pool;
+		}
+		ants_unlock_any(pool, kick);
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+void ants_work_unlock(struct ants_pool *pool, struct ants_kick *kick)
+{
+	__acquire(RCU);
+	__acquire(&pool->lock);
+	ants_unlock_any(pool, kick);
+	rcu_read_unlock();
+}
+
+/* The same before a wait. */
+void ants_work_unlock_touch(struct ants_pool *pool, struct ants_kick *kick)
+{
+	__acquire(RCU);
+	__acquire(&pool->lock);
+	ants_unlock_any(pool, kick);
+	ants_wait_touch(pool);
+	rcu_read_unlock();
 }

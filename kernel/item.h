@@ -10,10 +10,36 @@
 #ifndef _ANTS_ITEM_H
 #define _ANTS_ITEM_H
 
+/* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
+#define ANTS_WORK_TOLD		(1U << 16)	/* runs, and was told to give up */
+#define ANTS_WORK_CLOSED	(1U << 17)	/* not to be queued again until it ends */
+
+/* Most work items that a thread runs inside one another. */
+#define ANTS_JOIN_DEPTH		8
+
+/**
+ * enum ants_until - what a caller waits for
+ * @ANTS_UNTIL_END: the work item is in no pool
+ * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
+ * @ANTS_UNTIL_NEXT: so has the one after that
+ */
+enum ants_until {
+	ANTS_UNTIL_END,
+	ANTS_UNTIL_RUN,
+	ANTS_UNTIL_NEXT,
+};
+
 /**
  * struct ants_work_waiter - a caller that waits for a work item, or a group
- * @node: L: in their list of waiters
- * @task: I: who waits
+ * @node: L: in a ring of callers that wait for the same, one of which is their
+ *	leader; or in the group's list of waiters
+ * @link: L: of the leader: in &ants_work.waiters, or in pool->untold; unhashed for
+ *	all others. So an item's end takes one step for each ring, however many
+ *	callers wait.
+ * @task: I: the caller
+ * @until: L: of all in the ring
+ * @joins: I: of all in the ring: the caller is a task of the same pool, and runs
+ *	the item itself if nobody else has started it
  * @result: L: that of the work item; the first error of the group
  * @work: L: the next one of the group
  * @all: I: waits for all of the group
@@ -23,23 +49,58 @@
  */
 struct ants_work_waiter {
 	struct list_head node;
+	struct hlist_node link;
 	struct task_struct *task;
+	enum ants_until until;
+	bool joins;
 	int result;
 	struct ants_work *work;
 	bool all;
 	bool done;
 };
 
+/**
+ * struct ants_frame - a task that runs inside another one, in the same thread
+ * @outer: L: the one around it, NULL for the task that the thread took
+ * @text: I: addresses of its functions, for unload.c; 0 for none
+ */
+struct ants_frame {
+	struct ants_frame *outer;
+	unsigned long text[2];
+};
+
 void ants_work_move(struct ants_work *work, enum ants_work_state to);
-void ants_work_pend(struct ants_pool *pool, struct ants_work *work);
+void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_kick *kick);
 void ants_work_again(struct ants_pool *pool, struct ants_work *work);
-bool ants_work_unpend(struct ants_pool *pool, struct ants_work *work);
-bool ants_work_not_again(struct ants_pool *pool, struct ants_work *work);
-void ants_work_start(struct ants_pool *pool, struct ants_work *work);
+void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
+			struct ants_kick *kick);
+void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
+int ants_work_may_run_again(const struct ants_pool *pool,
+			    const struct ants_work *work);
+void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_kick *kick);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick);
+struct ants_pool *ants_work_lock(struct ants_work *work,
+				 struct ants_kick *kick);
+void ants_work_unlock(struct ants_pool *pool, struct ants_kick *kick);
+void ants_work_unlock_touch(struct ants_pool *pool, struct ants_kick *kick);
+
+/* item_wait.c: callers that wait for a work item */
+void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
+void ants_waiter_done(struct ants_work_waiter *waiter, int result,
+		      struct ants_kick *kick);
+void ants_waiter_withdraw(struct ants_work_waiter *waiter,
+			  struct ants_kick *kick);
+void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
+			int result, struct ants_kick *kick);
+void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
+			struct ants_kick *kick);
+void ants_work_tell_joiners(struct ants_work *work, struct ants_kick *kick);
+void ants_tell_untold(struct ants_pool *pool);
+
 struct ants_work *ants_group_take(struct ants_group *group);
 bool ants_group_done(const struct ants_group *group);
 void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
@@ -47,12 +108,18 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
 
-/* Was it cancelled, and has not ended yet? */
-static inline bool ants_work_ends(const struct ants_work *work)
+/* Does its function run? */
+static inline bool ants_work_runs(const struct ants_work *work)
 {
-	return work->state == ANTS_WORK_CANCELLING ||
-	       work->state == ANTS_WORK_DROPPED ||
-	       work->state == ANTS_WORK_SKIPPED;
+	return work->state == ANTS_WORK_RUNNING ||
+	       work->state == ANTS_WORK_AGAIN ||
+	       work->state == ANTS_WORK_REARMED;
+}
+
+/* The worker that runs it. */
+static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
+{
+	return ants_work_runs(work) ? work->slot.data : NULL;
 }
 
 static inline struct ants_work *ants_slot_work(struct ants_slot *slot)

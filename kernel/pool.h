@@ -60,6 +60,7 @@
 				 ANTS_FREEZABLE | ANTS_CALLER_RUNS)
 
 struct ants_place;
+struct ants_frame;
 
 /*
  * struct ants_slot stands in ants.h, for work items contain one. It is a task
@@ -74,6 +75,8 @@ struct ants_place;
 #define ANTS_TAG_EPOCH		1U
 #define ANTS_TAG_WORK		2U
 #define ANTS_TAG_HIGH		4U
+/* Of a worker: it runs a work item that it may not touch any more. */
+#define ANTS_TAG_DETACHED	8U
 
 /**
  * enum ants_work_state - where a work item is; changed by ants_work_move() only
@@ -86,7 +89,6 @@ struct ants_place;
  * @ANTS_WORK_RUNNING: runs
  * @ANTS_WORK_AGAIN: runs, and is queued again
  * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
- * @ANTS_WORK_CANCELLING: runs, and was told to give up
  * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
  *	cancelled
  */
@@ -100,7 +102,6 @@ enum ants_work_state {
 	ANTS_WORK_RUNNING,
 	ANTS_WORK_AGAIN,
 	ANTS_WORK_REARMED,
-	ANTS_WORK_CANCELLING,
 	ANTS_WORK_SKIPPED,
 };
 
@@ -130,6 +131,11 @@ enum ants_worker_state {
  * @task: I: its thread, with a reference until it is joined
  * @fn: L: the task that it runs, NULL if it is parked
  * @data: L: and with what
+ * @text: L: address of the function that a work item is for, else 0; the item
+ *	may be gone
+ * @frame: L: the innermost of the tasks that run inside the one that it runs, NULL
+ *	if there is none
+ * @waits_for: L: the work item of the pool that the task waits for, NULL if none
  * @local: T: what pool->worker_init returned
  * @idle_since: L: jiffies when it parked last
  * @state: L: see enum ants_worker_state
@@ -146,6 +152,9 @@ struct ants_worker {
 	struct task_struct *task;
 	ants_fn_t fn;
 	void *data;
+	unsigned long text;
+	struct ants_frame *frame;
+	struct ants_work *waits_for;
 	void *local;
 	unsigned long idle_since;
 	enum ants_worker_state state;
@@ -213,6 +222,10 @@ struct ants_fifo {
  *	may stay: @capacity, or 0 while @nr_misplaced
  * @nr_busy: L: tasks that run
  * @nr_again: L: work items that run and are queued again
+ * @nr_joined: L: work items that run inside tasks that wait for them; they are not
+ *	in @nr_busy, and keep their places
+ * @untold: L: rings of callers that wait for a work item that has ended, and have
+ *	not all been told
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
  * @epoch: L: index into @in_epoch for tasks accepted now
@@ -328,6 +341,8 @@ struct ants_pool {
 	struct list_head urgent;
 	unsigned int high_run;
 	unsigned int nr_again;
+	unsigned int nr_joined;
+	struct hlist_head untold;
 	struct list_head delayed;
 	unsigned int nr_delayed;
 	struct list_head late;

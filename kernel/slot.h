@@ -62,10 +62,15 @@ static inline void ants_task_count(struct ants_pool *pool)
 	pool->submitted++;
 }
 
-/* A task that is counted becomes pending. */
+/*
+ * A task that is counted becomes pending. There is no other way to become so:
+ * none is missed by a scan for the functions of a module that goes.
+ */
 static __always_inline void ants_pending_link(struct ants_pool *pool,
 					      struct ants_slot *slot, bool high)
 {
+	if (unlikely(pool->scan_mod))
+		ants_scan_hit(pool, ants_task_text(slot->fn, slot->data));
 	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
 	pool->nr_high += high;
 	if (++pool->nr_pending > pool->peak_pending)
@@ -78,8 +83,6 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 					  void *data, bool high)
 {
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, ants_task_text(fn, data));
 	slot->fn = fn;
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);

@@ -30,7 +30,7 @@ static void read_counters(const struct ants_pool *pool,
 	stats->peak_pending = pool->peak_pending;
 	stats->peak_waiting = pool->peak_waiting;
 	stats->submitted = pool->submitted;
-	stats->completed = pool->submitted - pool->nr_busy - pool->nr_pending -
+	stats->completed = pool->submitted - ants_in_flight(pool) -
 			   pool->nr_again - pool->cancelled;
 	stats->cancelled = pool->cancelled;
 	stats->caller_runs = pool->caller_runs;

@@ -44,7 +44,7 @@ static unsigned long worker_text(struct list_head *entry)
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
-	return ants_task_text(w->fn, w->data);
+	return w->text ?: ants_task_text(w->fn, w->data);
 }
 
 static unsigned long delayed_text(struct list_head *entry)

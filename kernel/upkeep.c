@@ -328,8 +328,9 @@ static bool upkeep_done(struct ants_pool *pool)
 	bool done;
 
 	ants_lock(pool, &kick);
-	done = list_empty(&pool->left) && !pool->stock_wanted &&
-	       !pool->waitq_wanted && !pool->poke_wanted &&
+	done = list_empty(&pool->left) && hlist_empty(&pool->untold) &&
+	       !pool->stock_wanted && !pool->waitq_wanted &&
+	       !pool->poke_wanted &&
 	       !ants_idle_expired(pool) &&
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
@@ -350,6 +351,7 @@ void ants_upkeep_fn(struct work_struct *work)
 	do {
 		while (READ_ONCE(pool->poke_wanted))
 			poke_round(pool);
+		ants_tell_untold(pool);
 		make_workers(pool);
 		retire_expired(pool);
 		join_left(pool);

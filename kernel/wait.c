@@ -362,11 +362,40 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 }
 
 /*
+ * Waits until @ready, which is woken for by who changes what it looks at. The
+ * pool stays meanwhile. Returns 0, -EINTR or -ETIMEDOUT.
+ */
+int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
+		    unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	bool is_ready;
+	int err = 0;
+
+	sleeper_init(&s, pool, timeout);
+	for (;;) {
+		set_current_state(state);
+		raw_spin_lock_irq(&pool->lock);
+		is_ready = ready(pool, arg);
+		raw_spin_unlock_irq(&pool->lock);
+		if (is_ready)
+			break;
+		err = sleeper_error(&s, state);
+		if (err)
+			break;
+		schedule_timeout(sleeper_slice(&s));
+		sleeper_log(&s);
+	}
+	__set_current_state(TASK_RUNNING);
+	return err;
+}
+
+/*
  * Gives up, unless the wait was ended meanwhile. Until then what is waited for
  * exists; so does the pool, for the work item is in it, or the caller is counted
  * in.
  */
-static bool withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
+bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {
 	struct ants_kick kick;
 	bool gone = false;
@@ -377,7 +406,7 @@ static bool withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 		ants_lock(pool, &kick);
 		gone = !waiter->done;
 		if (gone)
-			list_del(&waiter->node);
+			ants_waiter_withdraw(waiter, &kick);
 		ants_unlock(pool, &kick);
 	}
 	rcu_read_unlock();
@@ -393,5 +422,5 @@ int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 {
 	int err = ants_wait_done(pool, &waiter->done, timeout, state);
 
-	return err && withdraw(pool, waiter) ? err : 0;
+	return err && ants_work_withdraw(pool, waiter) ? err : 0;
 }

@@ -26,15 +26,21 @@ bool ants_in_task(void)
 	return this_worker();
 }
 
+/* The worker of @pool whose task the caller is, or NULL. */
+struct ants_worker *ants_worker_of(struct ants_pool *pool)
+{
+	struct ants_worker *w = this_worker();
+
+	if (w && w->pool == pool)
+		return w;
+	return READ_ONCE(pool->stand_in.task) == current ? &pool->stand_in :
+							   NULL;
+}
+
 /* Is the caller a task of @pool? */
 bool ants_in_task_of(struct ants_pool *pool)
 {
-	const struct ants_worker *w;
-
-	if (READ_ONCE(pool->stand_in.task) == current)
-		return true;
-	w = this_worker();
-	return w && w->pool == pool;
+	return ants_worker_of(pool);
 }
 
 /**
@@ -150,11 +156,18 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 				  struct ants_kick *kick)
 {
+	struct ants_work *work = ants_slot_work(slot);
+
 	w->tag &= ~ANTS_TAG_HIGH;
-	if (w->tag & ANTS_TAG_WORK)
-		ants_work_start(w->pool, ants_slot_work(slot));
-	else
+	if (!(w->tag & ANTS_TAG_WORK)) {
 		slot_return(w->pool, slot, kick);
+		return;
+	}
+	w->text = (unsigned long)work->fn;
+	ants_work_start(w, work);
+	/* From here on it belongs to its function. */
+	if (unlikely(work->flags & ANTS_WORK_DETACHED))
+		w->tag ^= ANTS_TAG_WORK | ANTS_TAG_DETACHED;
 }
 
 /*
@@ -196,8 +209,10 @@ static __always_inline void worker_finish(struct ants_worker *w, struct ants_kic
 
 	pool->nr_busy--;
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
+		w->text = 0;
+		if (likely(epoch & ANTS_TAG_WORK))
+			ants_work_finish(pool, w->data, kick);
 		epoch &= ANTS_TAG_EPOCH;
-		ants_work_finish(pool, w->data, kick);
 	}
 	if (!--pool->in_epoch[epoch] && pool->nr_callers)
 		kick->todo |= ANTS_TODO_WAITQ;

@@ -42,26 +42,52 @@ static void bad_arguments_are_refused(struct kunit *test)
 	expect_gift(test, gift, 0, 0);
 }
 
-/* A gift that calls its own pool; both ways. */
+/* A call from a task of the same pool: both ways, in the same thread. */
 static int nested_fn(void *data)
 {
 	struct gift *gift = data;
-	int plain = call_plain(gift->pool, gift, FOREVER);
-	int given = call_given(gift->pool, gift, FOREVER);
+	int plain, given;
 
-	return plain == given ? plain : 1;
+	plain = call_plain(gift->pool, gift, FOREVER);
+	if (gift->thread != current)
+		return -EINVAL;
+	given = call_given(gift->pool, gift, FOREVER);
+	return plain == given ? plain : -EINVAL;
 }
 
-static void task_of_the_pool_is_refused(struct kunit *test)
+/* There is no other thread, and none is needed. */
+static void task_of_the_pool_runs_it_itself(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_attrs attrs = { .capacity = 1 };
 	struct gift *gift = gift_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 
 	gift->pool = rig->pool;
-	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, nested_fn, gift, FOREVER),
+	gift->result = 7;
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, nested_fn, gift, FOREVER), 7);
+	expect_gift(test, gift, 2, 1);
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+static int deep_fn(void *data)
+{
+	struct gift *gift = data;
+
+	atomic_inc(&gift->ran);
+	return ants_call(gift->pool, deep_fn, gift, FOREVER);
+}
+
+/* The stack is finite. */
+static void calls_inside_calls_are_bounded(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct gift *gift = gift_make(test);
+	struct rig *rig = rig_make(test, "deep", attrs);
+
+	gift->pool = rig->pool;
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, deep_fn, gift, FOREVER),
 			-EDEADLK);
-	expect_gift(test, gift, 0, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), 1 + ANTS_JOIN_DEPTH);
 	expect_counted(test, rig->pool, 1, 0);
 }
 
@@ -315,7 +341,8 @@ static void running_call_is_not_killed(struct kunit *test)
 static struct kunit_case call_cases[] = {
 	KUNIT_CASE(result_is_the_functions),
 	KUNIT_CASE(bad_arguments_are_refused),
-	KUNIT_CASE(task_of_the_pool_is_refused),
+	KUNIT_CASE(task_of_the_pool_runs_it_itself),
+	KUNIT_CASE(calls_inside_calls_are_bounded),
 	KUNIT_CASE(released_pool_refuses),
 	KUNIT_CASE(full_pool_times_out),
 	KUNIT_CASE(pending_call_times_out),

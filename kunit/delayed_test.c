@@ -63,7 +63,8 @@ static void item_is_accepted_when_its_time_comes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).submitted, 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 2);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, PROMPT), 0);
-	mod_timer(&item->dwork.timer, jiffies);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork, 0),
+			1);
 	expect_ended(test, item, 1, RESULT(1));
 	expect_counted(test, rig->pool, 1, 0);
 }
@@ -231,7 +232,8 @@ static void destroy_ends_items(struct kunit *test)
 					ANTS_WORK_IDLE);
 			KUNIT_EXPECT_FALSE(test,
 					   timer_pending(&items[i].dwork.timer));
-			ants_work_wait(work_of(&items[i]), &result);
+			KUNIT_EXPECT_EQ(test, ants_work_wait(work_of(&items[i]),
+							     &result), 0);
 			if (result != -ESHUTDOWN)
 				KUNIT_EXPECT_EQ(test, result,
 						RESULT(atomic_read(&items[i].ran)));
@@ -255,7 +257,7 @@ static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
 		ran = atomic_read(&item->ran);
 		KUNIT_EXPECT_EQ(test, queue_in(rig, item, 0), 0);
 		EXPECT_SOON(test, atomic_read(&item->ran) >= ran + 5);
-		KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(item)), 0);
+		ants_work_cancel_sync(work_of(item));
 		ran = atomic_read(&item->ran);
 		KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_IDLE);
 		KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);

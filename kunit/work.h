@@ -89,18 +89,28 @@ static inline enum ants_work_state state_of(struct item *item)
 	return READ_ONCE(work_of(item)->state);
 }
 
+static inline unsigned int list_count(const struct list_head *list)
+{
+	const struct list_head *node;
+	unsigned int nr = 0;
+
+	list_for_each(node, list)
+		nr++;
+	return nr;
+}
+
 static inline unsigned int nr_waiters_of(struct item *item)
 {
 	struct ants_pool *pool = READ_ONCE(work_of(item)->pool);
-	const struct list_head *node;
+	struct ants_work_waiter *leader;
 	unsigned int nr = 0;
 
 	if (!pool)
 		return 0;
 	raw_spin_lock_irq(&pool->lock);
 	if (work_of(item)->pool == pool)
-		list_for_each(node, &work_of(item)->waiters)
-			nr++;
+		hlist_for_each_entry(leader, &work_of(item)->waiters, link)
+			nr += 1 + list_count(&leader->node);
 	raw_spin_unlock_irq(&pool->lock);
 	return nr;
 }

@@ -16,6 +16,7 @@ struct row {
 	const char *name;
 	enum ants_work_state state;
 	int ran;
+	bool told;
 	struct outcome queue;
 	struct outcome delay;
 	struct outcome cancel;
@@ -24,33 +25,32 @@ struct row {
 #define S(state)	ANTS_WORK_##state
 
 static const struct row rows[] = {
-	{ "fresh", S(IDLE), 0,
+	{ "fresh", S(IDLE), 0, false,
 	  { 0, S(PENDING), 1 }, { 0, S(DELAYED), 0 }, { 0, S(IDLE), 0 } },
-	{ "ended", S(IDLE), 1,
+	{ "ended", S(IDLE), 1, false,
 	  { 0, S(PENDING), 2 }, { 0, S(DELAYED), 1 }, { 0, S(IDLE), 1 } },
-	{ "delayed", S(DELAYED), 0,
+	{ "delayed", S(DELAYED), 0, false,
 	  { -EALREADY, S(DELAYED), 0 }, { -EALREADY, S(DELAYED), 0 },
 	  { 1, S(IDLE), 0 } },
-	{ "late", S(LATE), 0,
+	{ "late", S(LATE), 0, false,
 	  { -EALREADY, S(LATE), 1 }, { -EALREADY, S(LATE), 1 },
 	  { 1, S(IDLE), 0 } },
-	{ "waiting", S(WAITING), 0,
+	{ "waiting", S(WAITING), 0, false,
 	  { -EALREADY, S(WAITING), 1 }, { -EALREADY, S(WAITING), 1 },
 	  { 1, S(IDLE), 0 } },
-	{ "pending", S(PENDING), 0,
+	{ "pending", S(PENDING), 0, false,
 	  { -EALREADY, S(PENDING), 1 }, { -EALREADY, S(PENDING), 1 },
 	  { 1, S(IDLE), 0 } },
-	{ "running", S(RUNNING), 0,
-	  { 0, S(AGAIN), 2 }, { 0, S(REARMED), 1 }, { 0, S(CANCELLING), 1 } },
-	{ "again", S(AGAIN), 0,
+	{ "running", S(RUNNING), 0, false,
+	  { 0, S(AGAIN), 2 }, { 0, S(REARMED), 1 }, { 0, S(RUNNING), 1 } },
+	{ "again", S(AGAIN), 0, false,
 	  { -EALREADY, S(AGAIN), 2 }, { -EALREADY, S(AGAIN), 2 },
-	  { 0, S(CANCELLING), 1 } },
-	{ "rearmed", S(REARMED), 0,
+	  { 1, S(RUNNING), 1 } },
+	{ "rearmed", S(REARMED), 0, false,
 	  { -EALREADY, S(REARMED), 2 }, { -EALREADY, S(REARMED), 2 },
-	  { 0, S(CANCELLING), 1 } },
-	{ "cancelling", S(CANCELLING), 0,
-	  { -ECANCELED, S(CANCELLING), 1 }, { -ECANCELED, S(CANCELLING), 1 },
-	  { 0, S(CANCELLING), 1 } },
+	  { 1, S(RUNNING), 1 } },
+	{ "running, told", S(RUNNING), 0, true,
+	  { 0, S(AGAIN), 2 }, { 0, S(REARMED), 1 }, { 0, S(RUNNING), 1 } },
 };
 
 /* One row that is tried: its item, its pool, and another one. */
@@ -81,7 +81,7 @@ static void enter_running(struct cell *c)
 		KUNIT_ASSERT_EQ(c->test, queue(c), 0);
 	if (c->row->state == S(REARMED))
 		KUNIT_ASSERT_EQ(c->test, delay(c, 1), 0);
-	if (c->row->state == S(CANCELLING))
+	if (c->row->told)
 		KUNIT_ASSERT_FALSE(c->test, ants_work_cancel(work_of(c->item)));
 }
 
@@ -197,7 +197,7 @@ static void try_cancel(struct cell *c)
 {
 	bool ret = ants_work_cancel(work_of(c->item));
 
-	c->cancelled = ret;
+	c->cancelled = ret && c->row->state < S(RUNNING);
 	expect_outcome(c, ret, &c->row->cancel);
 }
 
@@ -206,24 +206,28 @@ static void table_cancel(struct kunit *test)
 	each_row(test, try_cancel);
 }
 
-/* One that runs is waited for, and is told. */
+/* One that runs is waited for, is told, and cannot be queued meanwhile. */
 static void cancel_sync_running(struct cell *c)
 {
 	struct call *call = call_start(c->rig, do_cancel_sync, 0, c->item);
 
 	EXPECT_SOON(c->test, nr_waiters_of(c->item) == 1);
-	KUNIT_EXPECT_EQ_MSG(c->test, state_of(c->item), S(CANCELLING), "%s",
+	KUNIT_EXPECT_EQ_MSG(c->test, state_of(c->item), S(RUNNING), "%s",
 			    c->row->name);
+	KUNIT_EXPECT_TRUE(c->test, ants_work_cancelled(work_of(c->item)));
+	KUNIT_EXPECT_EQ(c->test, queue(c), -ECANCELED);
+	KUNIT_EXPECT_EQ(c->test, delay(c, 1), -ECANCELED);
 	KUNIT_EXPECT_FALSE(c->test, call_returned(call));
 	gate_open(&c->rig->gate);
-	KUNIT_EXPECT_EQ(c->test, call_result(call), 0);
+	KUNIT_EXPECT_EQ_MSG(c->test, call_result(call), c->row->cancel.ret,
+			    "%s", c->row->name);
 	KUNIT_EXPECT_TRUE(c->test, c->item->told);
 	leave(c, c->row->cancel.runs);
 }
 
 static void try_cancel_sync(struct cell *c)
 {
-	int ret;
+	bool ret;
 
 	if (c->row->state >= S(RUNNING)) {
 		cancel_sync_running(c);

@@ -6,6 +6,8 @@
 #ifndef _LINUX_ANTS_WORK_H
 #define _LINUX_ANTS_WORK_H
 
+#include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/timer.h>
 #include <linux/types.h>
@@ -13,10 +15,10 @@
 #include <linux/ants.h>
 
 /*
- * work.c: work items. A work item is a task with a handle: it is memory of the
- * caller's, so that it is queued without any, in whatever context; it can be
- * waited for, cancelled, and has a result. It is in one pool at most, and runs
- * in one thread at a time.
+ * Work items. A work item is a task with a handle. It lives in memory of the
+ * caller's, so that queueing it needs no memory, in any context. It can be
+ * waited for and cancelled, and has a result. It is in one pool at most, and
+ * runs in one thread at a time.
  */
 
 struct ants_work;
@@ -31,8 +33,26 @@ struct ants_group;
  */
 typedef int (*ants_work_fn_t)(struct ants_work *work);
 
-/* Most callers that can wait for one work item at once. */
-#define ANTS_WORK_WAITERS	8
+/**
+ * enum ants_work_flags - kinds of work items
+ * @ANTS_WORK_DETACHED: The item is in no pool any more when its function begins,
+ *	so that the function may free it, or queue it again. Nobody can wait for
+ *	such an item, it has no result, and it belongs to no group. If it is
+ *	queued again before its function has returned, both runs may overlap.
+ */
+enum ants_work_flags {
+	ANTS_WORK_DETACHED	= 1 << 0,
+};
+
+/**
+ * enum ants_work_busy - what ants_work_busy() returns
+ * @ANTS_WORK_BUSY_PENDING: the item is queued, and that run has not started
+ * @ANTS_WORK_BUSY_RUNNING: its function runs
+ */
+enum ants_work_busy {
+	ANTS_WORK_BUSY_PENDING	= 1 << 0,
+	ANTS_WORK_BUSY_RUNNING	= 1 << 1,
+};
 
 /* private: a task that is accepted and not started, see kernel/slot.h */
 struct ants_slot {
@@ -50,32 +70,49 @@ struct ants_slot {
  * @fn: what it runs
  * @prio: which is first; may be set while the item is in no pool
  *
- * To be made with INIT_ANTS_WORK(). It may be freed when it is in no pool: as
- * soon as ants_work_wait(), or ants_work_cancel_sync() returned, or before it
- * was ever queued.
+ * To be made with INIT_ANTS_WORK(), or defined with DEFINE_ANTS_WORK(). It may be
+ * freed when it is in no pool: before it was ever queued, as soon as
+ * ants_work_wait() returned 0, and as soon as ants_work_cancel_sync() returned
+ * outside of its own function. An error of a wait is no end. An item that is
+ * %ANTS_WORK_DETACHED may be freed by its own function, and by whoever cancelled
+ * it before it started.
  */
 struct ants_work {
 	ants_work_fn_t fn;
 	enum ants_prio prio;
 	/* private: */
+	unsigned int flags;
 	struct ants_slot slot;
 	struct ants_pool *pool;
 	unsigned int state;
 	int result;
-	struct list_head waiters;
+	struct hlist_head waiters;
 	struct ants_group *group;
 	u64 group_stamp;
 	struct list_head in_group;
 	struct list_head finished;
 };
 
-void ants_work_init(struct ants_work *work, ants_work_fn_t fn);
+/* A driver embeds one in each of its requests. */
+static_assert(sizeof(struct ants_work) <= 128);
 
-#define INIT_ANTS_WORK(work, fn)	ants_work_init(work, fn)
+/* private: */
+#define __ANTS_WORK_INITIALIZER(_fn)	{ .fn = (_fn), .result = -EINVAL }
+
+/* Defines a work item that is ready to be queued. */
+#define DEFINE_ANTS_WORK(name, fn)					\
+	struct ants_work name = __ANTS_WORK_INITIALIZER(fn)
+
+void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
+		    unsigned int flags);
+
+#define INIT_ANTS_WORK(work, fn)	ants_work_init(work, fn, 0)
+#define INIT_ANTS_WORK_DETACHED(work, fn)				\
+	ants_work_init(work, fn, ANTS_WORK_DETACHED)
 
 /**
  * struct ants_delayed_work - a work item that is queued by a timer
- * @work: the work item, for all calls but ants_queue_delayed_work()
+ * @work: the work item, for all calls but those that take a delay
  */
 struct ants_delayed_work {
 	struct ants_work work;
@@ -85,9 +122,28 @@ struct ants_delayed_work {
 	struct list_head node;
 };
 
-void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn);
+/* private: */
+void ants_delayed_timer_fn(struct timer_list *timer);
 
-#define INIT_ANTS_DELAYED_WORK(dwork, fn)	ants_delayed_work_init(dwork, fn)
+/* Defines a delayed work item that is ready to be queued. */
+#define DEFINE_ANTS_DELAYED_WORK(name, fn)				\
+	struct ants_delayed_work name = {				\
+		.work = __ANTS_WORK_INITIALIZER(fn),			\
+		.timer = __TIMER_INITIALIZER(ants_delayed_timer_fn, 0),	\
+	}
+
+void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
+			    unsigned int flags);
+void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
+				    ants_work_fn_t fn);
+void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
+
+#define INIT_ANTS_DELAYED_WORK(dwork, fn)	ants_delayed_work_init(dwork, fn, 0)
+#define INIT_ANTS_DELAYED_WORK_DETACHED(dwork, fn)			\
+	ants_delayed_work_init(dwork, fn, ANTS_WORK_DETACHED)
+/* To be followed by ants_destroy_delayed_work_on_stack(). */
+#define INIT_ANTS_DELAYED_WORK_ONSTACK(dwork, fn)			\
+	ants_delayed_work_init_onstack(dwork, fn)
 
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
@@ -95,12 +151,17 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
 			    unsigned long delay);
-int ants_work_wait(struct ants_work *work, int *result);
-int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
-			   int *result);
+int ants_mod_delayed_work(struct ants_pool *pool,
+			  struct ants_delayed_work *dwork, unsigned long delay);
+int __must_check ants_work_wait(struct ants_work *work, int *result);
+int __must_check ants_work_wait_timeout(struct ants_work *work,
+					unsigned long timeout, int *result);
+int __must_check ants_work_flush(struct ants_work *work);
 bool ants_work_cancel(struct ants_work *work);
-int ants_work_cancel_sync(struct ants_work *work);
+bool ants_work_cancel_sync(struct ants_work *work);
 bool ants_work_cancelled(const struct ants_work *work);
+bool ants_work_pending(const struct ants_work *work);
+unsigned int ants_work_busy(const struct ants_work *work);
 
 /* The result of a work item that has ended. */
 static inline int ants_work_result(const struct ants_work *work)
@@ -174,9 +235,9 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 		    unsigned int flags);
 int ants_group_submit(struct ants_group *group, struct ants_work *work);
 void ants_group_seal(struct ants_group *group);
-int ants_group_wait(struct ants_group *group, int *error);
-int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
-			    int *error);
+int __must_check ants_group_wait(struct ants_group *group, int *error);
+int __must_check ants_group_wait_timeout(struct ants_group *group,
+					 unsigned long timeout, int *error);
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout);
 void ants_group_cancel(struct ants_group *group);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cancelling work items, and asking what they are doing.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* Ends one that does not run, or sees to it. False: it runs, or ends anyway. */
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
+			      struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_LATE:
+		ants_delayed_cancel(pool, work, kick);
+		return true;
+	case ANTS_WORK_WAITING:
+		ants_waiter_end(pool, work->slot.data, -ECANCELED, kick);
+		return true;
+	case ANTS_WORK_PENDING:
+		ants_work_take_off(pool, work, kick);
+		ants_work_end(pool, work, -ECANCELED, kick);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Returns true if a run was queued behind the one in progress, and is off now. */
+static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
+			   struct ants_kick *kick)
+{
+	bool queued = work->state != ANTS_WORK_RUNNING;
+
+	if (work->state == ANTS_WORK_AGAIN)
+		ants_work_take_off(pool, work, kick);
+	if (queued)
+		ants_work_move(work, ANTS_WORK_RUNNING);
+	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_TOLD);
+	return queued;
+}
+
+/* Returns true if a run was queued, and will not start. */
+static bool cancel(struct ants_pool *pool, struct ants_work *work,
+		   struct ants_kick *kick)
+{
+	bool ret = ants_work_runs(work) ?
+		   cancel_running(pool, work, kick) :
+		   ants_work_cancel_waiting(pool, work, kick);
+
+	ants_place_freed(pool, kick);
+	return ret;
+}
+
+/**
+ * ants_work_cancel() - see to it that a work item does not run
+ * @work: the work item
+ *
+ * One that runs is told to give up, see ants_work_cancelled(), and does not run
+ * again if it was queued meanwhile. It may be queued again at once, also while
+ * that run has not ended.
+ *
+ * Context: as ants_queue_work().
+ * Return: true: it was queued, and that run does not start. false: it was not
+ * queued.
+ */
+bool ants_work_cancel(struct ants_work *work)
+{
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	struct ants_pool *pool;
+	bool ret;
+
+	pool = ants_work_lock(work, &kick);
+	if (!pool)
+		return false;
+	ret = cancel(pool, work, &kick);
+	ants_work_unlock(pool, &kick);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancel);
+
+/*
+ * An item that waits for its own end: what lockdep knows of the pool says it in
+ * full, if it is there to do so.
+ */
+static void report_self(struct ants_pool *pool, struct ants_work *work)
+{
+	ants_wait_report(pool);
+	WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
+		  "ants: %ps cancels itself and would wait for its own end\n",
+		  work->fn);
+}
+
+/* Does the task that the caller is run @work, itself or around it? */
+static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
+{
+	const struct ants_worker *w = ants_worker_of(pool);
+
+	return w && ants_work_runner(work) == w;
+}
+
+/**
+ * ants_work_cancel_sync() - cancel a work item and wait until it has ended
+ * @work: the work item; afterwards it is in no pool, and may be freed
+ *
+ * Waits, whatever signal comes, for one that runs; until it has ended it cannot
+ * be queued again. Any number of callers may wait, tasks of the same pool among
+ * them. Only a caller that is the item itself, or a task that the item runs
+ * inside, cannot wait for it: it is warned, and the item, which was told to give
+ * up, is not at its end when this returns. Of an item that is
+ * %ANTS_WORK_DETACHED and has started nothing is known: it is not waited for.
+ *
+ * Context: Process context. May sleep.
+ * Return: true: it was queued, and that run did not start. false: it was not
+ * queued, or was cancelled by somebody else.
+ */
+bool ants_work_cancel_sync(struct ants_work *work)
+{
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	struct ants_pool *pool;
+	bool ret, self;
+
+	might_sleep();
+	pool = ants_work_lock(work, &kick);
+	if (!pool)
+		return false;
+	ret = cancel(pool, work, &kick);
+	self = runs_inside(pool, work);
+	if (READ_ONCE(work->pool) != pool || self) {
+		ants_work_unlock_touch(pool, &kick);
+		if (self)
+			report_self(pool, work);
+		return ret;
+	}
+	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
+	ants_work_await(work, &waiter);
+	ants_work_unlock_touch(pool, &kick);
+	ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
+
+/**
+ * ants_work_cancelled() - was a running work item told to give up?
+ * @work: the work item; to be asked by its own function, unless it is
+ *	%ANTS_WORK_DETACHED
+ *
+ * Context: Any context.
+ * Return: true from the first cancel of this run on.
+ */
+bool ants_work_cancelled(const struct ants_work *work)
+{
+	return READ_ONCE(work->flags) & ANTS_WORK_TOLD;
+}
+EXPORT_SYMBOL_GPL(ants_work_cancelled);
+
+/**
+ * ants_work_busy() - what a work item is doing at this moment
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * A hint: it may be outdated when this returns.
+ *
+ * Context: Any context.
+ * Return: bits of enum ants_work_busy; 0: it is in no pool.
+ */
+unsigned int ants_work_busy(const struct ants_work *work)
+{
+	switch ((enum ants_work_state)READ_ONCE(work->state)) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_LATE:
+	case ANTS_WORK_WAITING:
+	case ANTS_WORK_PENDING:
+		return ANTS_WORK_BUSY_PENDING;
+	case ANTS_WORK_AGAIN:
+	case ANTS_WORK_REARMED:
+		return ANTS_WORK_BUSY_PENDING | ANTS_WORK_BUSY_RUNNING;
+	case ANTS_WORK_RUNNING:
+		return ANTS_WORK_BUSY_RUNNING;
+	default:
+		return 0;
+	}
+}
+EXPORT_SYMBOL_GPL(ants_work_busy);
+
+/**
+ * ants_work_pending() - is a run of a work item queued that has not started?
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * A run whose delay is not over, and one whose submitter waits for a place, count
+ * as queued. A hint: it may be outdated when this returns.
+ *
+ * Context: Any context.
+ * Return: whether it is.
+ */
+bool ants_work_pending(const struct ants_work *work)
+{
+	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;
+}
+EXPORT_SYMBOL_GPL(ants_work_pending);

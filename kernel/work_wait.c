@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting for a work item: until it has ended, or until a run of it has. A task
+ * that waits for an item of its own pool keeps a thread, and there may be no
+ * other one to run the item: it joins, that is, it takes the item off the queue
+ * and runs it itself, unless somebody else has started it. Then only such waits
+ * hang that wait for the waiting task itself, and those are refused.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* What ants_work_flush() waits for; ANTS_UNTIL_END: for nothing. */
+static enum ants_until until_flushed(const struct ants_work *work)
+{
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_AGAIN:
+		return ANTS_UNTIL_NEXT;
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_DROPPED:
+	case ANTS_WORK_SKIPPED:
+		return ANTS_UNTIL_END;
+	default:
+		return ANTS_UNTIL_RUN;
+	}
+}
+
+/* Waits as @waiter says. Entered with the lock held, left without. */
+static int wait_for(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_work_waiter *waiter, unsigned long timeout,
+		    struct ants_kick *kick)
+{
+	struct ants_worker *w = ants_worker_of(pool);
+	unsigned int state;
+	int err;
+
+	if (w) {
+		err = ants_join_enter(w, work, waiter);
+		ants_work_unlock(pool, kick);
+		return err ?: ants_join_work(w, work, waiter, timeout);
+	}
+	state = ants_killable_state(pool, 2);
+	ants_work_await(work, waiter);
+	ants_work_unlock_touch(pool, kick);
+	return ants_work_sleep(pool, waiter, timeout, state);
+}
+
+/**
+ * ants_work_wait_timeout() - wait until a work item has ended, a limited time
+ * @work: the work item; may be freed by the caller that gets 0, if no other
+ *	caller uses it
+ * @timeout: how long at most, in jiffies; 0 does not wait
+ * @result: what its function returned; -ECANCELED if it was cancelled before it
+ *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
+ *	-EINVAL if it was never queued, and the error of
+ *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
+ *
+ * One that is queued again while it runs has ended after the run that follows. In
+ * a task of the same pool an item that nobody has started is run by the caller;
+ * then it may take longer than @timeout.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: it is in no pool, @result is set. -ETIMEDOUT, -EINTR: not yet.
+ * -EDEADLK: the caller is a task of the same pool, and the wait could never end:
+ * the item runs in the caller, or waits for it; or the pool is ordered; or
+ * 8 items run inside one another in the caller. -EINVAL: the item is
+ * %ANTS_WORK_DETACHED.
+ */
+int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
+			   int *result)
+{
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
+	struct ants_pool *pool;
+	struct ants_kick kick;
+	int err;
+
+	might_sleep();
+	if (work->flags & ANTS_WORK_DETACHED)
+		return -EINVAL;
+	pool = ants_work_lock(work, &kick);
+	if (!pool) {
+		if (result)
+			*result = work->result;
+		return 0;
+	}
+	if (!timeout) {
+		ants_work_unlock(pool, &kick);
+		return -ETIMEDOUT;
+	}
+	err = wait_for(pool, work, &waiter, timeout, &kick);
+	if (!err && result)
+		*result = waiter.result;
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
+
+/**
+ * ants_work_wait() - wait until a work item has ended
+ * @work: the work item; may be freed by the caller that gets 0, if no other
+ *	caller uses it
+ * @result: see ants_work_wait_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
+ */
+int ants_work_wait(struct ants_work *work, int *result)
+{
+	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
+}
+EXPORT_SYMBOL_GPL(ants_work_wait);
+
+/**
+ * ants_work_flush() - wait for the run of a work item that is queued now
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * Waits for the run in progress and for one that is queued behind it, but not for
+ * those that are queued later: an item that queues itself for ever does not hold
+ * up the caller. A delay is not waited for: an item whose timer is armed is not
+ * queued yet.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
+ * -EDEADLK, -EINVAL: as ants_work_wait().
+ */
+int ants_work_flush(struct ants_work *work)
+{
+	struct ants_work_waiter waiter = {};
+	struct ants_pool *pool;
+	struct ants_kick kick;
+
+	might_sleep();
+	if (work->flags & ANTS_WORK_DETACHED)
+		return -EINVAL;
+	pool = ants_work_lock(work, &kick);
+	if (!pool)
+		return 0;
+	waiter.until = until_flushed(work);
+	if (waiter.until == ANTS_UNTIL_END) {
+		ants_work_unlock_touch(pool, &kick);
+		return 0;
+	}
+	return wait_for(pool, work, &waiter, MAX_SCHEDULE_TIMEOUT, &kick);
+}
+EXPORT_SYMBOL_GPL(ants_work_flush);

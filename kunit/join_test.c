@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fork and join: a task that waits for work items of its own pool runs those that
+ * nobody has started.
+ */
+#include <linux/module.h>
+
+#include "work.h"
+
+/* An item that queues other items of its pool, or not, and waits for them. */
+struct parent {
+	struct ants_work work;
+	struct ants_pool *pool;
+	struct item *children;
+	int nr;
+	int queued;
+	int waited;
+	int result;
+	unsigned long timeout;
+	struct gate *gate;
+	struct task_struct *thread;
+};
+
+static int parent_fn(struct ants_work *work)
+{
+	struct parent *p = container_of(work, struct parent, work);
+	int i, err = 0;
+
+	p->thread = current;
+	if (p->gate)
+		gate_task(p->gate);
+	for (i = 0; i < p->nr && !err && p->queued; i++)
+		err = ants_queue_work(p->pool, work_of(&p->children[i]));
+	for (i = 0; i < p->nr && !err; i++)
+		err = ants_work_wait_timeout(work_of(&p->children[i]),
+					     p->timeout, &p->result);
+	p->waited = err;
+	return err;
+}
+
+/* A parent of @nr children, which it queues itself. */
+static struct parent *parent_make(struct kunit *test, int nr)
+{
+	struct parent *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	INIT_ANTS_WORK(&p->work, parent_fn);
+	p->children = items_alloc(test, nr);
+	p->nr = nr;
+	p->queued = true;
+	p->timeout = FOREVER;
+	p->waited = 1;
+	return p;
+}
+
+static struct rig *join_rig(struct kunit *test, unsigned int capacity,
+			    unsigned int queue_depth)
+{
+	struct ants_attrs attrs = {
+		.capacity = capacity, .queue_depth = queue_depth,
+	};
+
+	return rig_make(test, "join", attrs);
+}
+
+static void expect_parent(struct rig *rig, struct parent *p, int err)
+{
+	int result = 1;
+
+	KUNIT_EXPECT_EQ(rig->test, ants_work_wait_timeout(&p->work,
+							  TEST_DEADLINE,
+							  &result), 0);
+	KUNIT_EXPECT_EQ(rig->test, result, err);
+	KUNIT_EXPECT_EQ(rig->test, READ_ONCE(rig->pool->nr_joined), 0);
+}
+
+/* There is no other thread. */
+static void parent_runs_its_children(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 3);
+	struct rig *rig = join_rig(test, 1, 3);
+	int i;
+
+	p->pool = rig->pool;
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	expect_parent(rig, p, 0);
+	for (i = 0; i < 3; i++)
+		expect_ended(test, &p->children[i], 1, RESULT(1));
+	expect_counted(test, rig->pool, 4, 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).peak_busy, 1);
+}
+
+/* A place that was its own stays its own while it runs: the bound holds. */
+static void child_keeps_its_place(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 1, 1);
+
+	p->pool = rig->pool;
+	p->children[0].gate = &rig->gate;
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, count_task,
+					      &rig->count), -EAGAIN);
+	gate_open(&rig->gate);
+	expect_parent(rig, p, 0);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, count_task,
+					      &rig->count), 0);
+	expect_counted(test, rig->pool, 3, 0);
+}
+
+/* One that asks for another run is run again, in the same place. */
+static void child_that_runs_again(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 1, 1);
+
+	p->pool = rig->pool;
+	p->children[0].pool = rig->pool;
+	p->children[0].more = 2;
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	expect_parent(rig, p, 0);
+	KUNIT_EXPECT_EQ(test, p->result, RESULT(3));
+	expect_ended(test, &p->children[0], 3, RESULT(3));
+	expect_counted(test, rig->pool, 4, 0);
+}
+
+/* A child whose submitter waits for a place, and one that is due and has none. */
+static void child_without_a_place(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 2);
+	struct rig *rig = join_rig(test, 1, 0);
+	struct call *submitter;
+
+	p->queued = false;
+	p->gate = &rig->gate;
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	submitter = start_queue(rig, &p->children[0], FOREVER);
+	KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool,
+						      &p->children[1].dwork, 0),
+			0);
+	EXPECT_SOON(test, state_of(&p->children[1]) == ANTS_WORK_LATE);
+	gate_open(&rig->gate);
+	expect_parent(rig, p, 0);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	expect_ended(test, &p->children[0], 1, RESULT(1));
+	expect_ended(test, &p->children[1], 1, RESULT(1));
+	expect_counted(test, rig->pool, 3, 0);
+}
+
+/* The parent sleeps until the time has come, then runs it. */
+static void child_that_is_delayed(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 1, 0);
+
+	p->queued = false;
+	KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
+						      &p->children[0].dwork,
+						      NEVER), 0);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	EXPECT_SOON(test, nr_waiters_of(&p->children[0]) == 1);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool,
+						    &p->children[0].dwork, 0),
+			1);
+	expect_parent(rig, p, 0);
+	expect_ended(test, &p->children[0], 1, RESULT(1));
+}
+
+/* One that runs in another thread is waited for. */
+static void child_that_runs_elsewhere(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 2, 0);
+
+	p->queued = false;
+	item_start(rig, &p->children[0], &rig->gate);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	EXPECT_SOON(test, nr_waiters_of(&p->children[0]) == 1);
+	gate_open(&rig->gate);
+	expect_parent(rig, p, 0);
+	expect_ended(test, &p->children[0], 1, RESULT(1));
+}
+
+/* A wait that ends leaves nothing behind. */
+static void parent_may_time_out(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 2, 0);
+
+	p->queued = false;
+	p->timeout = 2;
+	item_start(rig, &p->children[0], &rig->gate);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	expect_parent(rig, p, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, nr_waiters_of(&p->children[0]), 0);
+	gate_open(&rig->gate);
+	expect_ended(test, &p->children[0], 1, RESULT(1));
+}
+
+/* Two items that wait for each other: the second to do so is refused. */
+struct pair {
+	struct ants_work work;
+	struct ants_work *other;
+	struct gate *gate;
+	int waited;
+};
+
+static int pair_fn(struct ants_work *work)
+{
+	struct pair *pair = container_of(work, struct pair, work);
+
+	gate_task(pair->gate);
+	pair->waited = ants_work_wait(pair->other, NULL);
+	return 0;
+}
+
+static void items_that_wait_for_each_other(struct kunit *test)
+{
+	struct pair *pair = kunit_kcalloc(test, 2, sizeof(*pair), GFP_KERNEL);
+	struct rig *rig = join_rig(test, 2, 0);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	for (i = 0; i < 2; i++) {
+		INIT_ANTS_WORK(&pair[i].work, pair_fn);
+		pair[i].other = &pair[!i].work;
+		pair[i].gate = &rig->gate;
+		KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &pair[i].work),
+				0);
+	}
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 2);
+	gate_open(&rig->gate);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&pair[i].work,
+							     TEST_DEADLINE,
+							     NULL), 0);
+	KUNIT_EXPECT_EQ(test, pair[0].waited + pair[1].waited, -EDEADLK);
+}
+
+/* A chain of items, each of which queues the next one and waits for it. */
+struct link {
+	struct ants_work work;
+	struct ants_pool *pool;
+	struct link *next;
+	int waited;
+};
+
+static int link_fn(struct ants_work *work)
+{
+	struct link *link = container_of(work, struct link, work);
+
+	if (!link->next)
+		return 0;
+	link->waited = ants_queue_work(link->pool, &link->next->work) ?:
+		       ants_work_wait(&link->next->work, NULL);
+	return link->waited;
+}
+
+/* The stack is finite: the one too deep in it is left to others. */
+static void joins_inside_joins_are_bounded(struct kunit *test)
+{
+	const int nr = ANTS_JOIN_DEPTH + 2;
+	struct link *links = kunit_kcalloc(test, nr, sizeof(*links), GFP_KERNEL);
+	struct rig *rig;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, links);
+	rig = join_rig(test, 1, nr);
+	for (i = 0; i < nr; i++) {
+		INIT_ANTS_WORK(&links[i].work, link_fn);
+		links[i].pool = rig->pool;
+		links[i].next = i + 1 < nr ? &links[i + 1] : NULL;
+	}
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &links[0].work), 0);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&links[i].work,
+							     TEST_DEADLINE,
+							     NULL), 0);
+	KUNIT_EXPECT_EQ(test, links[ANTS_JOIN_DEPTH - 1].waited, 0);
+	KUNIT_EXPECT_EQ(test, links[ANTS_JOIN_DEPTH].waited, -EDEADLK);
+	expect_counted(test, rig->pool, nr, 0);
+}
+
+/* A tree: each item queues two more, as far as there is room, and joins both. */
+struct tree {
+	struct ants_pool *pool;
+	atomic_t ran;
+	atomic_t wrong;
+};
+
+struct node {
+	struct ants_work work;
+	struct tree *tree;
+	int height;
+};
+
+static void fork_and_join(struct tree *tree, int height);
+
+static int node_fn(struct ants_work *work)
+{
+	struct node *node = container_of(work, struct node, work);
+
+	atomic_inc(&node->tree->ran);
+	if (node->height)
+		fork_and_join(node->tree, node->height - 1);
+	return node->height;
+}
+
+/* Without room it is an ordinary call. */
+static void node_start(struct node *node, struct tree *tree, int height)
+{
+	INIT_ANTS_WORK(&node->work, node_fn);
+	node->tree = tree;
+	node->height = height;
+	if (ants_queue_work(tree->pool, &node->work))
+		node->work.result = node_fn(&node->work);
+}
+
+static void fork_and_join(struct tree *tree, int height)
+{
+	struct node nodes[2];
+	int i, result;
+
+	for (i = 0; i < 2; i++)
+		node_start(&nodes[i], tree, height);
+	for (i = 0; i < 2; i++)
+		if (ants_work_wait(&nodes[i].work, &result) || result != height)
+			atomic_inc(&tree->wrong);
+}
+
+static const int capacities[] = { 1, 2, 4 };
+
+static void capacity_name(const int *capacity, char *name)
+{
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "capacity %d", *capacity);
+}
+
+KUNIT_ARRAY_PARAM(capacity, capacities, capacity_name);
+
+/* 6 forks and joins a tree; 100,000 in all for each capacity. */
+#define NR_TREES	16700
+
+/* Nothing hangs, nothing is lost, whoever runs what. The nodes are on stacks. */
+static void trees_of_items(struct kunit *test)
+{
+	const int *capacity = test->param_value;
+	struct rig *rig = join_rig(test, *capacity, 2);
+	struct tree tree = { .pool = rig->pool };
+	struct node root;
+	int i, nr = 0;
+
+	for (i = 0; i < NR_TREES; i++) {
+		node_start(&root, &tree, 2);
+		nr += ants_work_wait_timeout(&root.work, TEST_DEADLINE, NULL);
+		if (!(i % 256))
+			cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, nr, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tree.ran), 7 * NR_TREES);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tree.wrong), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed,
+			stats_of(rig->pool).submitted);
+}
+
+static struct kunit_case join_cases[] = {
+	KUNIT_CASE(parent_runs_its_children),
+	KUNIT_CASE(child_keeps_its_place),
+	KUNIT_CASE(child_that_runs_again),
+	KUNIT_CASE(child_without_a_place),
+	KUNIT_CASE(child_that_is_delayed),
+	KUNIT_CASE(child_that_runs_elsewhere),
+	KUNIT_CASE(parent_may_time_out),
+	KUNIT_CASE(items_that_wait_for_each_other),
+	KUNIT_CASE(joins_inside_joins_are_bounded),
+	KUNIT_CASE_PARAM(trees_of_items, capacity_gen_params),
+	{}
+};
+
+static struct kunit_suite join_suite = {
+	.name = "ants_join",
+	.test_cases = join_cases,
+};
+
+kunit_test_suite(join_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of tasks that wait for their own pool");
+MODULE_LICENSE("GPL");
