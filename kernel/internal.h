@@ -3,11 +3,12 @@
  * What the files of ants.ko share; the structures, and what guards their fields,
  * are in pool.h.
  *
- * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
- * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
- * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
- * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
- * ants_work_init(), and for pool and multi, which make their files in sysfs.
+ * Files from the bottom to the top: debug, slot, item (and group_item, which call
+ * each other), affine, dispatch, timer, worker, wait, upkeep, submit, invoke,
+ * delayed, work, stats, call, each, group, flush, release, tune, place, pool,
+ * multi (local, config, submit, multi), sysfs, multi_sysfs, hotplug, unload,
+ * main. Calls go downward only, but for checks, for ants_work_init(), and for
+ * pool and multi, which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -74,6 +75,7 @@ static inline unsigned long ants_time_left(unsigned long start,
 #include "slot.h"
 #include "dispatch.h"
 #include "item.h"
+#include "group.h"
 #include "place.h"
 
 /* wait.c: callers that sleep */

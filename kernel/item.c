@@ -47,19 +47,6 @@ static void work_link(struct ants_pool *pool, struct ants_work *work)
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
 }
 
-/*
- * A work item of a group is accepted. Its submitter is counted if he waited; one
- * whose timer it armed itself is in the group.
- */
-static void group_add(struct ants_group *group, struct ants_work *work)
-{
-	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
-		return;
-	list_add_tail(&work->in_group, &group->works);
-	work->group_stamp = group->stamp;
-	group->nr_left += work->state != ANTS_WORK_WAITING;
-}
-
 /* Accepts a work item. The caller dispatches. */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work)
 {
@@ -68,7 +55,7 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work)
 	work->slot.data = work;
 	work_count(pool, work);
 	if (work->group)
-		group_add(work->group, work);
+		ants_group_add(work->group, work);
 	work_link(pool, work);
 }
 
@@ -133,60 +120,14 @@ void ants_work_start(struct ants_pool *pool, struct ants_work *work)
 	ants_work_move(work, ANTS_WORK_SKIPPED);
 }
 
-static void waiter_done(struct ants_work_waiter *waiter, int result,
-			struct ants_kick *kick)
+void ants_waiter_done(struct ants_work_waiter *waiter, int result,
+		      struct ants_kick *kick)
 {
 	ants_kick_wake(kick, waiter->task);
 	list_del(&waiter->node);
 	waiter->result = result;
 	/* Pairs with smp_load_acquire() in wait.c. */
 	smp_store_release(&waiter->done, true);
-}
-
-/* One has ended, or is refused after its submitter waited. */
-static void group_note(struct ants_group *group, struct ants_work *work)
-{
-	group->nr_left--;
-	if (work->state == ANTS_WORK_WAITING)
-		return;
-	list_add_tail(&work->finished, &group->finished);
-	if (!work->result)
-		return;
-	group->error = group->error ?: work->result;
-	group->cancelled |= group->cancel_on_error;
-}
-
-/* Takes the one that ended first, if there is one. */
-struct ants_work *ants_group_take(struct ants_group *group)
-{
-	struct ants_work *work;
-
-	work = list_first_entry_or_null(&group->finished, struct ants_work,
-					finished);
-	if (work)
-		list_del_init(&work->finished);
-	return work;
-}
-
-bool ants_group_done(const struct ants_group *group)
-{
-	return group->sealed && !group->nr_left;
-}
-
-/* Tells who waits for the group, if it is what he waits for. */
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
-{
-	struct ants_work_waiter *waiter;
-
-	waiter = list_first_entry_or_null(&group->waiters,
-					  struct ants_work_waiter, node);
-	if (!waiter)
-		return;
-	if (!ants_group_done(group) &&
-	    (waiter->all || list_empty(&group->finished)))
-		return;
-	waiter->work = waiter->all ? NULL : ants_group_take(group);
-	waiter_done(waiter, group->error, kick);
 }
 
 /*
@@ -204,14 +145,14 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	lockdep_assert_held(&pool->lock);
 	work->result = result;
 	if (group)
-		group_note(group, work);
+		ants_group_note(group, work);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	work->group = NULL;
 	list_splice_init(&work->waiters, &waiters);
 	/* Pairs with smp_load_acquire() in work_lock(). May be freed now. */
 	smp_store_release(&work->pool, NULL);
 	list_for_each_entry_safe(waiter, next, &waiters, node)
-		waiter_done(waiter, result, kick);
+		ants_waiter_done(waiter, result, kick);
 	if (group)
 		ants_group_wake(group, kick);
 }

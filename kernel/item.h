@@ -40,9 +40,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_kick *kick);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick);
-struct ants_work *ants_group_take(struct ants_group *group);
-bool ants_group_done(const struct ants_group *group);
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
+void ants_waiter_done(struct ants_work_waiter *waiter, int result,
+		      struct ants_kick *kick);
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * group_item.c: what the core does with a group. All of it under the lock of the
+ * group's pool.
+ */
+#ifndef _ANTS_GROUP_H
+#define _ANTS_GROUP_H
+
+void ants_group_add(struct ants_group *group, struct ants_work *work);
+void ants_group_note(struct ants_group *group, struct ants_work *work);
+struct ants_work *ants_group_take(struct ants_group *group);
+bool ants_group_done(const struct ants_group *group);
+void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
+
+#endif /* _ANTS_GROUP_H */
