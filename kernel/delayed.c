@@ -152,7 +152,7 @@ static int queue_delayed(struct ants_pool *pool,
 	struct ants_work *work = &dwork->work;
 	bool again = READ_ONCE(work->pool) == pool;
 
-	if (again && ants_work_ends(work))
+	if (again && (ants_work_ends(work) || ants_group_stops(work)))
 		return -ECANCELED;
 	if (again && work->state != ANTS_WORK_RUNNING)
 		return -EALREADY;
@@ -182,8 +182,8 @@ static int queue_delayed(struct ants_pool *pool,
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
  * no function, or no priority that there is. -EALREADY: it is queued, or in
- * another pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool
- * is released.
+ * another pool. -ECANCELED: it runs and was told to give up, or its group is
+ * cancelled. -ESHUTDOWN: the pool is released.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,

@@ -4,11 +4,11 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item (and group_item, which call
- * each other), affine, dispatch, timer, worker, wait, upkeep, submit, invoke,
- * delayed, work, stats, call, each, group, flush, release, tune, place, pool,
+ * each other), affine, dispatch, timer, worker, wait, submit, invoke, delayed,
+ * work, stats, call, each, group, upkeep, flush, release, tune, place, pool,
  * multi (local, config, submit, multi), sysfs, multi_sysfs, hotplug, unload,
- * main. Calls go downward only, but for checks, for ants_work_init(), and for
- * pool and multi, which make their files in sysfs.
+ * main. Calls go downward only, but for checks, for ants_kick_upkeep() and
+ * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -143,6 +143,9 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick);
 void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
+
+/* group.c: groups */
+void ants_group_cancel_next(struct ants_pool *pool);
 
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,

@@ -145,7 +145,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	lockdep_assert_held(&pool->lock);
 	work->result = result;
 	if (group)
-		ants_group_note(group, work);
+		ants_group_note(pool, group, work, kick);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	work->group = NULL;
 	list_splice_init(&work->waiters, &waiters);
@@ -183,7 +183,9 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_kick *kick)
 {
-	if (pool->released)
+	if (ants_group_stops(work))
+		ants_work_end(pool, work, -ECANCELED, kick);
+	else if (pool->released)
 		ants_work_end(pool, work, -ESHUTDOWN, kick);
 	else
 		ants_delayed_arm(pool, container_of(work,

@@ -85,7 +85,7 @@ static void work_unlock_wait(struct ants_pool *pool, struct ants_kick *kick)
 /* Queues a work item that is in @pool already: only a running one can be. */
 static int queue_again(struct ants_pool *pool, struct ants_work *work)
 {
-	if (ants_work_ends(work))
+	if (ants_work_ends(work) || ants_group_stops(work))
 		return -ECANCELED;
 	if (work->state != ANTS_WORK_RUNNING)
 		return -EALREADY;
@@ -124,8 +124,8 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or no priority that there is. -EALREADY: it is queued, or in another
- * pool. -ECANCELED: it runs and was told to give up. -ESHUTDOWN: the pool is
- * released. -EAGAIN: it is full, or callers wait.
+ * pool. -ECANCELED: it runs and was told to give up, or its group is cancelled.
+ * -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 {

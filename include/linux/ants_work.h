@@ -51,8 +51,8 @@ struct ants_slot {
  * @prio: which is first; may be set while the item is in no pool
  *
  * To be made with INIT_ANTS_WORK(). It may be freed when it is in no pool: as
- * soon as ants_work_wait(), or ants_work_cancel_sync() returned, or before it
- * was ever queued.
+ * soon as ants_work_wait() returned 0, or ants_work_cancel_sync() no error, or
+ * before it was ever queued. One of a group: see struct ants_group.
  */
 struct ants_work {
 	ants_work_fn_t fn;
@@ -154,7 +154,10 @@ enum ants_group_flags {
  * struct ants_group - work items that belong together, in one pool
  *
  * To be made with ants_group_init(). It and its work items may be freed when
- * ants_group_wait() returned 0, or before any was submitted.
+ * ants_group_wait() returned 0 or ants_group_next() NULL, or before any was
+ * submitted. An error of either call is no end of the group: its work items go
+ * on. One that ants_group_next() returned is not in the group any more, and may be
+ * freed at once.
  */
 struct ants_group {
 	/* private: */
@@ -162,11 +165,14 @@ struct ants_group {
 	struct list_head works;
 	struct list_head finished;
 	struct list_head waiters;
+	struct list_head node;
+	struct list_head *cancel_at;
 	u64 stamp;
 	unsigned int nr_left;
 	int error;
 	bool sealed;
 	bool cancelled;
+	bool walking;
 	bool cancel_on_error;
 };
 
@@ -186,6 +192,8 @@ int ants_group_reset(struct ants_group *group);
  * ants_group_for_each() - the work items of a group, as they were accepted
  * @work: the struct ants_work to iterate with
  * @group: the group; all of its work items have ended
+ *
+ * Those that ants_group_next() returned are not in the group any more.
  */
 #define ants_group_for_each(work, group)	\
 	list_for_each_entry(work, &(group)->works, in_group)
