@@ -18,16 +18,34 @@ static struct pause pauses[ANTS_NR_PAUSE];
 static atomic_t fails[ANTS_NR_FAIL];
 static atomic_t passes[ANTS_NR_FAIL];
 
+/* Is the caller the one that stops? Then it has said so. */
+static bool stops_at(struct pause *p, struct ants_pool *pool)
+{
+	if (likely(READ_ONCE(p->pool) != pool))
+		return false;
+	if (cmpxchg(&p->pool, pool, NULL) != pool)
+		return false;
+	complete(&p->reached);
+	return true;
+}
+
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
-	if (likely(READ_ONCE(p->pool) != pool))
+	if (stops_at(p, pool))
+		wait_for_completion(&p->resume);
+}
+
+/* The same for a caller that must not sleep: it keeps its CPU. */
+void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	if (!stops_at(p, pool))
 		return;
-	if (cmpxchg(&p->pool, pool, NULL) != pool)
-		return;
-	complete(&p->reached);
-	wait_for_completion(&p->resume);
+	while (!try_wait_for_completion(&p->resume))
+		cpu_relax();
 }
 
 /* The next thread of @pool that comes to @point stops there. */

@@ -27,6 +27,7 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
+ * @ANTS_PAUSE_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
  * @ANTS_NR_PAUSE: how many there are
  */
 enum ants_pause_point {
@@ -44,6 +45,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_CANCEL,
 	ANTS_NR_PAUSE,
 };
 
@@ -61,6 +63,7 @@ enum ants_fail_point {
 
 #ifdef ANTS_DEBUG
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
+void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
 
@@ -73,6 +76,11 @@ void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #else
 static inline void ants_pause(enum ants_pause_point point,
 			      struct ants_pool *pool)
+{
+}
+
+static inline void ants_pause_atomic(enum ants_pause_point point,
+				     struct ants_pool *pool)
 {
 }
 

@@ -270,8 +270,7 @@ static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 	if (work->state == ANTS_WORK_WAITING)
 		return -EALREADY;
 	if (work->state == ANTS_WORK_SKIPPED ||
-	    work->flags & ANTS_WORK_CLOSED ||
-	    (work->group && work->group->cancelled))
+	    work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
 	return pool->released ? -ESHUTDOWN : 0;
 }

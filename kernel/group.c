@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Groups: many work items of one pool, one wait. The pool's lock guards a group.
- * Whoever waits is told all that he asked for under it, and afterwards touches
- * only his own stack: the group belongs to somebody else then, and the pool may
- * be gone.
+ * A caller that waits is told under the lock all that it asked for, and afterwards
+ * touches neither the group nor its members: they may be freed then.
+ *
+ * A cancel ends the members that have not started in rounds, with a hold of the
+ * lock each. Such a walk is part of the group: as long as @walking is set the
+ * group does not end. A walk that an error began is the upkeep's: between two
+ * rounds the group is in pool->cancelling, which it leaves when its last member
+ * ends, so that no group waits for the upkeep.
  */
 #include <linux/export.h>
 
@@ -38,6 +43,7 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
 	INIT_LIST_HEAD(&group->waiters);
+	INIT_LIST_HEAD(&group->node);
 	group->stamp = new_stamp();
 	group->pool = pool;
 	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
@@ -48,16 +54,16 @@ EXPORT_SYMBOL_GPL(ants_group_init);
 /**
  * ants_group_submit() - hand a work item of a group to its pool
  * @group: the group
- * @work: the work item; stays until the group has ended, and is submitted to no
- *	other one before this one is reset, or not used any more
+ * @work: the work item; stays, and is submitted to no other group, until
+ *	ants_group_next() returned it or the group has ended
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
  *
  * Context: Process context. May sleep.
  * Return: as ants_queue_work(), of which -EAGAIN only if the pool is
  * non-blocking. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: it was
- * accepted in the group before, and that was not reset, too. -ESHUTDOWN: the
- * group is sealed, too. -ECANCELED: the group is cancelled, too.
+ * accepted in the group before, and was neither returned by ants_group_next() nor
+ * left behind by ants_group_reset(), too. -ESHUTDOWN: the group is sealed, too. -ECANCELED: the group is cancelled, too.
  */
 int ants_group_submit(struct ants_group *group, struct ants_work *work)
 {
@@ -84,7 +90,7 @@ void ants_group_seal(struct ants_group *group)
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
-/* May the caller wait? There is one at a time. */
+/* May the caller wait? Only one caller may at a time. */
 static int check_waiter(const struct ants_group *group)
 {
 	if (!list_empty(&group->waiters))
@@ -92,25 +98,43 @@ static int check_waiter(const struct ants_group *group)
 	return ants_in_task_of(group->pool) ? -EDEADLK : 0;
 }
 
-/* Entered with the lock held, left without. */
+/*
+ * Entered with the lock held, left without. The caller is counted in: the last
+ * member may have ended, so that nothing of the group keeps the pool.
+ */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		      unsigned long timeout, struct ants_kick *kick)
 	__releases(&group->pool->lock)
 {
 	struct ants_pool *pool = group->pool;
 	unsigned int state = ants_killable_state(pool, 1);
-	int err = check_waiter(group);
+	int err;
 
-	if (err) {
-		ants_unlock(pool, kick);
-		return err;
-	}
 	ants_work_enrol(&group->waiters, waiter);
-	rcu_read_lock();
+	pool->nr_callers++;
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
-	rcu_read_unlock();
-	return ants_work_sleep(pool, waiter, timeout, state);
+	err = ants_work_sleep(pool, waiter, timeout, state);
+	ants_caller_leave(pool);
+	return err;
+}
+
+/* Seals the group and waits. Entered with the lock held, left without. */
+static int seal_and_wait(struct ants_group *group,
+			 struct ants_work_waiter *waiter,
+			 unsigned long timeout, struct ants_kick *kick)
+	__releases(&group->pool->lock)
+{
+	struct ants_pool *pool = group->pool;
+
+	group->sealed = true;
+	if (!ants_group_done(group))
+		return group_wait(group, waiter, timeout, kick);
+	/* A caller in ants_group_next() must not be left behind. */
+	ants_group_wake(group, kick);
+	waiter->result = group->error;
+	ants_unlock(pool, kick);
+	return 0;
 }
 
 /**
@@ -119,29 +143,30 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
  * @timeout: how long at most, in jiffies
  * @error: the first result that was not 0, as they ended, or 0. May be NULL.
  *
+ * Only after 0 may the group and its work items be freed.
+ *
  * Context: Process context. May sleep.
- * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: not yet.
- * -EDEADLK: the caller is a task of the same pool. -EBUSY: somebody waits for it
- * already.
+ * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: it is sealed,
+ * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and the
+ * group has not ended. -EBUSY: another caller waits for it, and it has not ended.
+ * After these two the group is as open as before.
  */
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 			    int *error)
 {
 	struct ants_work_waiter waiter = { .all = true };
+	struct ants_pool *pool = group->pool;
 	struct ants_kick kick;
-	int err = 0;
+	int err;
 
 	might_sleep();
-	ants_lock(group->pool, &kick);
-	group->sealed = true;
-	if (ants_group_done(group)) {
-		/* Somebody in ants_group_next() must not be left behind. */
-		ants_group_wake(group, &kick);
-		waiter.result = group->error;
-		ants_unlock(group->pool, &kick);
-	} else {
-		err = group_wait(group, &waiter, timeout, &kick);
+	ants_lock(pool, &kick);
+	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
+	if (err) {
+		ants_unlock(pool, &kick);
+		return err;
 	}
+	err = seal_and_wait(group, &waiter, timeout, &kick);
 	if (!err && error)
 		*error = waiter.result;
 	return err;
@@ -163,16 +188,19 @@ int ants_group_wait(struct ants_group *group, int *error)
 EXPORT_SYMBOL_GPL(ants_group_wait);
 
 /**
- * ants_group_next() - the next work item of a group that has ended
+ * ants_group_next() - take the next work item that has ended out of a group
  * @group: the group
  * @timeout: how long to wait for it at most, in jiffies
  *
- * Returns each one once, in the order in which they ended.
+ * Returns each one once, in the order in which they ended. It is not in the group
+ * any more: it may be freed at once, or submitted again, to the same group, too.
+ * So a group that is never sealed can be a stream without end.
  *
  * Context: Process context. May sleep.
- * Return: the work item. NULL: the group is sealed, and there are no more. Or an
- * ERR_PTR: -ETIMEDOUT, -EINTR: not yet. -EDEADLK: the caller is a task of the
- * same pool. -EBUSY: somebody waits for the group already.
+ * Return: the work item. NULL: the group is sealed and has ended, and there are no
+ * more: it may be freed. Or an ERR_PTR: -ETIMEDOUT, -EINTR: not yet. -EDEADLK: it
+ * would wait, and the caller is a task of the same pool. -EBUSY: another caller
+ * waits for the group.
  */
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
@@ -190,59 +218,130 @@ struct ants_work *ants_group_next(struct ants_group *group,
 		ants_unlock(pool, &kick);
 		return work;
 	}
-	/* There may be no work item that keeps the pool. */
-	pool->nr_callers++;
+	err = check_waiter(group);
+	if (err) {
+		ants_unlock(pool, &kick);
+		return ERR_PTR(err);
+	}
 	err = group_wait(group, &waiter, timeout, &kick);
-	ants_caller_leave(pool);
 	return err ? ERR_PTR(err) : waiter.work;
 }
 EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
- * Ends those that do not run, from @at on, a round at most. Returns where to go
- * on, or NULL at the end. None leaves the list meanwhile.
+ * No member starts from now on. Returns true if the caller is to walk through
+ * those there are: it may take over what the upkeep has not done yet.
  */
-static struct list_head *cancel_round(struct ants_group *group,
-				      struct list_head *at)
+static bool walk_begin(struct ants_group *group)
 {
-	struct ants_pool *pool = group->pool;
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
+	group->cancelled = true;
+	if (group->walking || !group->nr_left)
+		return false;
+	if (list_empty(&group->node))
+		group->cancel_at = group->works.next;
+	list_del_init(&group->node);
+	group->walking = true;
+	return true;
+}
+
+static bool walk_goes_on(const struct ants_group *group)
+{
+	return group->nr_left && group->cancel_at != &group->works;
+}
+
+/*
+ * Ends members that do not run, a round at most. Returns false at the end of the
+ * walk: the group may be freed then.
+ */
+static bool walk_round(struct ants_group *group, struct ants_kick *kick)
+{
 	struct ants_work *work;
 	unsigned int nr;
 
-	ants_lock_any(pool, &kick);
-	group->cancelled = true;
-	for (nr = 0; nr < ANTS_ROUND && !ants_kick_full(&kick); nr++) {
-		at = at->next;
-		if (at == &group->works)
-			break;
-		work = list_entry(at, struct ants_work, in_group);
-		if (work->group)
-			ants_work_cancel_waiting(pool, work, &kick);
+	lockdep_assert_held(&group->pool->lock);
+	for (nr = 0; nr < ANTS_ROUND && !ants_kick_full(kick) &&
+		     walk_goes_on(group); nr++) {
+		work = list_entry(group->cancel_at, struct ants_work, in_group);
+		/* When it ends a caller in ants_group_next() may take it. */
+		group->cancel_at = work->in_group.next;
+		if (work->group == group)
+			ants_work_cancel_waiting(group->pool, work, kick);
 	}
+	if (walk_goes_on(group))
+		return true;
+	group->cancel_at = NULL;
+	group->walking = false;
+	ants_group_wake(group, kick);
+	return false;
+}
+
+/* One section of ants_group_cancel(); false: that was the last one. */
+static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
+			   bool begin)
+{
+	struct ants_round round;
+	struct ants_kick kick = { .round = &round };
+	bool more;
+
+	ants_lock_any(pool, &kick);
+	more = (!begin || walk_begin(group)) && walk_round(group, &kick);
 	ants_place_freed(pool, &kick);
 	ants_unlock_any(pool, &kick);
-	return at == &group->works ? NULL : at;
+	return more;
+}
+
+/*
+ * One round through the first group that an error has cancelled, for the upkeep.
+ */
+void ants_group_cancel_next(struct ants_pool *pool)
+{
+	struct ants_group *group;
+	struct ants_round round;
+	struct ants_kick kick;
+
+	ants_lock_round(pool, &kick, &round);
+	group = list_first_entry_or_null(&pool->cancelling, struct ants_group,
+					 node);
+	if (group) {
+		list_del_init(&group->node);
+		group->walking = true;
+		if (walk_round(group, &kick)) {
+			group->walking = false;
+			list_add(&group->node, &pool->cancelling);
+		}
+		ants_place_freed(pool, &kick);
+	}
+	ants_unlock(pool, &kick);
 }
 
 /**
  * ants_group_cancel() - see to it that what has not started does not run
- * @group: the group; may not end meanwhile in the hands of somebody else
+ * @group: the group; must not have been freed when this is called
  *
- * The results of those are -ECANCELED; the others go on. Callers that wait in
+ * The results of those are -ECANCELED. Members that run go on; they cannot be
+ * queued again, and one that was, or whose timer was to be armed, ends with
+ * -ECANCELED when its function has returned. Callers that wait in
  * ants_group_submit() go on waiting for a place, and their work items do not run.
+ *
+ * Another thread may wait for the group meanwhile, and free it when it has ended:
+ * the group does not end before this has touched it for the last time. If somebody
+ * else cancels the group at the moment this returns at once, and leaves the rest
+ * to it.
  *
  * Context: as ants_queue_work().
  */
 void ants_group_cancel(struct ants_group *group)
 {
-	struct list_head *at = &group->works;
+	struct ants_pool *pool = group->pool;
+	bool more;
 
 	/* Keeps a pool whose last tasks end here. */
 	rcu_read_lock();
-	while (at)
-		at = cancel_round(group, at);
+	more = cancel_section(pool, group, true);
+	while (more) {
+		ants_pause_atomic(ANTS_PAUSE_CANCEL, pool);
+		more = cancel_section(pool, group, false);
+	}
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(ants_group_cancel);
@@ -251,10 +350,10 @@ EXPORT_SYMBOL_GPL(ants_group_cancel);
  * ants_group_reset() - make a group that has ended as new
  * @group: the group
  *
- * Its work items do not belong to it any more.
+ * The work items that are left in it do not belong to it any more.
  *
  * Context: Process context.
- * Return: 0. -EBUSY: it has not ended, or somebody waits for it.
+ * Return: 0. -EBUSY: it has not ended, or somebody waits for it, or cancels it.
  */
 int ants_group_reset(struct ants_group *group)
 {
@@ -262,7 +361,7 @@ int ants_group_reset(struct ants_group *group)
 	int err = -EBUSY;
 
 	ants_lock(group->pool, &kick);
-	if (!group->nr_left && list_empty(&group->waiters)) {
+	if (ants_group_is_quiet(group) && list_empty(&group->waiters)) {
 		INIT_LIST_HEAD(&group->works);
 		INIT_LIST_HEAD(&group->finished);
 		group->stamp = new_stamp();

@@ -3,10 +3,12 @@
  * What the files of ants.ko share; the structures, and what guards their fields,
  * are in pool.h.
  *
- * Files from the bottom to the top: debug, slot, item_wait, item, affine, dispatch,
- * timer, worker, wait, upkeep, submit, invoke, delayed, join, work, work_wait,
- * work_cancel, stats, call, each, group, flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
+ * which call each other), affine, dispatch, timer, worker, wait, submit, invoke,
+ * delayed, join, work, work_wait, work_cancel, stats, call, each, group, upkeep,
+ * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
+ * ants_kick_upkeep() and
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
@@ -85,6 +87,7 @@ static inline unsigned long ants_time_left(unsigned long start,
 #include "slot.h"
 #include "dispatch.h"
 #include "item.h"
+#include "group.h"
 #include "place.h"
 
 /* wait.c: callers that sleep */
@@ -173,6 +176,9 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 /* work_cancel.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick);
+
+/* group.c: groups */
+void ants_group_cancel_next(struct ants_pool *pool);
 
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,

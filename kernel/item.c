@@ -52,19 +52,6 @@ static void work_link(struct ants_pool *pool, struct ants_work *work,
 	ants_work_tell_joiners(work, kick);
 }
 
-/*
- * A work item of a group is accepted. Its submitter is counted if he waited; one
- * whose timer it armed itself is in the group.
- */
-static void group_add(struct ants_group *group, struct ants_work *work)
-{
-	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
-		return;
-	list_add_tail(&work->in_group, &group->works);
-	work->group_stamp = group->stamp;
-	group->nr_left += work->state != ANTS_WORK_WAITING;
-}
-
 /* Accepts a work item. The caller dispatches. */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_kick *kick)
@@ -72,7 +59,7 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	work_count(pool, work);
 	if (work->group)
-		group_add(work->group, work);
+		ants_group_add(work->group, work);
 	work_link(pool, work, kick);
 }
 
@@ -120,7 +107,7 @@ static void work_detach(struct ants_work *work)
 void ants_work_start(struct ants_worker *w, struct ants_work *work)
 {
 	lockdep_assert_held(&w->pool->lock);
-	if (unlikely(work->group && work->group->cancelled)) {
+	if (unlikely(ants_group_stops(work))) {
 		ants_work_move(work, ANTS_WORK_SKIPPED);
 		return;
 	}
@@ -131,52 +118,6 @@ void ants_work_start(struct ants_worker *w, struct ants_work *work)
 	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_TOLD);
 	if (work->flags & ANTS_WORK_DETACHED)
 		work_detach(work);
-}
-
-/* One has ended, or is refused after its submitter waited. */
-static void group_note(struct ants_group *group, struct ants_work *work)
-{
-	group->nr_left--;
-	if (work->state == ANTS_WORK_WAITING)
-		return;
-	list_add_tail(&work->finished, &group->finished);
-	if (!work->result)
-		return;
-	group->error = group->error ?: work->result;
-	group->cancelled |= group->cancel_on_error;
-}
-
-/* Takes the one that ended first, if there is one. */
-struct ants_work *ants_group_take(struct ants_group *group)
-{
-	struct ants_work *work;
-
-	work = list_first_entry_or_null(&group->finished, struct ants_work,
-					finished);
-	if (work)
-		list_del_init(&work->finished);
-	return work;
-}
-
-bool ants_group_done(const struct ants_group *group)
-{
-	return group->sealed && !group->nr_left;
-}
-
-/* Tells who waits for the group, if it is what he waits for. */
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
-{
-	struct ants_work_waiter *waiter;
-
-	waiter = list_first_entry_or_null(&group->waiters,
-					  struct ants_work_waiter, node);
-	if (!waiter)
-		return;
-	if (!ants_group_done(group) &&
-	    (waiter->all || list_empty(&group->finished)))
-		return;
-	waiter->work = waiter->all ? NULL : ants_group_take(group);
-	ants_waiter_done(waiter, group->error, kick);
 }
 
 /*
@@ -193,7 +134,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	lockdep_assert_held(&pool->lock);
 	work->result = result;
 	if (group)
-		group_note(group, work);
+		ants_group_note(pool, group, work, kick);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
 		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_DETACHED);
@@ -232,7 +173,9 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_kick *kick)
 {
-	if (pool->released)
+	if (ants_group_stops(work))
+		ants_work_end(pool, work, -ECANCELED, kick);
+	else if (pool->released)
 		ants_work_end(pool, work, -ESHUTDOWN, kick);
 	else
 		ants_delayed_arm(pool, container_of(work,
@@ -307,8 +250,7 @@ int ants_work_may_run_again(const struct ants_pool *pool,
 	if (work->state != ANTS_WORK_RUNNING &&
 	    work->state != ANTS_WORK_DROPPED)
 		return -EALREADY;
-	if (work->flags & ANTS_WORK_CLOSED ||
-	    (work->group && work->group->cancelled))
+	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
 	return pool->released ? -ESHUTDOWN : 0;
 }

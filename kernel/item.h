@@ -101,9 +101,6 @@ void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 void ants_work_tell_joiners(struct ants_work *work, struct ants_kick *kick);
 void ants_tell_untold(struct ants_pool *pool);
 
-struct ants_work *ants_group_take(struct ants_group *group);
-bool ants_group_done(const struct ants_group *group);
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);

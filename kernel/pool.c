@@ -81,6 +81,7 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->nested);
 	INIT_LIST_HEAD(&pool->workers);
 	INIT_LIST_HEAD(&pool->left);
+	INIT_LIST_HEAD(&pool->cancelling);
 	INIT_LIST_HEAD(&pool->registered);
 }
 

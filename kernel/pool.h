@@ -317,6 +317,8 @@ struct ants_fifo {
  * @stranded: L: no CPU of the mask was online, and that was said
  * @poke_wanted: L: some of them are parked and to be woken
  * @poke_next: L: the first that was not, NULL to begin
+ * @cancelling: L: groups that an error cancelled, for the upkeep. Each has a
+ *	member that has not ended, so that the list of a drained pool is empty.
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
@@ -434,6 +436,7 @@ struct ants_pool {
 	bool stranded;
 	bool poke_wanted;
 	struct ants_worker *poke_next;
+	struct list_head cancelling;
 	struct ants_worker stand_in;
 	struct kobject kobj;
 	struct kobject *parent;

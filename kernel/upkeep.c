@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What needs a process of its own, off the submit path: threads are made,
- * idle ones told to move or leave, those that left joined, the stock filled. One
- * work item per pool; it looks under the lock whether anything is left to do
- * before it ends.
+ * idle ones told to move or leave, those that left joined, the stock filled, and
+ * the members of groups ended that an error cancelled. One work item per pool; it
+ * looks under the lock whether anything is left to do before it ends.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -330,7 +330,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	ants_lock(pool, &kick);
 	done = list_empty(&pool->left) && hlist_empty(&pool->untold) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
-	       !pool->poke_wanted &&
+	       !pool->poke_wanted && list_empty(&pool->cancelling) &&
 	       !ants_idle_expired(pool) &&
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
@@ -352,6 +352,8 @@ void ants_upkeep_fn(struct work_struct *work)
 		while (READ_ONCE(pool->poke_wanted))
 			poke_round(pool);
 		ants_tell_untold(pool);
+		while (!list_empty(&pool->cancelling))
+			ants_group_cancel_next(pool);
 		make_workers(pool);
 		retire_expired(pool);
 		join_left(pool);

@@ -329,7 +329,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
 static void log_unless(struct sleeper *s, const bool *done)
 {
 	rcu_read_lock();
-	/* Pairs with smp_store_release() in waiter_done(). */
+	/* Pairs with smp_store_release() in ants_waiter_done(). */
 	if (!smp_load_acquire(done))
 		sleeper_log(s);
 	rcu_read_unlock();
@@ -348,7 +348,7 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 	sleeper_init(&s, pool, timeout);
 	for (;;) {
 		set_current_state(state);
-		/* Pairs with smp_store_release() in waiter_done(). */
+		/* Pairs with smp_store_release() in ants_waiter_done(). */
 		if (smp_load_acquire(done))
 			break;
 		err = sleeper_error(&s, state);
@@ -401,7 +401,7 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 	bool gone = false;
 
 	rcu_read_lock();
-	/* Pairs with smp_store_release() in waiter_done(). */
+	/* Pairs with smp_store_release() in ants_waiter_done(). */
 	if (!smp_load_acquire(&waiter->done)) {
 		ants_lock(pool, &kick);
 		gone = !waiter->done;

@@ -125,7 +125,6 @@ static void list_is_in_the_order_of_submits(struct kunit *test)
 	end_one(team, 1);
 	end_one(team, 0);
 	end_one(team, 2);
-	expect_next(team, 3);
 	expect_wait(team, 7);
 	ants_group_for_each(work, &team->group) {
 		KUNIT_EXPECT_PTR_EQ(test, work, work_at(team, i));
@@ -133,6 +132,26 @@ static void list_is_in_the_order_of_submits(struct kunit *test)
 		i++;
 	}
 	KUNIT_EXPECT_EQ(test, i, 4);
+}
+
+/* What was taken is not in the list; the others are, in their order. */
+static void list_is_without_what_was_taken(struct kunit *test)
+{
+	struct team *team = team_of_four(test, 0);
+	struct ants_work *work;
+	int i = 0;
+
+	end_one(team, 2);
+	end_one(team, 0);
+	expect_next(team, 2);
+	rig_open_gates(team->rig);
+	expect_wait(team, 0);
+	expect_next(team, 0);
+	ants_group_for_each(work, &team->group) {
+		KUNIT_EXPECT_PTR_EQ(test, work, work_at(team, i ? 3 : 1));
+		i++;
+	}
+	KUNIT_EXPECT_EQ(test, i, 2);
 }
 
 /* The first in the order of ends; the others keep theirs. */
@@ -238,7 +257,6 @@ static void member_is_refused_until_the_reset(struct kunit *test)
 	struct team *team = team_of_four(test, 0);
 
 	end_one(team, 0);
-	expect_next(team, 0);
 	KUNIT_EXPECT_EQ(test, submit(team, 0), -EALREADY);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(team->rig->pool,
 					      work_at(team, 0)), 0);
@@ -253,6 +271,103 @@ static void member_is_refused_until_the_reset(struct kunit *test)
 	expect_wait(team, 0);
 	expect_member(team, 0, 3, 0);
 	expect_member(team, 1, 2, 0);
+}
+
+/* By a caller that found it, and by one that slept until it ended. */
+static void taken_member_is_accepted_again(struct kunit *test)
+{
+	struct team *team = team_of_four(test, 0);
+	struct call *call;
+
+	end_one(team, 0);
+	expect_next(team, 0);
+	KUNIT_EXPECT_EQ(test, submit(team, 0), 0);
+	expect_next(team, 0);
+	call = start_group(team, do_group_next, FOREVER);
+	end_one(team, 1);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_PTR_EQ(test, call->data, (void *)work_at(team, 1));
+	KUNIT_EXPECT_EQ(test, submit(team, 1), 0);
+	expect_next(team, 1);
+	rig_open_gates(team->rig);
+	expect_wait(team, 0);
+	expect_members(team, 0, 2, 2, 0);
+	expect_members(team, 2, 4, 1, 0);
+}
+
+/* It is nobody's, so that another group takes it as well. */
+static void taken_member_changes_its_group(struct kunit *test)
+{
+	struct team *team = team_of_four(test, 0);
+	struct ants_group other;
+
+	KUNIT_EXPECT_EQ(test, ants_group_init(&other, team->rig->pool, 0), 0);
+	end_one(team, 0);
+	expect_next(team, 0);
+	KUNIT_EXPECT_EQ(test, ants_group_submit(&other, work_at(team, 0)), 0);
+	KUNIT_EXPECT_EQ(test, ants_group_wait(&other, NULL), 0);
+	rig_open_gates(team->rig);
+	expect_wait(team, 0);
+	expect_member(team, 0, 2, 0);
+	expect_next(team, 1);
+}
+
+/* A stream: a group that is never sealed, and eight members that come again. */
+static void ten_thousand_stream_through_eight(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };
+	struct team *team = team_make(test, 8, attrs, 0);
+	struct ants_work *work;
+	int i, ran = 0;
+
+	submit_range(team, 0, 8);
+	for (i = 8; i < 10000; i++) {
+		work = ants_group_next(&team->group, FOREVER);
+		KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(work));
+		KUNIT_ASSERT_EQ(test, ants_group_submit(&team->group, work), 0);
+	}
+	expect_wait(team, 0);
+	for (i = 0; i < 8; i++) {
+		ran += atomic_read(&team->members[i].ran);
+		KUNIT_EXPECT_FALSE(test, !ants_group_next(&team->group, 0));
+	}
+	expect_none(team, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
+	KUNIT_EXPECT_EQ(test, ran, 10000);
+	expect_counted(test, team->rig->pool, 10000, 0);
+}
+
+static void submit_new(struct team *team)
+{
+	struct member *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(team->test, m);
+	INIT_ANTS_WORK(&m->work, member_fn);
+	KUNIT_ASSERT_EQ(team->test, ants_group_submit(&team->group, &m->work),
+			0);
+}
+
+/* The same with members that are freed as soon as they were taken. */
+static void taken_member_may_be_freed(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };
+	struct team *team = team_make(test, 1, attrs, 0);
+	struct ants_work *work;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		submit_new(team);
+		if (i < 8)
+			continue;
+		work = ants_group_next(&team->group, FOREVER);
+		KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(work));
+		kfree(member_of(work));
+	}
+	ants_group_seal(&team->group);
+	while ((work = ants_group_next(&team->group, FOREVER)))
+		kfree(member_of(work));
+	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
+	expect_counted(test, team->rig->pool, 1000, 0);
 }
 
 static void bad_arguments_are_refused(struct kunit *test)
@@ -346,6 +461,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(next_works_after_the_wait),
 	KUNIT_CASE(next_drains_a_sealed_group),
 	KUNIT_CASE(list_is_in_the_order_of_submits),
+	KUNIT_CASE(list_is_without_what_was_taken),
 	KUNIT_CASE(first_error_is_told),
 	KUNIT_CASE(sealed_group_refuses),
 	KUNIT_CASE(cancelled_group_refuses),
@@ -353,6 +469,10 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(nonblocking_pool_refuses),
 	KUNIT_CASE(queued_work_is_refused),
 	KUNIT_CASE(member_is_refused_until_the_reset),
+	KUNIT_CASE(taken_member_is_accepted_again),
+	KUNIT_CASE(taken_member_changes_its_group),
+	KUNIT_CASE(ten_thousand_stream_through_eight),
+	KUNIT_CASE(taken_member_may_be_freed),
 	KUNIT_CASE(bad_arguments_are_refused),
 	KUNIT_CASE(reset_group_is_as_new),
 	KUNIT_CASE(reset_is_refused_while_it_is_in_use),

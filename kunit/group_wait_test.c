@@ -199,6 +199,35 @@ static void wait_inside_a_task_is_refused(struct kunit *test)
 	expect_member(team, 0, 1, -EDEADLK);
 }
 
+/* An error that says so at once has not sealed the group. */
+static int waiting_and_open_fn(struct ants_work *work)
+{
+	struct member *m = member_of(work);
+
+	m->result = ants_group_wait(m->group, NULL);
+	return 0;
+}
+
+static void refused_wait_leaves_the_group_open(struct kunit *test)
+{
+	struct team *team = team_busy(test);
+	struct call *call = start_group(team, do_group_next, FOREVER);
+
+	KUNIT_EXPECT_EQ(test, ants_group_wait(&team->group, NULL), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ants_group_wait_timeout(&team->group, 0, NULL),
+			-EBUSY);
+	KUNIT_EXPECT_EQ(test, submit(team, 1), 0);
+	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	INIT_ANTS_WORK(work_at(team, 2), waiting_and_open_fn);
+	submit_range(team, 2, 3);
+	gate_open(&team->rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(team->rig->pool,
+						 TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, team->members[2].result, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, submit(team, 3), 0);
+	expect_wait(team, 0);
+}
+
 /* What need not wait may be asked from a task, and from one of another pool. */
 static void task_may_look(void *data)
 {
@@ -358,6 +387,7 @@ static struct kunit_case group_wait_cases[] = {
 	KUNIT_CASE(killed_waiter_gives_up),
 	KUNIT_CASE(second_waiter_is_refused),
 	KUNIT_CASE(wait_inside_a_task_is_refused),
+	KUNIT_CASE(refused_wait_leaves_the_group_open),
 	KUNIT_CASE(task_may_ask_what_has_ended),
 	KUNIT_CASE(destroy_waits_for_who_is_inside),
 	KUNIT_CASE(waiter_outlives_the_pool),

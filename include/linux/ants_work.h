@@ -74,8 +74,8 @@ struct ants_slot {
  * freed when it is in no pool: before it was ever queued, as soon as
  * ants_work_wait() returned 0, and as soon as ants_work_cancel_sync() returned
  * outside of its own function. An error of a wait is no end. An item that is
- * %ANTS_WORK_DETACHED may be freed by its own function, and by whoever cancelled
- * it before it started.
+ * %ANTS_WORK_DETACHED may be freed by its own function, and by the caller that
+ * cancelled it before it started. For one in a group see struct ants_group.
  */
 struct ants_work {
 	ants_work_fn_t fn;
@@ -215,7 +215,10 @@ enum ants_group_flags {
  * struct ants_group - work items that belong together, in one pool
  *
  * To be made with ants_group_init(). It and its work items may be freed when
- * ants_group_wait() returned 0, or before any was submitted.
+ * ants_group_wait() returned 0 or ants_group_next() NULL, or before any was
+ * submitted. An error of either call is no end of the group: its work items go
+ * on. One that ants_group_next() returned is not in the group any more, and may be
+ * freed at once.
  */
 struct ants_group {
 	/* private: */
@@ -223,11 +226,14 @@ struct ants_group {
 	struct list_head works;
 	struct list_head finished;
 	struct list_head waiters;
+	struct list_head node;
+	struct list_head *cancel_at;
 	u64 stamp;
 	unsigned int nr_left;
 	int error;
 	bool sealed;
 	bool cancelled;
+	bool walking;
 	bool cancel_on_error;
 };
 
@@ -247,6 +253,8 @@ int ants_group_reset(struct ants_group *group);
  * ants_group_for_each() - the work items of a group, as they were accepted
  * @work: the struct ants_work to iterate with
  * @group: the group; all of its work items have ended
+ *
+ * Those that ants_group_next() returned are not in the group any more.
  */
 #define ants_group_for_each(work, group)	\
 	list_for_each_entry(work, &(group)->works, in_group)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups as the core sees them: members come in, end, and are taken out; a caller
+ * that waits is told.
+ */
+#include "internal.h"
+
+/*
+ * A work item of a group is accepted. Its submitter is counted if he waited; one
+ * whose timer it armed itself is in the group.
+ */
+void ants_group_add(struct ants_group *group, struct ants_work *work)
+{
+	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
+		return;
+	list_add_tail(&work->in_group, &group->works);
+	work->group_stamp = group->stamp;
+	group->nr_left += work->state != ANTS_WORK_WAITING;
+}
+
+/*
+ * An error cancels the group, in whatever context: the upkeep ends the members
+ * that have not started.
+ */
+static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
+			    struct ants_kick *kick)
+{
+	group->cancelled = true;
+	if (!group->nr_left)
+		return;
+	group->cancel_at = group->works.next;
+	list_add_tail(&group->node, &pool->cancelling);
+	ants_kick_upkeep(pool, kick);
+}
+
+/* A member has ended, or is refused after its submitter waited. */
+void ants_group_note(struct ants_pool *pool, struct ants_group *group,
+		     struct ants_work *work, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	/* Nothing is left to cancel, and the group may be freed. */
+	if (!--group->nr_left && unlikely(!list_empty(&group->node)))
+		list_del_init(&group->node);
+	if (work->state == ANTS_WORK_WAITING)
+		return;
+	list_add_tail(&work->finished, &group->finished);
+	if (!work->result)
+		return;
+	group->error = group->error ?: work->result;
+	if (group->cancel_on_error && !group->cancelled)
+		cancel_on_error(pool, group, kick);
+}
+
+/*
+ * Takes the member that ended first out of the group, if there is one. It may be
+ * freed, or submitted again, as soon as the lock is dropped.
+ */
+struct ants_work *ants_group_take(struct ants_group *group)
+{
+	struct ants_work *work;
+
+	work = list_first_entry_or_null(&group->finished, struct ants_work,
+					finished);
+	if (!work)
+		return NULL;
+	/* A walk is about to come to it. */
+	if (group->cancel_at == &work->in_group)
+		group->cancel_at = work->in_group.next;
+	list_del(&work->finished);
+	list_del(&work->in_group);
+	work->group_stamp = 0;
+	return work;
+}
+
+/* No member is left, and nobody cancels the group. */
+bool ants_group_is_quiet(const struct ants_group *group)
+{
+	return !group->nr_left && !group->walking;
+}
+
+/* The group has ended: a caller that is told so may free it. */
+bool ants_group_done(const struct ants_group *group)
+{
+	return group->sealed && ants_group_is_quiet(group);
+}
+
+/* Tells the caller that waits for the group, if this is what it waits for. */
+void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
+{
+	struct ants_work_waiter *waiter;
+
+	waiter = list_first_entry_or_null(&group->waiters,
+					  struct ants_work_waiter, node);
+	if (!waiter)
+		return;
+	if (!ants_group_done(group) &&
+	    (waiter->all || list_empty(&group->finished)))
+		return;
+	waiter->work = waiter->all ? NULL : ants_group_take(group);
+	ants_waiter_done(waiter, group->error, kick);
+}
