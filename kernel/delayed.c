@@ -50,7 +50,7 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		return;
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
-	ants_work_tell_joiners(&dwork->work, kick);
+	ants_work_offer(&dwork->work, kick);
 	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->late);
 	pool->has_late = true;

@@ -93,9 +93,11 @@ EXPORT_SYMBOL_GPL(ants_group_seal);
 /* May the caller wait? Only one caller may at a time. */
 static int check_waiter(const struct ants_group *group)
 {
+	const struct ants_worker *w = ants_worker_of(group->pool);
+
 	if (!list_empty(&group->waiters))
 		return -EBUSY;
-	return ants_in_task_of(group->pool) ? -EDEADLK : 0;
+	return w ? ants_join_check(w, group) : 0;
 }
 
 /*
@@ -106,15 +108,18 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		      unsigned long timeout, struct ants_kick *kick)
 	__releases(&group->pool->lock)
 {
+	struct ants_worker *w = ants_worker_of(group->pool);
 	struct ants_pool *pool = group->pool;
 	unsigned int state = ants_killable_state(pool, 1);
 	int err;
 
+	waiter->joins = w && timeout;
 	ants_work_enrol(&group->waiters, waiter);
 	pool->nr_callers++;
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
-	err = ants_work_sleep(pool, waiter, timeout, state);
+	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
+			      ants_work_sleep(pool, waiter, timeout, state);
 	ants_caller_leave(pool);
 	return err;
 }
@@ -147,8 +152,9 @@ static int seal_and_wait(struct ants_group *group,
  *
  * Context: Process context. May sleep.
  * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: it is sealed,
- * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and the
- * group has not ended. -EBUSY: another caller waits for it, and it has not ended.
+ * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and is
+ * a member itself, or 8 work items run inside one another in it; or the pool is
+ * ordered. -EBUSY: another caller waits for it, and it has not ended.
  * After these two the group is as open as before.
  */
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
@@ -264,7 +270,8 @@ static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
-		if (work->group == group)
+		/* A caller that waits with one finds out by itself. */
+		if (work->group == group && work->state != ANTS_WORK_WAITING)
 			ants_work_cancel_waiting(group->pool, work, kick);
 	}
 	if (walk_goes_on(group))

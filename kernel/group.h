@@ -6,7 +6,8 @@
 #ifndef _ANTS_GROUP_H
 #define _ANTS_GROUP_H
 
-void ants_group_add(struct ants_group *group, struct ants_work *work);
+void ants_group_enter(struct ants_group *group, struct ants_work *work);
+void ants_group_offer(struct ants_group *group, struct ants_kick *kick);
 void ants_group_note(struct ants_pool *pool, struct ants_group *group,
 		     struct ants_work *work, struct ants_kick *kick);
 struct ants_work *ants_group_take(struct ants_group *group);

@@ -6,16 +6,38 @@
 #include "internal.h"
 
 /*
- * A work item of a group is accepted. Its submitter is counted if he waited; one
- * whose timer it armed itself is in the group.
+ * A work item comes into the group: it is accepted, or its submitter waits for a
+ * place.
  */
-void ants_group_add(struct ants_group *group, struct ants_work *work)
+void ants_group_enter(struct ants_group *group, struct ants_work *work)
 {
-	if (work->state != ANTS_WORK_IDLE && work->state != ANTS_WORK_WAITING)
-		return;
 	list_add_tail(&work->in_group, &group->works);
 	work->group_stamp = group->stamp;
-	group->nr_left += work->state != ANTS_WORK_WAITING;
+	group->nr_left++;
+}
+
+/* It leaves the group. A walk may be about to come to it. */
+static void group_leave(struct ants_group *group, struct ants_work *work)
+{
+	if (group->cancel_at == &work->in_group)
+		group->cancel_at = work->in_group.next;
+	list_del(&work->in_group);
+	work->group_stamp = 0;
+}
+
+/*
+ * A member has become such that a task that waits for the group, in the same pool,
+ * can run it.
+ */
+void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
+{
+	const struct ants_work_waiter *waiter;
+
+	group->nr_offers++;
+	waiter = list_first_entry_or_null(&group->waiters,
+					  struct ants_work_waiter, node);
+	if (waiter && waiter->joins)
+		ants_kick_wake(kick, waiter->task);
 }
 
 /*
@@ -41,8 +63,10 @@ void ants_group_note(struct ants_pool *pool, struct ants_group *group,
 	/* Nothing is left to cancel, and the group may be freed. */
 	if (!--group->nr_left && unlikely(!list_empty(&group->node)))
 		list_del_init(&group->node);
-	if (work->state == ANTS_WORK_WAITING)
+	if (work->state == ANTS_WORK_WAITING) {
+		group_leave(group, work);
 		return;
+	}
 	list_add_tail(&work->finished, &group->finished);
 	if (!work->result)
 		return;
@@ -63,12 +87,8 @@ struct ants_work *ants_group_take(struct ants_group *group)
 					finished);
 	if (!work)
 		return NULL;
-	/* A walk is about to come to it. */
-	if (group->cancel_at == &work->in_group)
-		group->cancel_at = work->in_group.next;
 	list_del(&work->finished);
-	list_del(&work->in_group);
-	work->group_stamp = 0;
+	group_leave(group, work);
 	return work;
 }
 

@@ -166,6 +166,10 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    struct ants_work_waiter *waiter);
 int ants_join_work(struct ants_worker *w, struct ants_work *work,
 		   struct ants_work_waiter *waiter, unsigned long timeout);
+int ants_join_check(const struct ants_worker *w,
+		    const struct ants_group *group);
+int ants_join_group(struct ants_worker *w, struct ants_group *group,
+		    struct ants_work_waiter *waiter, unsigned long timeout);
 int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 		     ants_fn_t release);
 

@@ -49,7 +49,7 @@ static void work_link(struct ants_pool *pool, struct ants_work *work,
 	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
-	ants_work_tell_joiners(work, kick);
+	ants_work_offer(work, kick);
 }
 
 /* Accepts a work item. The caller dispatches. */
@@ -58,8 +58,8 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 {
 	lockdep_assert_held(&pool->lock);
 	work_count(pool, work);
-	if (work->group)
-		ants_group_add(work->group, work);
+	if (work->group && work->state == ANTS_WORK_IDLE)
+		ants_group_enter(work->group, work);
 	work_link(pool, work, kick);
 }
 

@@ -62,10 +62,12 @@ struct ants_work_waiter {
 /**
  * struct ants_frame - a task that runs inside another one, in the same thread
  * @outer: L: the one around it, NULL for the task that the thread took
+ * @work: I: the work item, NULL for a call
  * @text: I: addresses of its functions, for unload.c; 0 for none
  */
 struct ants_frame {
 	struct ants_frame *outer;
+	const struct ants_work *work;
 	unsigned long text[2];
 };
 
@@ -98,7 +100,7 @@ void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
 			int result, struct ants_kick *kick);
 void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 			struct ants_kick *kick);
-void ants_work_tell_joiners(struct ants_work *work, struct ants_kick *kick);
+void ants_work_offer(struct ants_work *work, struct ants_kick *kick);
 void ants_tell_untold(struct ants_pool *pool);
 
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);

@@ -122,14 +122,19 @@ void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/* The item has become such that a task of the pool may run it itself. */
-void ants_work_tell_joiners(struct ants_work *work, struct ants_kick *kick)
+/*
+ * The item has become such that a task of the pool that waits for it, or for its
+ * group, can run it itself.
+ */
+void ants_work_offer(struct ants_work *work, struct ants_kick *kick)
 {
 	const struct ants_work_waiter *leader;
 
 	hlist_for_each_entry(leader, &work->waiters, link)
 		if (leader->joins)
 			ants_kick_wake(kick, leader->task);
+	if (work->group)
+		ants_group_offer(work->group, kick);
 }
 
 /* One round of a ring whose item has ended. False if there is none left. */

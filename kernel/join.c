@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A task that waits for a work item of its own pool joins: while nobody else has
- * started the item the waiting task takes it off the queue and runs it itself, in
- * its own thread. The item keeps its place among the tasks in flight meanwhile.
+ * A task that waits for a work item of its own pool, or for a group of them, joins:
+ * while nobody else has started an item the waiting task takes it off the queue and
+ * runs it itself, in its own thread. The item keeps its place among the tasks in
+ * flight meanwhile.
  */
 #include "internal.h"
 
@@ -116,7 +117,10 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
-	struct ants_frame frame = { .text = { (unsigned long)work->fn } };
+	struct ants_frame frame = {
+		.work = work,
+		.text = { (unsigned long)work->fn },
+	};
 	unsigned int epoch;
 
 	take_off(pool, work, kick);
@@ -182,6 +186,114 @@ int ants_join_work(struct ants_worker *w, struct ants_work *work,
 		waits_for_none(w);
 	}
 	return err && ants_work_withdraw(pool, waiter) ? err : 0;
+}
+
+/* Does @w run a member of the group, which would wait for its own end? */
+static bool runs_member(const struct ants_worker *w,
+			const struct ants_group *group)
+{
+	const struct ants_work *work = w->data;
+	const struct ants_frame *frame;
+
+	if (w->tag & ANTS_TAG_WORK && work->group == group)
+		return true;
+	for (frame = w->frame; frame; frame = frame->outer)
+		if (frame->work && frame->work->group == group)
+			return true;
+	return false;
+}
+
+/* May the task that @w runs wait for the group? */
+int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
+{
+	lockdep_assert_held(&w->pool->lock);
+	return runs_member(w, group) || depth_of(w) >= ANTS_JOIN_DEPTH ?
+	       -EDEADLK : 0;
+}
+
+/*
+ * The first member from @at on that nobody has started, or the list's head; a
+ * round at most. No member leaves the list while the caller waits for the group.
+ */
+static struct list_head *find_member(struct ants_group *group,
+				     struct list_head *at)
+{
+	const struct ants_work *work;
+	unsigned int i;
+
+	for (i = 0; i < ANTS_ROUND && at != &group->works; i++) {
+		work = list_entry(at, struct ants_work, in_group);
+		if (work->group == group && can_take(group->pool, work))
+			break;
+		at = at->next;
+	}
+	return at;
+}
+
+/* A hold of the lock, and a run if there is a member to run. NULL: all are seen. */
+static struct list_head *help_round(struct ants_worker *w,
+				    struct ants_group *group,
+				    const struct ants_work_waiter *waiter,
+				    struct list_head *at)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_round round;
+	struct ants_work *work;
+	struct ants_kick kick;
+
+	ants_lock_round(pool, &kick, &round);
+	if (!waiter->done) {
+		at = find_member(group, at ?: group->works.next);
+		work = list_entry(at, struct ants_work, in_group);
+		if (at != &group->works && can_take(pool, work))
+			join_run(w, work, &kick);
+	}
+	if (waiter->done || at == &group->works)
+		at = NULL;
+	ants_dispatch(pool, &kick);
+	ants_unlock(pool, &kick);
+	return at;
+}
+
+/* Something of the group is new since @seen members were asked to be run. */
+struct group_join {
+	const struct ants_group *group;
+	const struct ants_work_waiter *waiter;
+	unsigned int seen;
+};
+
+static bool group_ready(struct ants_pool *pool, const void *arg)
+{
+	const struct group_join *join = arg;
+
+	lockdep_assert_held(&pool->lock);
+	return join->waiter->done || join->group->nr_offers != join->seen;
+}
+
+/*
+ * Waits as @waiter, which is enrolled, says. A member that has become such that it
+ * can be run is an offer; after each the members are looked through once more.
+ * Returns 0, -ETIMEDOUT or -EINTR.
+ */
+int ants_join_group(struct ants_worker *w, struct ants_group *group,
+		    struct ants_work_waiter *waiter, unsigned long timeout)
+{
+	struct group_join join = { .group = group, .waiter = waiter };
+	unsigned int state = ants_killable_state(w->pool, 0);
+	unsigned long start = jiffies;
+	struct list_head *at = NULL;
+	int err = 0;
+
+	/* Pairs with smp_store_release() in ants_waiter_done(). */
+	while (!err && !smp_load_acquire(&waiter->done)) {
+		join.seen = READ_ONCE(group->nr_offers);
+		do {
+			at = help_round(w, group, waiter, at);
+		} while (at);
+		err = ants_wait_ready(w->pool, group_ready, &join,
+				      ants_time_left(start, timeout), state);
+	}
+	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
 static int call_enter(struct ants_worker *w, struct ants_frame *frame)

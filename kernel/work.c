@@ -117,7 +117,8 @@ EXPORT_SYMBOL_GPL(ants_queue_work);
  * waits for this caller, too.
  */
 static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
-		       struct ants_group *group, bool nested)
+		       struct ants_group *group, bool nested,
+		       struct ants_kick *kick)
 {
 	struct ants_work *work = waiter->work;
 	int err;
@@ -132,8 +133,9 @@ static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	work->slot.data = waiter;
 	work->group = group;
 	if (group)
-		group->nr_left++;
+		ants_group_enter(group, work);
 	ants_work_move(work, ANTS_WORK_WAITING);
+	ants_work_offer(work, kick);
 	return 0;
 }
 
@@ -148,7 +150,7 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	int err = -ETIMEDOUT;
 
 	if (timeout)
-		err = queue_enrol(pool, &waiter, group, nested);
+		err = queue_enrol(pool, &waiter, group, nested, kick);
 	if (err)
 		ants_refused(pool, err);
 	ants_unlock(pool, kick);

@@ -230,6 +230,7 @@ struct ants_group {
 	struct list_head *cancel_at;
 	u64 stamp;
 	unsigned int nr_left;
+	unsigned int nr_offers;
 	int error;
 	bool sealed;
 	bool cancelled;
