@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 
 /**
  * struct ants_shard - one pool of a multi
@@ -29,7 +30,7 @@ struct ants_shard {
  * @owner: I: the module that made it
  * @strategy: I
  * @nr_shards: I: length of @shards
- * @next: O: counts the submits of %ANTS_ROUND_ROBIN
+ * @turn: O: %ANTS_ROUND_ROBIN: counts the choices of each CPU, else NULL
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
  * @config: serialises release, reboot and tune of the whole
  * @generation: M: how often it was found empty, to be opened again
@@ -42,7 +43,7 @@ struct ants_multi {
 	struct module *owner;
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
-	atomic_t next;
+	unsigned int __percpu *turn;
 	unsigned int *shard_of;
 	/* Serialises what is done to all shards. */
 	struct mutex config;

@@ -32,10 +32,28 @@ static unsigned int choose(struct ants_multi *multi)
 	case ANTS_LOCAL:
 		return multi->shard_of[raw_smp_processor_id()];
 	default:
-		return (unsigned int)atomic_inc_return(&multi->next) %
-		       multi->nr_shards;
+		return this_cpu_inc_return(*multi->turn) % multi->nr_shards;
 	}
 }
+
+/**
+ * ants_multi_choose() - the shard that suits a task of the caller's best
+ * @multi: the multi
+ *
+ * What ants_multi_submit() begins with, for all that a pool takes and a multi
+ * does not: work items, delayed ones, calls, loops, groups, batches, priorities.
+ * The pool ends with the multi. The answer is true for one moment, and promises
+ * no place: a call on a shard that is full waits there or is refused there, and
+ * no other shard is tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
+ *
+ * Context: Any context but NMI.
+ * Return: the shard; a closed one if the multi is released.
+ */
+struct ants_pool *ants_multi_choose(struct ants_multi *multi)
+{
+	return multi->shards[choose(multi)].pool;
+}
+EXPORT_SYMBOL_GPL(ants_multi_choose);
 
 /* The other shards in turn, each once. One that is closed ends it. */
 static __always_inline int

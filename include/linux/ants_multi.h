@@ -15,7 +15,7 @@
 
 /**
  * enum ants_strategy - which shard is the first choice for a task
- * @ANTS_ROUND_ROBIN: the one after the last
+ * @ANTS_ROUND_ROBIN: the one after the last; each CPU takes turns by itself
  * @ANTS_LEAST_TASKS: the one with the fewest tasks that run or are pending;
  *	idle threads do not count
  * @ANTS_LOCAL: that of the caller's CPU. CPUs are spread over the shards in
@@ -66,6 +66,7 @@ int ants_multi_release(struct ants_multi *multi);
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout);
 int ants_multi_reboot(struct ants_multi *multi);
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+struct ants_pool *ants_multi_choose(struct ants_multi *multi);
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout);
