@@ -27,6 +27,8 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
+ * @ANTS_PAUSE_REFUSED: all shards of a multi refused a task, the first choice
+ *	is @pool, and none is marked yet
  * @ANTS_NR_PAUSE: how many there are
  */
 enum ants_pause_point {
@@ -44,6 +46,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_REFUSED,
 	ANTS_NR_PAUSE,
 };
 

@@ -105,6 +105,8 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
+	/* Nothing marks a shard before the multi is there to be used. */
+	pool->shared_congested = &multi->congested;
 	multi->shards[nr].pool = pool;
 	return 0;
 }

@@ -30,6 +30,8 @@ struct ants_shard {
  * @owner: I: the module that made it
  * @strategy: I
  * @nr_shards: I: length of @shards
+ * @congested: O: 1 from the moment when all shards refused a caller until one of
+ *	them calls back
  * @turn: O: %ANTS_ROUND_ROBIN: counts the choices of each CPU, else NULL
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
  * @config: serialises release, reboot and tune of the whole
@@ -43,6 +45,7 @@ struct ants_multi {
 	struct module *owner;
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
+	atomic_t congested;
 	unsigned int __percpu *turn;
 	unsigned int *shard_of;
 	/* Serialises what is done to all shards. */

@@ -44,7 +44,8 @@ struct ants_multi *__ants_multi_create(struct module *owner,
  *	&ants_attrs.min_workers are totals: each shard gets its part, and the
  *	first ones what is left over. %ANTS_UNLIMITED is no bound for each. Of a
  *	max_blocking that is not 0 each shard gets at least 1. The others are for
- *	each shard.
+ *	each shard. &ants_attrs.room is called once for a caller that all shards
+ *	sent away, with the shard that has room first.
  * @nr_shards: how many pools; most %ANTS_MAX_SHARDS
  * @strategy: which of them is the first choice for a task
  * @...: printf format and arguments of the name: unique among pools and
