@@ -54,11 +54,13 @@ enum ants_pause_point {
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
  * @ANTS_FAIL_THREAD: making a thread
+ * @ANTS_FAIL_PLACE: allocating the place of a shard, for a change of all shards
  * @ANTS_NR_FAIL: how many there are
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
 	ANTS_FAIL_THREAD,
+	ANTS_FAIL_PLACE,
 	ANTS_NR_FAIL,
 };
 

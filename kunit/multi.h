@@ -3,6 +3,8 @@
 #ifndef _ANTS_KUNIT_MULTI_H
 #define _ANTS_KUNIT_MULTI_H
 
+#include <linux/fs.h>
+
 #include "caller.h"
 
 #include "../kernel/multi.h"
@@ -27,6 +29,7 @@ static inline void test_multi_free(struct kunit_resource *res)
 
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	ants_fail_arm(ANTS_FAIL_PLACE, 0);
 	ants_multi_destroy(r->multi);
 }
 
@@ -137,6 +140,42 @@ static inline struct caller *multi_submit_async(struct kunit *test,
 	return call_async(test, do_multi_submit,
 			  multi_call(test, multi, fn, data,
 				     MAX_SCHEDULE_TIMEOUT));
+}
+
+/* What an administrator does. */
+static inline int write_file(const char *file, const char *text)
+{
+	struct file *f;
+	char path[80];
+	ssize_t ret;
+
+	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
+	f = filp_open(path, O_WRONLY, 0);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	ret = kernel_write(f, text, strlen(text), NULL);
+	filp_close(f, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+/* What a file of sysfs says, without its newline. */
+static inline const char *read_file(const char *file)
+{
+	static char text[64];
+	struct file *f;
+	char path[80];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
+	f = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(f))
+		return "cannot be opened";
+	len = kernel_read(f, text, sizeof(text) - 1, NULL);
+	filp_close(f, NULL);
+	if (len <= 0)
+		return "cannot be read";
+	text[len - 1] = '\0';
+	return text;
 }
 
 #endif /* _ANTS_KUNIT_MULTI_H */

@@ -67,6 +67,10 @@ int ants_multi_release(struct ants_multi *multi);
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout);
 int ants_multi_reboot(struct ants_multi *multi);
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
+int ants_multi_set_nice(struct ants_multi *multi, int nice);
+int ants_multi_set_cpumask(struct ants_multi *multi,
+			   const struct cpumask *mask);
 struct ants_pool *ants_multi_choose(struct ants_multi *multi);
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
