@@ -143,6 +143,7 @@ extern const struct subject ants_queue_work_subject;
 extern const struct subject ants_batch_subject;
 extern const struct subject ants_group_subject;
 extern const struct subject ants_multi_subject;
+extern const struct subject ants_full_subject;
 extern const struct subject ants_local_subject;
 extern const struct subject wq_unbound_subject;
 extern const struct subject wq_bound_subject;

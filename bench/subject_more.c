@@ -14,6 +14,7 @@
 
 static struct ants_pool *pool;
 static struct ants_multi *multi;
+static struct completion let_go;
 static const struct body *body;
 
 static struct ants_attrs attrs_of(const struct row *row)
@@ -111,6 +112,11 @@ static int group_submit(struct job *jobs, unsigned int nr)
 	return err;
 }
 
+static void wait_body(void *completion)
+{
+	wait_for_completion(completion);
+}
+
 static int multi_setup(const struct row *row, unsigned int nr,
 		       enum ants_strategy strategy)
 {
@@ -138,6 +144,39 @@ static int multi_submit(struct job *jobs, unsigned int nr)
 	for (; nr; nr--, jobs++)
 		err = ants_multi_submit(multi, body->call, jobs) ?: err;
 	return err;
+}
+
+/* A shard for each of @row->capacity, all of them full. */
+static int full_setup(const struct row *row)
+{
+	int err = multi_setup(row, row->capacity, ANTS_ROUND_ROBIN);
+	unsigned int i;
+
+	init_completion(&let_go);
+	for (i = 0; i < row->capacity && !err; i++)
+		err = ants_multi_submit(multi, wait_body, &let_go);
+	return err;
+}
+
+/* None is accepted: the cost of asking each shard in vain. */
+static int full_submit(struct job *jobs, unsigned int nr)
+{
+	int err = 0;
+
+	for (; nr; nr--, jobs++)
+		if (ants_multi_try_submit(multi, body->call, jobs) != -EAGAIN)
+			err = -EIO;
+	return err;
+}
+
+static void full_flush(void)
+{
+}
+
+static void full_teardown(void)
+{
+	complete_all(&let_go);
+	ants_multi_destroy(multi);
 }
 
 static void multi_flush(void)
@@ -184,6 +223,15 @@ const struct subject ants_multi_subject = {
 	.submit = multi_submit,
 	.flush = multi_flush,
 	.teardown = multi_teardown,
+};
+
+const struct subject ants_full_subject = {
+	.name = "ants_multi_full",
+	.bounded = true,
+	.setup = full_setup,
+	.submit = full_submit,
+	.flush = full_flush,
+	.teardown = full_teardown,
 };
 
 const struct subject ants_local_subject = {

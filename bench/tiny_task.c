@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * tiny_task: many empty tasks from one submitter. What is left is the cost of
- * handing them over and getting to them.
+ * handing them over and getting to them; of full shards, that of being refused
+ * by as many of them as the capacity says.
  */
 #include <linux/math64.h>
 
@@ -56,6 +57,9 @@ static const struct row rows[] = {
 	{ &ants_group_subject, 16, 256 },
 	{ &ants_multi_subject, 256 },
 	{ &ants_multi_subject, 1024 },
+	{ &ants_full_subject, 1 },
+	{ &ants_full_subject, 4 },
+	{ &ants_full_subject, 16 },
 };
 
 static u64 measure(struct row *row)

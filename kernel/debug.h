@@ -28,6 +28,8 @@ struct ants_pool;
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
  * @ANTS_PAUSE_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
+ * @ANTS_PAUSE_REFUSED: all shards of a multi refused a task, the first choice
+ *	is @pool, and none is marked yet
  * @ANTS_NR_PAUSE: how many there are
  */
 enum ants_pause_point {
@@ -46,6 +48,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
 	ANTS_PAUSE_CANCEL,
+	ANTS_PAUSE_REFUSED,
 	ANTS_NR_PAUSE,
 };
 
@@ -53,11 +56,13 @@ enum ants_pause_point {
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
  * @ANTS_FAIL_THREAD: making a thread
+ * @ANTS_FAIL_PLACE: allocating the place of a shard, for a change of all shards
  * @ANTS_NR_FAIL: how many there are
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
 	ANTS_FAIL_THREAD,
+	ANTS_FAIL_PLACE,
 	ANTS_NR_FAIL,
 };
 

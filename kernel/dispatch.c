@@ -273,14 +273,25 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	}
 }
 
+/*
+ * A caller that all shards of a multi sent away is called back once: by the
+ * first shard that takes the flag which they share.
+ */
+static bool take_shared(struct ants_pool *pool)
+{
+	return pool->congested_all && atomic_xchg(pool->shared_congested, 0);
+}
+
 /* Those who were sent away hear of it once nobody is before them. */
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
 	if (!ants_has_room(pool))
 		return;
+	if (take_shared(pool) || pool->congested)
+		kick->todo |= ANTS_TODO_ROOM;
 	pool->congested = false;
-	kick->todo |= ANTS_TODO_ROOM;
+	pool->congested_all = false;
 }
 
 /* One more round of grants, with a hold of the lock of its own. */

@@ -193,7 +193,7 @@ static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_kick *kick)
 {
 	ants_grant(pool, kick);
-	if (unlikely(pool->congested))
+	if (unlikely(pool->congested || pool->congested_all))
 		ants_call_back(pool, kick);
 }
 

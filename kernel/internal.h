@@ -6,7 +6,7 @@
  * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
  * which call each other), affine, dispatch, timer, worker, wait, submit, invoke,
  * delayed, join, work, work_wait, work_cancel, stats, call, each, group, upkeep,
- * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * flush, release, tune, place, pool, multi (local, config, set, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_kick_upkeep() and
  * ants_work_init(), and for pool and multi, which make their files in sysfs.

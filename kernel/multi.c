@@ -35,12 +35,40 @@ static struct ants_multi *multi_alloc(struct module *owner,
 	multi->owner = owner;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
-	/* The first submit goes to the first shard. */
-	atomic_set(&multi->next, -1);
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
 	kobject_init(&multi->kobj, &ants_multi_ktype);
 	return multi;
+}
+
+/*
+ * Each CPU counts its choices by itself, so that no submit writes what another
+ * CPU reads. CPU n begins with shard n, lest all CPUs march in step.
+ */
+static int init_turns(struct ants_multi *multi)
+{
+	unsigned int cpu;
+
+	multi->turn = alloc_percpu(unsigned int);
+	if (!multi->turn)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		per_cpu(*multi->turn, cpu) = cpu - 1;
+	return 0;
+}
+
+/* What the strategy needs. @allowed: the CPUs of the threads, %NULL if all. */
+static int init_strategy(struct ants_multi *multi,
+			 const struct cpumask *allowed)
+{
+	switch (multi->strategy) {
+	case ANTS_ROUND_ROBIN:
+		return init_turns(multi);
+	case ANTS_LOCAL:
+		return ants_local_init(multi, allowed);
+	default:
+		return 0;
+	}
 }
 
 /* A shard's name is the multi's, a slash and its number. */
@@ -77,6 +105,8 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
+	/* Nothing marks a shard before the multi is there to be used. */
+	pool->shared_congested = &multi->congested;
 	multi->shards[nr].pool = pool;
 	return 0;
 }
@@ -182,9 +212,8 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	va_start(args, fmt);
 	err = set_name(multi, fmt, args);
 	va_end(args);
-	if (!err && strategy == ANTS_LOCAL)
-		err = ants_local_init(multi, total.cpumask);
-	err = err ?: publish(multi, &total);
+	err = err ?: init_strategy(multi, total.cpumask) ?:
+	      publish(multi, &total);
 	if (err) {
 		kobject_put(&multi->kobj);
 		return ERR_PTR(err);
@@ -234,6 +263,7 @@ void ants_multi_free(struct kobject *kobj)
 {
 	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
 
+	free_percpu(multi->turn);
 	kfree(multi->shard_of);
 	kfree(multi);
 	ants_live_put();
@@ -258,7 +288,7 @@ EXPORT_SYMBOL_GPL(ants_multi_nr_shards);
  *
  * The pool ends with the multi. It takes tasks, too, and can be tuned; but
  * ants_release(), ants_release_timeout(), ants_reboot() and ants_pool_destroy()
- * return -EPERM.
+ * return -EPERM. ants_multi_choose() gives the shard for a task.
  *
  * Context: Any context.
  * Return: the pool, or ERR_PTR(-ERANGE): there is no such shard.

@@ -12,15 +12,20 @@
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
+
+struct ants_place;
 
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @was: M: its capacity before a tune that may be taken back
+ * @was: M: its share of a total before a change that may be taken back
+ * @place: M: what its workers are to take up, once all shards have one
  */
 struct ants_shard {
 	struct ants_pool *pool;
 	unsigned int was;
+	struct ants_place *place;
 };
 
 /**
@@ -29,9 +34,11 @@ struct ants_shard {
  * @owner: I: the module that made it
  * @strategy: I
  * @nr_shards: I: length of @shards
- * @next: O: counts the submits of %ANTS_ROUND_ROBIN
+ * @congested: O: 1 from the moment when all shards refused a caller until one of
+ *	them calls back
+ * @turn: O: %ANTS_ROUND_ROBIN: counts the choices of each CPU, else NULL
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
- * @config: serialises release, reboot and tune of the whole
+ * @config: serialises release, reboot and every change of the whole
  * @generation: M: how often it was found empty, to be opened again
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_multis
@@ -42,7 +49,8 @@ struct ants_multi {
 	struct module *owner;
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
-	atomic_t next;
+	atomic_t congested;
+	unsigned int __percpu *turn;
 	unsigned int *shard_of;
 	/* Serialises what is done to all shards. */
 	struct mutex config;
@@ -89,7 +97,15 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 struct ants_pool *ants_multi_own(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
+int ants_multi_lock_killable(struct ants_multi *multi);
+void ants_multi_unlock(struct ants_multi *multi);
+
+/* multi_set.c: with multi->config held, for all shards or none */
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
+int __ants_multi_set_nice(struct ants_multi *multi, int nice);
+int __ants_multi_set_cpumask(struct ants_multi *multi,
+			     const struct cpumask *mask);
 
 /* multi.c */
 void __ants_multi_destroy(struct ants_multi *multi);

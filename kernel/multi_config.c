@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done to all shards of a multi: closing, opening again, flushing, and
- * spreading a capacity. One after another, with multi->config held; a shard of
- * its own is never released or opened.
+ * What is done to all shards of a multi: closing, opening again and flushing.
+ * One after another, with multi->config held; a shard of its own is never
+ * released or opened.
  */
 #include "internal.h"
 #include "multi.h"
@@ -42,7 +42,7 @@ static void leave(struct ants_multi *multi)
 	ants_caller_leave(multi->shards[0].pool);
 }
 
-static int lock_killable(struct ants_multi *multi)
+int ants_multi_lock_killable(struct ants_multi *multi)
 {
 	enter(multi);
 	if (!mutex_lock_killable(&multi->config))
@@ -51,7 +51,7 @@ static int lock_killable(struct ants_multi *multi)
 	return -EINTR;
 }
 
-static void unlock(struct ants_multi *multi)
+void ants_multi_unlock(struct ants_multi *multi)
 {
 	mutex_unlock(&multi->config);
 	leave(multi);
@@ -217,11 +217,11 @@ int ants_multi_reboot(struct ants_multi *multi)
 {
 	int err;
 
-	err = lock_killable(multi);
+	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = reboot_all(multi);
-	unlock(multi);
+	ants_multi_unlock(multi);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_multi_reboot);
@@ -272,114 +272,3 @@ int ants_multi_flush(struct ants_multi *multi)
 	return ants_multi_flush_timeout(multi, MAX_SCHEDULE_TIMEOUT);
 }
 EXPORT_SYMBOL_GPL(ants_multi_flush);
-
-/* With all of them held nobody changes a bound that was looked at. */
-static void lock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-	unsigned int i;
-
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		mutex_lock_nest_lock(&pool->config, &multi->config);
-}
-
-static void unlock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-	unsigned int i;
-
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		mutex_unlock(&pool->config);
-}
-
-static int check_shares(const struct ants_multi *multi, unsigned int capacity)
-{
-	struct ants_pool *pool;
-	unsigned int i;
-	int err = 0;
-
-	if (capacity < multi->nr_shards)
-		return -EINVAL;
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		err = err ?: ants_check_bounds(ants_capacity_share(multi,
-								   capacity, i),
-					       pool->queue_depth,
-					       pool->min_workers, pool->flags);
-	return err;
-}
-
-/* Those that grow, which may fail: then they get back what they had. */
-static int grow_shards(struct ants_multi *multi, unsigned int capacity)
-{
-	struct ants_shard *shard;
-	unsigned int i, share;
-	int err;
-
-	for (i = 0; i < multi->nr_shards; i++) {
-		shard = &multi->shards[i];
-		shard->was = shard->pool->capacity;
-		share = ants_capacity_share(multi, capacity, i);
-		err = share < shard->was ? 0 : __ants_tune(shard->pool, share);
-		if (!err)
-			continue;
-		while (i--) {
-			shard = &multi->shards[i];
-			__ants_tune(shard->pool, shard->was);
-		}
-		return err;
-	}
-	return 0;
-}
-
-/* The others. With bounds that were checked a shrink does not fail. */
-static void shrink_shards(struct ants_multi *multi, unsigned int capacity)
-{
-	struct ants_pool *pool;
-	unsigned int i, share;
-
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		share = ants_capacity_share(multi, capacity, i);
-		if (share < pool->capacity)
-			WARN_ON_ONCE(__ants_tune(pool, share));
-	}
-}
-
-int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
-{
-	int err;
-
-	lockdep_assert_held(&multi->config);
-	lock_shards(multi);
-	err = check_shares(multi, capacity) ?: grow_shards(multi, capacity);
-	if (!err)
-		shrink_shards(multi, capacity);
-	unlock_shards(multi);
-	return err;
-}
-
-/**
- * ants_multi_tune() - change the capacity of a multi
- * @multi: the multi; released ones, too
- * @capacity: the new total, or %ANTS_UNLIMITED for each shard
- *
- * Spreads it anew, as ants_multi_create() did, whatever capacities single
- * shards were given meanwhile. Each shard changes as by ants_tune().
- *
- * Context: Process context. May sleep.
- * Return: 0. -EINVAL: below the number of shards, a share below
- * &ants_attrs.min_workers of its shard, a share beyond INT_MAX, or no bound for
- * %ANTS_PREALLOC. -ENOMEM: the threads of such shards cannot be made. -EINTR:
- * the caller is being killed. In error each shard has the capacity it had.
- */
-int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
-{
-	int err;
-
-	err = lock_killable(multi);
-	if (err)
-		return err;
-	err = __ants_multi_tune(multi, capacity);
-	unlock(multi);
-	return err;
-}
-EXPORT_SYMBOL_GPL(ants_multi_tune);

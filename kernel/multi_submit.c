@@ -32,10 +32,28 @@ static unsigned int choose(struct ants_multi *multi)
 	case ANTS_LOCAL:
 		return multi->shard_of[raw_smp_processor_id()];
 	default:
-		return (unsigned int)atomic_inc_return(&multi->next) %
-		       multi->nr_shards;
+		return this_cpu_inc_return(*multi->turn) % multi->nr_shards;
 	}
 }
+
+/**
+ * ants_multi_choose() - the shard that suits a task of the caller's best
+ * @multi: the multi
+ *
+ * What ants_multi_submit() begins with, for all that a pool takes and a multi
+ * does not: work items, delayed ones, calls, loops, groups, batches, priorities.
+ * The pool ends with the multi. The answer is true for one moment, and promises
+ * no place: a call on a shard that is full waits there or is refused there, and
+ * no other shard is tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
+ *
+ * Context: Any context but NMI.
+ * Return: the shard; a closed one if the multi is released.
+ */
+struct ants_pool *ants_multi_choose(struct ants_multi *multi)
+{
+	return multi->shards[choose(multi)].pool;
+}
+EXPORT_SYMBOL_GPL(ants_multi_choose);
 
 /* The other shards in turn, each once. One that is closed ends it. */
 static __always_inline int
@@ -61,9 +79,49 @@ static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
 	return ants_submit_attempt(pool, fn, data, false);
 }
 
+/*
+ * Marks a shard that refused the caller a moment ago. If it has room by now no
+ * event may follow, so its timer calls back.
+ */
+static void mark_congested(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock_any(pool, &kick);
+	if (!pool->released) {
+		pool->congested_all = true;
+		if (ants_has_room(pool))
+			ants_timer_arm(pool, jiffies + 1);
+	}
+	ants_unlock_any(pool, &kick);
+}
+
+/*
+ * All shards refused; @pool says so for them, and counts it. Whichever has room
+ * first takes the flag and calls back. The flag is set before the first mark, so
+ * that whoever finds a mark of this refusal finds the flag, or somebody took it
+ * after the refusal. A mark that outlives its flag leads to nothing.
+ */
+static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
+{
+	struct ants_kick kick;
+	unsigned int i;
+
+	ants_lock_any(pool, &kick);
+	pool->rejected++;
+	ants_unlock_any(pool, &kick);
+	if (err != -EAGAIN || !pool->room_cb)
+		return err;
+	ants_pause(ANTS_PAUSE_REFUSED, pool);
+	atomic_set(&multi->congested, 1);
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		mark_congested(pool);
+	return err;
+}
+
 /* How a caller waits, or does not, when all shards are full. */
-typedef int (*last_resort_t)(struct ants_pool *pool, ants_fn_t fn, void *data,
-			     unsigned long timeout);
+typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
+			     ants_fn_t fn, void *data, unsigned long timeout);
 
 /*
  * Shard @nr is full, and the caller counted in there, so that no shard is freed
@@ -78,15 +136,27 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	int err = try_others(multi, nr, fn, data, attempt_once);
 
 	if (err == -EAGAIN)
-		err = last(ants_multi_own(multi) ?: pool, fn, data, timeout);
+		err = last(multi, ants_multi_own(multi) ?: pool, fn, data,
+			   timeout);
 	ants_caller_leave(pool);
 	return err;
 }
 
-static int wait_as_configured(struct ants_pool *pool, ants_fn_t fn, void *data,
-			      unsigned long unused)
+static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
+			      ants_fn_t fn, void *data, unsigned long unused)
 {
-	return ants_submit(pool, fn, data);
+	int err;
+
+	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		return ants_submit(pool, fn, data);
+	err = ants_submit_attempt(pool, fn, data, false);
+	return err && err != -ESHUTDOWN ? refuse(multi, pool, err) : err;
+}
+
+static int wait_for_place(struct ants_multi *multi, struct ants_pool *pool,
+			  ants_fn_t fn, void *data, unsigned long timeout)
+{
+	return ants_submit_timeout(pool, fn, data, timeout);
 }
 
 /**
@@ -97,9 +167,11 @@ static int wait_as_configured(struct ants_pool *pool, ants_fn_t fn, void *data,
  *
  * The strategy says which shard. If it is full each other one is tried; if all
  * are, the caller waits for a place in the first choice, unless that is
- * %ANTS_NONBLOCKING. A task of the multi waits in its own shard. Who waits is
- * not moved to a shard that has room earlier. Tasks start in the order in which
- * their shard accepted them.
+ * %ANTS_NONBLOCKING. A task of the multi waits in its own shard. A caller that
+ * waits is not moved to a shard that has room earlier. Tasks start in the order
+ * in which their shard accepted them. A caller that all shards refused with
+ * -EAGAIN is called back by whichever has room first: &ants_attrs.room is called
+ * once, with that shard.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
@@ -155,8 +227,7 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, timeout,
-				ants_submit_timeout);
+	return submit_elsewhere(multi, nr, fn, data, timeout, wait_for_place);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
@@ -179,15 +250,14 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
-	int err;
+	int err, others;
 
 	if (unlikely(!fn))
 		return -EINVAL;
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	err = try_others(multi, nr, fn, data, ants_try_attempt);
-	/* Once more: who refuses for all of them counts it. */
-	return err == -EAGAIN ? ants_try_submit(pool, fn, data) : err;
+	others = try_others(multi, nr, fn, data, ants_try_attempt);
+	return others == -EAGAIN ? refuse(multi, pool, err) : others;
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);

@@ -15,6 +15,21 @@ static struct ants_multi *to_multi(struct kobject *kobj)
 	return container_of(kobj, struct ants_multi, kobj);
 }
 
+/* One change of all shards, after the ones before it. */
+static ssize_t change(struct ants_multi *multi, size_t count,
+		      unsigned int value,
+		      int (*set)(struct ants_multi *multi, unsigned int value))
+{
+	int err;
+
+	err = mutex_lock_interruptible(&multi->config);
+	if (err)
+		return err;
+	err = set(multi, value);
+	mutex_unlock(&multi->config);
+	return err ?: count;
+}
+
 static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
@@ -24,18 +39,110 @@ static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
-	struct ants_multi *multi = to_multi(kobj);
 	unsigned int capacity;
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	if (err)
-		return err;
+	return err ?: change(to_multi(kobj), count, capacity,
+			     __ants_multi_tune);
+}
+
+static ssize_t queue_depth_show(struct kobject *kobj,
+				struct kobj_attribute *attr, char *buf)
+{
+	const struct ants_multi *multi = to_multi(kobj);
+	struct ants_pool *pool;
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		sum += READ_ONCE(pool->queue_depth);
+	return sysfs_emit(buf, "%llu\n", sum);
+}
+
+static ssize_t queue_depth_store(struct kobject *kobj,
+				 struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	unsigned int depth;
+	int err;
+
+	err = kstrtouint(buf, 0, &depth);
+	return err ?: change(to_multi(kobj), count, depth,
+			     __ants_multi_set_queue_depth);
+}
+
+/* That of the first shard; others differ if they were changed by themselves. */
+static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	struct ants_pool *pool = to_multi(kobj)->shards[0].pool;
+	int nice;
+
+	raw_spin_lock_irq(&pool->lock);
+	nice = pool->place->nice;
+	raw_spin_unlock_irq(&pool->lock);
+	return sysfs_emit(buf, "%d\n", nice);
+}
+
+static int set_nice(struct ants_multi *multi, unsigned int value)
+{
+	return __ants_multi_set_nice(multi, value);
+}
+
+static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	int nice, err;
+
+	err = kstrtoint(buf, 0, &nice);
+	return err ?: change(to_multi(kobj), count, nice, set_nice);
+}
+
+/* Where threads of any shard may run. */
+static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	const struct ants_multi *multi = to_multi(kobj);
+	struct ants_pool *pool;
+	cpumask_var_t mask;
+	unsigned int i;
+	ssize_t len;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		raw_spin_lock_irq(&pool->lock);
+		cpumask_or(mask, mask, ants_place_cpus(pool->place));
+		raw_spin_unlock_irq(&pool->lock);
+	}
+	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
+	free_cpumask_var(mask);
+	return len;
+}
+
+static int set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
+{
+	int err;
+
 	err = mutex_lock_interruptible(&multi->config);
 	if (err)
 		return err;
-	err = __ants_multi_tune(multi, capacity);
+	err = __ants_multi_set_cpumask(multi, mask);
 	mutex_unlock(&multi->config);
+	return err;
+}
+
+static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	cpumask_var_t mask;
+	int err;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	err = cpulist_parse(buf, mask) ?: set_cpumask(to_multi(kobj), mask);
+	free_cpumask_var(mask);
 	return err ?: count;
 }
 
@@ -69,19 +176,35 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
+static struct kobj_attribute queue_depth_attr = __ATTR_RW(queue_depth);
+static struct kobj_attribute nice_attr = __ATTR_RW(nice);
+static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
 static struct kobj_attribute nr_shards_attr = __ATTR_RO(nr_shards);
 static struct kobj_attribute strategy_attr = __ATTR_RO(strategy);
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 
 static struct attribute *multi_attrs[] = {
 	&capacity_attr.attr,
+	&queue_depth_attr.attr,
+	&nice_attr.attr,
+	&cpulist_attr.attr,
 	&nr_shards_attr.attr,
 	&strategy_attr.attr,
 	&state_attr.attr,
 	NULL
 };
 
+/* The CPUs of local shards are decided when the multi is made. */
+static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	if (attr == &cpulist_attr.attr &&
+	    to_multi(kobj)->strategy == ANTS_LOCAL)
+		return 0444;
+	return attr->mode;
+}
+
 static const struct attribute_group multi_group = {
+	.is_visible = mode_of,
 	.attrs = multi_attrs,
 };
 

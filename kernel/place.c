@@ -22,20 +22,28 @@ void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
 	ants_kick_upkeep(pool, kick);
 }
 
-static int change_place(struct ants_pool *pool, int nice,
-			const struct cpumask *cpus)
+/* Let the workers take up @place, which is the pool's from here on. */
+void ants_place_change(struct ants_pool *pool, struct ants_place *place)
 {
-	struct ants_place *place = ants_place_alloc(nice, cpus, pool->node);
 	struct ants_kick kick;
 
-	if (!place)
-		return -ENOMEM;
+	lockdep_assert_held(&pool->config);
 	ants_lock(pool, &kick);
 	swap(pool->place, place);
 	pool->stranded = false;
 	ants_misplace(pool, &kick);
 	ants_unlock(pool, &kick);
 	ants_place_put(place);
+}
+
+static int change_place(struct ants_pool *pool, int nice,
+			const struct cpumask *cpus)
+{
+	struct ants_place *place = ants_place_alloc(nice, cpus, pool->node);
+
+	if (!place)
+		return -ENOMEM;
+	ants_place_change(pool, place);
 	return 0;
 }
 

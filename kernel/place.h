@@ -54,6 +54,7 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 /* place.c: with pool->config held, but for ants_misplace() */
 int __ants_set_nice(struct ants_pool *pool, int nice);
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
+void ants_place_change(struct ants_pool *pool, struct ants_place *place);
 void ants_misplace(struct ants_pool *pool, struct ants_kick *kick);
 
 /* hotplug.c: CPUs that come and go */

@@ -280,6 +280,8 @@ struct ants_fifo {
  * @nr_waiting: L: length of both
  * @has_late: L: @late is not empty
  * @congested: L: a caller was sent away; @room is to be called
+ * @congested_all: L: a caller was sent away by all shards of the multi, this one
+ *	included
  * @nested: L: FIFO of those of them that a task of the same pool waits in
  * @nr_nested: L: length of @nested
  * @workers: L: every worker that started and has not left
@@ -309,6 +311,8 @@ struct ants_fifo {
  * @worker_init: I: see struct ants_attrs, as the following ones
  * @worker_exit: I
  * @room_cb: I
+ * @shared_congested: I: of a shard: 1 from the moment when all shards refused a
+ *	caller until one of them calls back; NULL outside a multi
  * @private: I
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @place: C: where the workers run
@@ -396,6 +400,7 @@ struct ants_pool {
 			unsigned int nr_waiting;
 			bool has_late;
 			bool congested;
+			bool congested_all;
 		};
 		u64 heed;
 	};
@@ -428,6 +433,7 @@ struct ants_pool {
 	void *(*worker_init)(struct ants_pool *pool);
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	void (*room_cb)(struct ants_pool *pool);
+	atomic_t *shared_congested;
 	void *private;
 	int node;
 	struct ants_place *place;

@@ -144,6 +144,7 @@ static void reopen(struct ants_pool *pool)
 	pool->released = false;
 	pool->generation++;
 	pool->congested = false;
+	pool->congested_all = false;
 	pool->backoff = 0;
 	ants_update_room(pool);
 	raw_spin_unlock_irq(&pool->lock);

@@ -3,9 +3,20 @@
 #ifndef _ANTS_KUNIT_MULTI_H
 #define _ANTS_KUNIT_MULTI_H
 
+#include <linux/fs.h>
+
 #include "caller.h"
 
 #include "../kernel/multi.h"
+
+/*
+ * Each CPU takes turns by itself, so that whoever expects an order of shards
+ * stays on one CPU. CPU 0 begins with shard 0.
+ */
+static inline void stay_on_cpu(unsigned int cpu)
+{
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+}
 
 /* A multi that outlives its test for no longer than its gates are closed. */
 struct multi_res {
@@ -18,6 +29,7 @@ static inline void test_multi_free(struct kunit_resource *res)
 
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	ants_fail_arm(ANTS_FAIL_PLACE, 0);
 	ants_multi_destroy(r->multi);
 }
 
@@ -31,6 +43,8 @@ static inline struct multi_res *test_multi_res(struct kunit *test,
 	struct multi_res *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, r);
+	if (strategy == ANTS_ROUND_ROBIN)
+		stay_on_cpu(0);
 	r->multi = ants_multi_create(attrs, nr_shards, strategy, "%s", name);
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(r->multi), "multi %s: %ld", name,
 			       PTR_ERR(r->multi));
@@ -93,6 +107,8 @@ static inline int do_multi_submit(void *arg)
 {
 	struct multi_call *call = arg;
 
+	if (call->multi->strategy == ANTS_ROUND_ROBIN)
+		stay_on_cpu(0);
 	return call->timeout == MAX_SCHEDULE_TIMEOUT ?
 	       ants_multi_submit(call->multi, call->fn, call->data) :
 	       ants_multi_submit_timeout(call->multi, call->fn, call->data,
@@ -124,6 +140,42 @@ static inline struct caller *multi_submit_async(struct kunit *test,
 	return call_async(test, do_multi_submit,
 			  multi_call(test, multi, fn, data,
 				     MAX_SCHEDULE_TIMEOUT));
+}
+
+/* What an administrator does. */
+static inline int write_file(const char *file, const char *text)
+{
+	struct file *f;
+	char path[80];
+	ssize_t ret;
+
+	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
+	f = filp_open(path, O_WRONLY, 0);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	ret = kernel_write(f, text, strlen(text), NULL);
+	filp_close(f, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+/* What a file of sysfs says, without its newline. */
+static inline const char *read_file(const char *file)
+{
+	static char text[64];
+	struct file *f;
+	char path[80];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
+	f = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(f))
+		return "cannot be opened";
+	len = kernel_read(f, text, sizeof(text) - 1, NULL);
+	filp_close(f, NULL);
+	if (len <= 0)
+		return "cannot be read";
+	text[len - 1] = '\0';
+	return text;
 }
 
 #endif /* _ANTS_KUNIT_MULTI_H */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sharded pools: what is done to all shards, all of them or none. */
-#include <linux/fs.h>
 #include <linux/module.h>
 
 #include "multi.h"
@@ -75,22 +74,6 @@ static void tune_grants_waiters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).waiting, 0);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, caller_result(test, waiter[i]), 0);
-}
-
-/* What an administrator does. */
-static int write_file(const char *file, const char *text)
-{
-	struct file *f;
-	char path[80];
-	ssize_t ret;
-
-	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
-	f = filp_open(path, O_WRONLY, 0);
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	ret = kernel_write(f, text, strlen(text), NULL);
-	filp_close(f, NULL);
-	return ret < 0 ? ret : 0;
 }
 
 /* One shard has more min_workers than it would get: none changes. */

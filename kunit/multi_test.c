@@ -176,6 +176,7 @@ static void ten_by_five_local(struct kunit *test)
 	ten_by_five(test, ANTS_LOCAL);
 }
 
+/* On one CPU. */
 static void round_robin_takes_turns(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6, .queue_depth = 6 };
@@ -338,6 +339,7 @@ static void nested_task(void *data)
 	struct nested *n = data;
 
 	gate_task(&n->gate);
+	stay_on_cpu(0);
 	n->result = ants_multi_submit(n->multi, count_task, &n->ran);
 	atomic_inc(&n->gate.passed);
 }

@@ -68,21 +68,34 @@ static int make_busy_pool(void)
 }
 
 /* Three shards that share four threads, 64 pending tasks and the name. */
-static int make_multi(void)
+static int make_shards(enum ants_strategy strategy)
 {
 	struct ants_attrs attrs = { .capacity = 4, .queue_depth = 64 };
 
-	multi = ants_multi_create(&attrs, 3, ANTS_ROUND_ROBIN, "client");
+	multi = ants_multi_create(&attrs, 3, strategy, "client");
 	return PTR_ERR_OR_ZERO(multi);
 }
 
+static int make_multi(void)
+{
+	return make_shards(ANTS_ROUND_ROBIN);
+}
+
+static int make_local_multi(void)
+{
+	return make_shards(ANTS_LOCAL);
+}
+
+/* Each CPU takes turns by itself: on one of them all shards get as many. */
 static int make_busy_multi(void)
 {
 	unsigned int nr = tasks;
 	int err = make_multi();
 
+	migrate_disable();
 	while (nr-- && !err)
 		err = ants_multi_submit(multi, held, NULL);
+	migrate_enable();
 	return err;
 }
 
@@ -215,6 +228,7 @@ static const struct behaviour behaviours[] = {
 	{ "stop_forget", block_submitter, stop_then_forget },
 	{ "chain", start_chain, do_nothing },
 	{ "multi", make_busy_multi, destroy_multi },
+	{ "multi_local", make_local_multi, destroy_multi },
 	{ "multi_forget", make_multi, do_nothing },
 	{ "multi_forget_busy", make_busy_multi, do_nothing },
 };

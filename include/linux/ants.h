@@ -128,8 +128,9 @@ enum ants_flags {
  * @worker_exit: called in each thread after its last task, with what
  *	@worker_init returned; NULL = none
  * @room: called when there is room again after a caller was sent away with
- *	-EAGAIN, once. In an RCU read section, in process context or a softirq;
- *	may not sleep, may use ants_try_submit(). NULL = none
+ *	-EAGAIN, once; on a multi, when any shard has room. In an RCU read
+ *	section, in process context or a softirq; may not sleep, may use
+ *	ants_try_submit(). NULL = none
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */

@@ -15,7 +15,7 @@
 
 /**
  * enum ants_strategy - which shard is the first choice for a task
- * @ANTS_ROUND_ROBIN: the one after the last
+ * @ANTS_ROUND_ROBIN: the one after the last; each CPU takes turns by itself
  * @ANTS_LEAST_TASKS: the one with the fewest tasks that run or are pending;
  *	idle threads do not count
  * @ANTS_LOCAL: that of the caller's CPU. CPUs are spread over the shards in
@@ -44,7 +44,8 @@ struct ants_multi *__ants_multi_create(struct module *owner,
  *	&ants_attrs.min_workers are totals: each shard gets its part, and the
  *	first ones what is left over. %ANTS_UNLIMITED is no bound for each. Of a
  *	max_blocking that is not 0 each shard gets at least 1. The others are for
- *	each shard.
+ *	each shard. &ants_attrs.room is called once for a caller that all shards
+ *	sent away, with the shard that has room first.
  * @nr_shards: how many pools; most %ANTS_MAX_SHARDS
  * @strategy: which of them is the first choice for a task
  * @...: printf format and arguments of the name: unique among pools and
@@ -66,6 +67,11 @@ int ants_multi_release(struct ants_multi *multi);
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout);
 int ants_multi_reboot(struct ants_multi *multi);
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
+int ants_multi_set_nice(struct ants_multi *multi, int nice);
+int ants_multi_set_cpumask(struct ants_multi *multi,
+			   const struct cpumask *mask);
+struct ants_pool *ants_multi_choose(struct ants_multi *multi);
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout);

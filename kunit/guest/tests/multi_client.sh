@@ -45,6 +45,43 @@ refused()
 	! echo "$1" >$MULTI/capacity
 }
 
+# sets FILE TEXT: for the whole and each shard
+sets()
+{
+	echo "$2" >"$MULTI/$1" && reads "$1" "$2" && reads "shard0/$1" "$2" &&
+		reads "shard1/$1" "$2" && reads "shard2/$1" "$2"
+}
+
+# depths TOTAL FIRST SECOND THIRD
+depths()
+{
+	reads queue_depth "$1" && reads shard0/queue_depth "$2" &&
+		reads shard1/queue_depth "$3" && reads shard2/queue_depth "$4"
+}
+
+cpus()
+{
+	echo "$1" >$MULTI/cpulist && reads cpulist "$1" &&
+		! cat $MULTI/shard?/cpu* | grep -v "^$1\$"
+}
+
+# keeps FILE TEXT: what is refused changes nothing
+keeps()
+{
+	before=$(cat "$MULTI/$1")
+	! echo "$2" >"$MULTI/$1" && reads "$1" "$before"
+}
+
+# the threads' CPUs were decided when it was made
+local_files()
+{
+	list=$(cat /sys/devices/system/cpu/possible)
+	reads strategy local && reads cpulist "$list" &&
+		[ "$(stat -c %a $MULTI/cpulist)" = 444 ] &&
+		[ "$(stat -c %a $MULTI/nice)" = 644 ] && keeps cpulist 0 &&
+		sets nice 3
+}
+
 gone()
 {
 	! loaded ants_client && [ ! -e $MULTI ] &&
@@ -63,7 +100,7 @@ files()
 {
 	list=$(cd $MULTI && echo *)
 	echo "$list"
-	[ "$list" = "capacity nr_shards shard0 shard1 shard2 state stats strategy" ] &&
+	[ "$list" = "capacity cpulist nice nr_shards queue_depth shard0 shard1 shard2 state stats strategy" ] &&
 		[ "$(ls $MULTI/stats)" = "$(ls $POOLS/system/stats)" ] &&
 		[ "$(ls $MULTI/shard1)" = "$(ls $POOLS/system)" ]
 }
@@ -79,7 +116,7 @@ waits()
 	wait_for "grep -q unload_notify /proc/$going/stack" 60 && done_is 0
 }
 
-plan 25
+plan 33
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
@@ -101,7 +138,19 @@ check "one shard by itself" capacities 12 4 5 3
 check "what is refused changes nothing" eval "refused 2 && refused 0 && refused x && refused 2147483648 && capacities 12 4 5 3"
 echo max >$MULTI/capacity
 check "no bound for each" capacities max max max max
+echo 65 >$MULTI/queue_depth
+check "a queue depth is spread" depths 65 22 22 21
+echo 5 >$MULTI/shard1/queue_depth
+check "one shard by itself" depths 48 22 5 21
+check "a nice value is that of all shards" sets nice -4
+check "CPUs are those of all shards" cpus 1
+check "what is refused changes nothing" eval "keeps queue_depth -1 && keeps queue_depth 2147483648 && keeps nice 20 && keeps cpulist 4096"
 ctl let
+check "unloads" rmmod ants_client
+check "nothing is left" gone
+
+load act=multi_local
+check "local shards keep their CPUs" local_files
 check "unloads" rmmod ants_client
 check "nothing is left" gone
 

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Changing all shards of a live multi: what can fail is done for each of them
+ * before it takes effect in any, or is taken back.
+ */
+#include "internal.h"
+#include "multi.h"
+
+/* With all of them held nobody changes a bound that was looked at. */
+static void lock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		mutex_lock_nest_lock(&pool->config, &multi->config);
+}
+
+static void unlock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		mutex_unlock(&pool->config);
+}
+
+/**
+ * struct quota - a bound of which each shard has its share
+ * @get: the share that a shard has
+ * @check: 0 if it may have another one, or -EINVAL
+ * @set: gives it another one. After a good check only growing can fail.
+ */
+struct quota {
+	unsigned int (*get)(const struct ants_pool *pool);
+	int (*check)(const struct ants_pool *pool, unsigned int share);
+	int (*set)(struct ants_pool *pool, unsigned int share);
+};
+
+static int check_shares(const struct ants_multi *multi,
+			const struct quota *quota, unsigned int total)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		err = err ?: quota->check(pool, ants_capacity_share(multi,
+								    total, i));
+	return err;
+}
+
+/* Those that grow, which may fail: then they get back what they had. */
+static int grow_shards(struct ants_multi *multi, const struct quota *quota,
+		       unsigned int total)
+{
+	struct ants_shard *shard;
+	unsigned int i, share;
+	int err;
+
+	for (i = 0; i < multi->nr_shards; i++) {
+		shard = &multi->shards[i];
+		shard->was = quota->get(shard->pool);
+		share = ants_capacity_share(multi, total, i);
+		err = share < shard->was ? 0 : quota->set(shard->pool, share);
+		if (!err)
+			continue;
+		while (i--) {
+			shard = &multi->shards[i];
+			quota->set(shard->pool, shard->was);
+		}
+		return err;
+	}
+	return 0;
+}
+
+/* The others. With shares that were checked a shrink does not fail. */
+static void shrink_shards(struct ants_multi *multi, const struct quota *quota,
+			  unsigned int total)
+{
+	struct ants_pool *pool;
+	unsigned int i, share;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		share = ants_capacity_share(multi, total, i);
+		if (share < quota->get(pool))
+			WARN_ON_ONCE(quota->set(pool, share));
+	}
+}
+
+static int change_quota(struct ants_multi *multi, const struct quota *quota,
+			unsigned int total)
+{
+	int err;
+
+	lockdep_assert_held(&multi->config);
+	lock_shards(multi);
+	err = check_shares(multi, quota, total) ?:
+	      grow_shards(multi, quota, total);
+	if (!err)
+		shrink_shards(multi, quota, total);
+	unlock_shards(multi);
+	return err;
+}
+
+static unsigned int get_capacity(const struct ants_pool *pool)
+{
+	return pool->capacity;
+}
+
+static int check_capacity(const struct ants_pool *pool, unsigned int share)
+{
+	return ants_check_bounds(share, pool->queue_depth, pool->min_workers,
+				 pool->flags);
+}
+
+int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	static const struct quota quota = {
+		get_capacity, check_capacity, __ants_tune,
+	};
+
+	if (capacity < multi->nr_shards)
+		return -EINVAL;
+	return change_quota(multi, &quota, capacity);
+}
+
+/**
+ * ants_multi_tune() - change the capacity of a multi
+ * @multi: the multi; released ones, too
+ * @capacity: the new total, or %ANTS_UNLIMITED for each shard
+ *
+ * Spreads it anew, as ants_multi_create() did, whatever capacities single
+ * shards were given meanwhile. Each shard changes as by ants_tune().
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: below the number of shards, a share below
+ * &ants_attrs.min_workers of its shard, a share beyond INT_MAX, or no bound for
+ * %ANTS_PREALLOC. -ENOMEM: the threads of such shards cannot be made. -EINTR:
+ * the caller is being killed. In error each shard has the capacity it had.
+ */
+int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	int err;
+
+	err = ants_multi_lock_killable(multi);
+	if (err)
+		return err;
+	err = __ants_multi_tune(multi, capacity);
+	ants_multi_unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_tune);
+
+static unsigned int get_queue_depth(const struct ants_pool *pool)
+{
+	return pool->queue_depth;
+}
+
+static int check_queue_depth(const struct ants_pool *pool, unsigned int share)
+{
+	return ants_check_bounds(pool->capacity, share, pool->min_workers,
+				 pool->flags);
+}
+
+int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
+{
+	static const struct quota quota = {
+		get_queue_depth, check_queue_depth, ants_set_queue_depth,
+	};
+
+	if (depth > ANTS_BOUND_MAX)
+		return -EINVAL;
+	return change_quota(multi, &quota, depth);
+}
+
+/**
+ * ants_multi_set_queue_depth() - change the queue depth of a multi
+ * @multi: the multi; released ones, too
+ * @depth: the new total
+ *
+ * Spreads it anew, as ants_multi_create() did, whatever depths single shards
+ * were given meanwhile. Callers that fit now are granted before it returns.
+ * After a shrink accepted tasks still run.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: @depth is beyond INT_MAX, or beyond what an
+ * %ANTS_PREALLOC shard can have beside its capacity. -ENOMEM: the slots of such
+ * shards cannot be made. -EINTR: the caller is being killed. In error each shard
+ * has the depth it had.
+ */
+int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
+{
+	int err;
+
+	err = ants_multi_lock_killable(multi);
+	if (err)
+		return err;
+	err = __ants_multi_set_queue_depth(multi, depth);
+	ants_multi_unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
+
+/* Makes another place for a shard; NULL if there is no memory. */
+typedef struct ants_place *(*make_place_t)(const struct ants_pool *pool,
+					   const void *arg);
+
+static int make_places(struct ants_multi *multi, make_place_t make,
+		       const void *arg)
+{
+	struct ants_shard *shard;
+	unsigned int i;
+
+	for (i = 0; i < multi->nr_shards; i++) {
+		shard = &multi->shards[i];
+		shard->place = ants_inject(ANTS_FAIL_PLACE) ?
+			       NULL : make(shard->pool, arg);
+		if (shard->place)
+			continue;
+		while (i--)
+			ants_place_put(multi->shards[i].place);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* All places are made before the first one is taken up. */
+static int change_places(struct ants_multi *multi, make_place_t make,
+			 const void *arg)
+{
+	struct ants_shard *shard;
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&multi->config);
+	lock_shards(multi);
+	err = make_places(multi, make, arg);
+	for (i = 0; i < multi->nr_shards && !err; i++) {
+		shard = &multi->shards[i];
+		ants_place_change(shard->pool, shard->place);
+	}
+	unlock_shards(multi);
+	return err;
+}
+
+static struct ants_place *place_with_nice(const struct ants_pool *pool,
+					  const void *nice)
+{
+	struct ants_place *place = pool->place;
+
+	return ants_place_alloc(*(const int *)nice,
+				place->any ? NULL : ants_place_cpus(place),
+				pool->node);
+}
+
+int __ants_multi_set_nice(struct ants_multi *multi, int nice)
+{
+	if (nice < MIN_NICE || nice > MAX_NICE)
+		return -EINVAL;
+	return change_places(multi, place_with_nice, &nice);
+}
+
+/**
+ * ants_multi_set_nice() - change the nice value of the threads of all shards
+ * @multi: the multi; released ones, too
+ * @nice: the new nice value
+ *
+ * Each shard changes as by ants_set_nice().
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
+ * being killed. In error no shard has changed.
+ */
+int ants_multi_set_nice(struct ants_multi *multi, int nice)
+{
+	int err;
+
+	err = ants_multi_lock_killable(multi);
+	if (err)
+		return err;
+	err = __ants_multi_set_nice(multi, nice);
+	ants_multi_unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_nice);
+
+static struct ants_place *place_with_cpus(const struct ants_pool *pool,
+					  const void *mask)
+{
+	return ants_place_alloc(pool->place->nice, mask, pool->node);
+}
+
+int __ants_multi_set_cpumask(struct ants_multi *multi,
+			     const struct cpumask *mask)
+{
+	if (multi->strategy == ANTS_LOCAL)
+		return -EINVAL;
+	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
+		return -EINVAL;
+	return change_places(multi, place_with_cpus, mask);
+}
+
+/**
+ * ants_multi_set_cpumask() - change the CPUs of the threads of all shards
+ * @multi: the multi; released ones, too; not an %ANTS_LOCAL one, whose shards
+ *	get their CPUs when it is made
+ * @mask: the CPUs, for each shard; NULL for all, or for those of the node with
+ *	%ANTS_ON_NODE. Copied
+ *
+ * Each shard changes as by ants_set_cpumask().
+ *
+ * Context: Process context. May sleep.
+ * Return: 0. -EINVAL: none of the CPUs is possible, or the multi is an
+ * %ANTS_LOCAL one. -ENOMEM. -EINTR: the caller is being killed. In error no
+ * shard has changed.
+ */
+int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
+{
+	int err;
+
+	err = ants_multi_lock_killable(multi);
+	if (err)
+		return err;
+	err = __ants_multi_set_cpumask(multi, mask);
+	ants_multi_unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_cpumask);

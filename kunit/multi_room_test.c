@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sharded pools: a caller that all shards sent away is called back once, by
+ * whichever shard has room first.
+ */
+#include <linux/module.h>
+#include <linux/wait.h>
+
+#include "multi.h"
+
+static atomic_t nr_room;
+static struct ants_pool *room_pool;
+static DECLARE_WAIT_QUEUE_HEAD(room_waitq);
+
+static void note_room(struct ants_pool *pool)
+{
+	WRITE_ONCE(room_pool, pool);
+	atomic_inc(&nr_room);
+	wake_up_all(&room_waitq);
+}
+
+static int room_init(struct kunit *test)
+{
+	atomic_set(&nr_room, 0);
+	room_pool = NULL;
+	return 0;
+}
+
+/* Two shards of one place each, full, with a gate of their own. */
+struct full {
+	struct ants_multi *multi;
+	struct ants_pool *shard[2];
+	struct gate *gate[2];
+};
+
+static void fill_both(struct kunit *test, struct full *full)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		full->gate[i] = test_gate(test);
+		fill_pool(test, full->shard[i], full->gate[i], 1);
+	}
+}
+
+static void make_full(struct kunit *test, struct full *full,
+		      enum ants_strategy strategy, unsigned int flags)
+{
+	struct ants_attrs attrs = {
+		.capacity = 2, .room = note_room, .flags = flags,
+	};
+	int i;
+
+	full->multi = test_multi(test, &attrs, 2, strategy, "room");
+	for (i = 0; i < 2; i++)
+		full->shard[i] = ants_multi_shard(full->multi, i);
+	fill_both(test, full);
+}
+
+static void refuse(struct kunit *test, struct full *full)
+{
+	KUNIT_EXPECT_EQ(test, ants_multi_try_submit(full->multi, gate_task,
+						    full->gate[0]), -EAGAIN);
+}
+
+/* The shard is empty, and has said what it had to say. */
+static bool has_settled(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = !pool->nr_busy && !pool->nr_pending && !pool->congested &&
+	      !pool->congested_all;
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
+static void empty(struct kunit *test, struct full *full, int nr)
+{
+	gate_open(full->gate[nr]);
+	EXPECT_SOON(test, has_settled(full->shard[nr]));
+	/* A callback comes behind the lock, in an RCU read section. */
+	synchronize_rcu();
+}
+
+/* Refused twice, called back once, whichever shard is first. */
+static void shard_that_has_room_calls(struct kunit *test, int first)
+{
+	struct full full;
+
+	make_full(test, &full, ANTS_ROUND_ROBIN, 0);
+	refuse(test, &full);
+	refuse(test, &full);
+	KUNIT_EXPECT_EQ(test, sums_of(full.multi).rejected, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	empty(test, &full, first);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+	KUNIT_EXPECT_PTR_EQ(test, room_pool, full.shard[first]);
+	empty(test, &full, !first);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&full.multi->congested), 0);
+}
+
+static void first_shard_calls(struct kunit *test)
+{
+	shard_that_has_room_calls(test, 0);
+}
+
+static void second_shard_calls(struct kunit *test)
+{
+	shard_that_has_room_calls(test, 1);
+}
+
+static void nobody_refused_nobody_called(struct kunit *test)
+{
+	struct full full;
+
+	make_full(test, &full, ANTS_LEAST_TASKS, 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit_timeout(full.multi, gate_task,
+							full.gate[0], 0),
+			-ETIMEDOUT);
+	empty(test, &full, 0);
+	empty(test, &full, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+}
+
+/* Each episode has its call; a mark of the one before makes no other. */
+static void each_refusal_has_its_call(struct kunit *test)
+{
+	struct full full;
+	int i;
+
+	make_full(test, &full, ANTS_LEAST_TASKS, 0);
+	for (i = 1; i <= 4; i++) {
+		refuse(test, &full);
+		empty(test, &full, i % 2);
+		KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), i);
+		full.gate[i % 2] = test_gate(test);
+		fill_pool(test, full.shard[i % 2], full.gate[i % 2], 1);
+	}
+	empty(test, &full, 0);
+	empty(test, &full, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 4);
+}
+
+/* A submit that does not wait, because the shards do not. */
+static void nonblocking_submit_is_called_back(struct kunit *test)
+{
+	struct full full;
+
+	make_full(test, &full, ANTS_ROUND_ROBIN, ANTS_NONBLOCKING);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit(full.multi, gate_task,
+						full.gate[0]), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, sums_of(full.multi).rejected, 1);
+	empty(test, &full, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+	KUNIT_EXPECT_PTR_EQ(test, room_pool, full.shard[1]);
+	empty(test, &full, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+/* Whoever asked one shard alone hears of that shard alone. */
+static void refusal_of_one_shard_is_its_own(struct kunit *test)
+{
+	struct full full;
+
+	make_full(test, &full, ANTS_LEAST_TASKS, 0);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(full.shard[0], gate_task,
+					      full.gate[0]), -EAGAIN);
+	refuse(test, &full);
+	empty(test, &full, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+	empty(test, &full, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 2);
+	KUNIT_EXPECT_PTR_EQ(test, room_pool, full.shard[0]);
+}
+
+static int do_try(void *multi)
+{
+	static atomic_t count;
+
+	stay_on_cpu(0);
+	return ants_multi_try_submit(multi, count_task, &count);
+}
+
+static bool is_silent(struct ants_pool *pool)
+{
+	return has_settled(pool) && !timer_pending(&pool->timer) &&
+	       !READ_ONCE(pool->upkeep_queued);
+}
+
+/* Nothing happens in any shard any more when the refused caller marks them. */
+static void room_before_the_marks_is_not_missed(struct kunit *test)
+{
+	struct caller *caller;
+	struct full full;
+
+	make_full(test, &full, ANTS_ROUND_ROBIN, ANTS_NO_PURGE);
+	ants_pause_arm(ANTS_PAUSE_REFUSED, full.shard[0]);
+	caller = call_async(test, do_try, full.multi);
+	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_REFUSED,
+						   TEST_DEADLINE));
+	empty(test, &full, 0);
+	empty(test, &full, 1);
+	EXPECT_SOON(test, is_silent(full.shard[0]));
+	EXPECT_SOON(test, is_silent(full.shard[1]));
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	ants_pause_resume(ANTS_PAUSE_REFUSED);
+	KUNIT_EXPECT_EQ(test, caller_result(test, caller), -EAGAIN);
+	EXPECT_SOON(test, has_settled(full.shard[0]));
+	EXPECT_SOON(test, has_settled(full.shard[1]));
+	synchronize_rcu();
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+/* What was refused before the release is forgotten with it. */
+static void reboot_forgets(struct kunit *test)
+{
+	struct full full;
+	int i;
+
+	make_full(test, &full, ANTS_LEAST_TASKS, 0);
+	refuse(test, &full);
+	KUNIT_EXPECT_EQ(test, ants_multi_release(full.multi), 0);
+	for (i = 0; i < 2; i++)
+		gate_open(full.gate[i]);
+	KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(full.multi,
+							 TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_reboot(full.multi), 0);
+	fill_both(test, &full);
+	empty(test, &full, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	full.gate[0] = test_gate(test);
+	fill_pool(test, full.shard[0], full.gate[0], 1);
+	refuse(test, &full);
+	empty(test, &full, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+#define FLOOD	500
+
+/* Comes back only when it is called; 0 if it was, each time. */
+static int do_flood(void *multi)
+{
+	static atomic_t count;
+	int i, err, calls;
+
+	for (i = 0; i < FLOOD; i++) {
+		calls = atomic_read(&nr_room);
+		err = ants_multi_try_submit(multi, count_task, &count);
+		if (err == -EAGAIN &&
+		    !wait_event_timeout(room_waitq,
+					atomic_read(&nr_room) != calls,
+					TEST_DEADLINE))
+			return -ETIMEDOUT;
+		if (err && err != -EAGAIN && err != -ENOMEM)
+			return err;
+	}
+	return 0;
+}
+
+/* When all callers have been sent away nothing goes on but by a call. */
+static void no_call_is_lost(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 2, .room = note_room, .flags = ANTS_NO_PURGE,
+	};
+	struct ants_multi *multi = test_multi(test, &attrs, 2, ANTS_LEAST_TASKS,
+					      "lost");
+	struct caller *caller[4];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(caller); i++)
+		caller[i] = call_async(test, do_flood, multi);
+	for (i = 0; i < ARRAY_SIZE(caller); i++) {
+		wait_for_completion(&caller[i]->done);
+		KUNIT_EXPECT_EQ(test, caller_stop(caller[i]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
+	kunit_info(test, "%d calls after %llu refusals\n", atomic_read(&nr_room),
+		   sums_of(multi).rejected);
+	KUNIT_EXPECT_LE(test, (u64)atomic_read(&nr_room),
+			sums_of(multi).rejected);
+	KUNIT_EXPECT_GT(test, atomic_read(&nr_room), 0);
+}
+
+static struct kunit_case room_cases[] = {
+	KUNIT_CASE(first_shard_calls),
+	KUNIT_CASE(second_shard_calls),
+	KUNIT_CASE(nobody_refused_nobody_called),
+	KUNIT_CASE(each_refusal_has_its_call),
+	KUNIT_CASE(nonblocking_submit_is_called_back),
+	KUNIT_CASE(refusal_of_one_shard_is_its_own),
+	KUNIT_CASE(room_before_the_marks_is_not_missed),
+	KUNIT_CASE(reboot_forgets),
+	KUNIT_CASE(no_call_is_lost),
+	{}
+};
+
+static struct kunit_suite room_suite = {
+	.name = "ants_multi_room",
+	.init = room_init,
+	.test_cases = room_cases,
+};
+
+kunit_test_suite(room_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of callbacks of sharded pools");
+MODULE_LICENSE("GPL");
