@@ -160,7 +160,6 @@ static int call_wait(struct ants_call *call, unsigned long timeout,
 
 static int call_start(struct ants_call *call, unsigned long timeout)
 {
-	/* Once the task is handed over the pool may go. */
 	unsigned int state = ants_killable_state(call->pool, 0);
 	unsigned long start = jiffies;
 	int err;
@@ -173,6 +172,22 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 	if (err)
 		refcount_dec(&call->refs);
 	return err ?: call_wait(call, ants_time_left(start, timeout), state);
+}
+
+static struct ants_call *call_alloc(struct ants_pool *pool, ants_call_fn_t fn,
+				    void *data, ants_fn_t release)
+{
+	struct ants_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->pool = pool;
+	call->fn = fn;
+	call->data = data;
+	call->release = release;
+	call->caller = current;
+	refcount_set(&call->refs, 1);
+	return call;
 }
 
 /**
@@ -192,24 +207,22 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {
 	struct ants_call *call;
+	ANTS_VISIT(visit);
 	int ret;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (!fn || !release)
 		return -EINVAL;
-	call = kzalloc(sizeof(*call), GFP_KERNEL);
-	if (!call) {
+	/* The allocation may sleep, and so may the wait. */
+	ants_caller_enter(pool);
+	call = call_alloc(pool, fn, data, release);
+	ret = call ? call_start(call, timeout) : -ENOMEM;
+	ants_caller_leave(pool);
+	if (call)
+		call_put(call);
+	else
 		release(data);
-		return -ENOMEM;
-	}
-	call->pool = pool;
-	call->fn = fn;
-	call->data = data;
-	call->release = release;
-	call->caller = current;
-	refcount_set(&call->refs, 1);
-	ret = call_start(call, timeout);
-	call_put(call);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_call_release);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Debug builds check every invariant at every unlock, can stop a thread at a
- * named point of each handshake, and can make an allocation or the creation of
- * a thread fail. Other builds contain none of this.
+ * Debug builds check every invariant at every unlock, check that a call that
+ * sleeps keeps its pool, can stop a thread at a named point of each handshake,
+ * and can make an allocation or the creation of a thread fail. Other builds
+ * contain none of this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -27,6 +28,7 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
+ * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
  */
 enum ants_pause_point {
@@ -44,6 +46,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
 };
 
@@ -59,7 +62,35 @@ enum ants_fail_point {
 	ANTS_NR_FAIL,
 };
 
+/**
+ * struct ants_visit - a call of a function that may sleep, on its stack
+ * @node: in a bucket of visits
+ * @task: the caller
+ * @pool: the pool that was called; may be gone when the call returns
+ * @sections: locked sections of @pool that the caller has opened
+ * @kept: how often the caller is counted in, or stands in @pool as a waiter
+ *
+ * A caller that has left a section of the pool and opens another one must have
+ * kept the pool in between. Visits of one caller may be nested.
+ */
 #ifdef ANTS_DEBUG
+struct ants_visit {
+	struct hlist_node node;
+	struct task_struct *task;
+	struct ants_pool *pool;
+	unsigned int sections;
+	int kept;
+};
+
+/* Declares @name, which ends when its block is left. */
+#define ANTS_VISIT(name)						\
+	struct ants_visit name __attribute__((__cleanup__(ants_visit_end)))
+
+void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool);
+void ants_visit_end(struct ants_visit *visit);
+void ants_visit_section(struct ants_pool *pool);
+void ants_visit_keep(const struct ants_pool *pool, int by);
+
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
@@ -71,6 +102,24 @@ void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #else
+struct ants_visit {
+};
+
+#define ANTS_VISIT(name)	struct ants_visit name
+
+static inline void ants_visit_begin(struct ants_visit *visit,
+				    struct ants_pool *pool)
+{
+}
+
+static inline void ants_visit_section(struct ants_pool *pool)
+{
+}
+
+static inline void ants_visit_keep(const struct ants_pool *pool, int by)
+{
+}
+
 static inline void ants_pause(enum ants_pause_point point,
 			      struct ants_pool *pool)
 {

@@ -65,8 +65,10 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
  */
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool == ants_system_pool)
 		return -EINVAL;

@@ -129,8 +129,10 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 {
 	struct ants_work_waiter waiter = { .all = true };
 	struct ants_kick kick;
+	ANTS_VISIT(visit);
 	int err = 0;
 
+	ants_visit_begin(&visit, group->pool);
 	might_sleep();
 	ants_lock(group->pool, &kick);
 	group->sealed = true;
@@ -181,8 +183,10 @@ struct ants_work *ants_group_next(struct ants_group *group,
 	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
 	struct ants_kick kick;
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	ants_lock(pool, &kick);
 	work = ants_group_take(group);
@@ -191,7 +195,7 @@ struct ants_work *ants_group_next(struct ants_group *group,
 		return work;
 	}
 	/* There may be no work item that keeps the pool. */
-	pool->nr_callers++;
+	ants_caller_in(pool);
 	err = group_wait(group, &waiter, timeout, &kick);
 	ants_caller_leave(pool);
 	return err ? ERR_PTR(err) : waiter.work;

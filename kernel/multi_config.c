@@ -151,8 +151,10 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	unsigned long start = jiffies;
 	unsigned int i, generation;
 	struct ants_pool *pool;
+	ANTS_VISIT(visit);
 	int err = 0;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
@@ -215,8 +217,10 @@ static int reboot_all(struct ants_multi *multi)
  */
 int ants_multi_reboot(struct ants_multi *multi)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = lock_killable(multi);
 	if (err)
 		return err;
@@ -244,8 +248,10 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
 	unsigned int i;
+	ANTS_VISIT(visit);
 	int err = 0;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
@@ -373,8 +379,10 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
  */
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = lock_killable(multi);
 	if (err)
 		return err;

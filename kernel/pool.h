@@ -235,7 +235,8 @@ struct ants_fifo {
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
  * @in_epoch: L: tasks of each epoch that have not ended
- * @nr_callers: L: callers inside ants_flush() and its like
+ * @nr_callers: L: callers that have dropped the lock and will come back, and
+ *	whom destroy waits for
  * @submitted: L: see struct ants_stats, as the following ones
  * @spawned: L
  * @reaped: L

@@ -123,8 +123,10 @@ void ants_drain_for_good(struct ants_pool *pool)
  */
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool->protected)
 		return -EPERM;
@@ -184,8 +186,10 @@ int __ants_reboot(struct ants_pool *pool)
  */
 int ants_reboot(struct ants_pool *pool)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	if (pool->protected)
 		return -EPERM;
 	err = ants_config_lock_killable(pool);

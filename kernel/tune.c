@@ -242,8 +242,10 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
+	ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -137,6 +137,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		list_add_tail(&waiter->nested, &pool->nested);
 		pool->nr_nested++;
 	}
+	ants_visit_keep(pool, 1);
 	pool->blocked++;
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
@@ -186,12 +187,8 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 	return waiter_result(waiter);
 }
 
-/*
- * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
- * the waiter's result; then nobody else knows it any more.
- */
-int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
-	      unsigned long timeout)
+static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
+			   unsigned long timeout)
 {
 	const unsigned int state = waiter->sleep;
 	int result, err = 0;
@@ -219,23 +216,51 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	return result;
 }
 
+/*
+ * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
+ * the waiter's result; then nobody else knows it any more.
+ */
+int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
+	      unsigned long timeout)
+{
+	int result = sleep_as_waiter(pool, waiter, timeout);
+
+	ants_visit_keep(pool, -1);
+	return result;
+}
+
 static bool is_met(struct ants_pool *pool, ants_met_t met, unsigned int arg)
 {
 	unsigned long flags;
 	bool ret;
 
+	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, flags);
 	ret = met(pool, arg);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return ret;
 }
 
-/* Counts a caller in, so that the pool is not freed under it. */
+/*
+ * Counts the caller in, in a locked section that is open. From here until
+ * ants_caller_out() it may drop the lock, sleep, and come back: destroy waits
+ * for it.
+ */
+void ants_caller_in(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->nr_callers++;
+	ants_visit_keep(pool, 1);
+}
+
+/* The same in a section of its own. */
 void ants_caller_enter(struct ants_pool *pool)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->nr_callers++;
-	raw_spin_unlock_irq(&pool->lock);
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	ants_caller_in(pool);
+	ants_unlock(pool, &kick);
 }
 
 /*
@@ -246,6 +271,7 @@ void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
+	ants_visit_keep(pool, -1);
 	if (pool->released)
 		kick->todo |= ANTS_TODO_WAITQ;
 }
@@ -391,7 +417,12 @@ static bool withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	int err = ants_wait_done(pool, &waiter->done, timeout, state);
+	int err;
 
-	return err && withdraw(pool, waiter) ? err : 0;
+	ants_visit_keep(pool, 1);
+	err = ants_wait_done(pool, &waiter->done, timeout, state);
+	if (err && !withdraw(pool, waiter))
+		err = 0;
+	ants_visit_keep(pool, -1);
+	return err;
 }
