@@ -4,7 +4,7 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
- * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
+ * worker, wait, upkeep, caller, submit, invoke, delayed, work, stats, call, each, group,
  * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
@@ -151,6 +151,10 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 /* call.c */
 void ants_call_run(void *data);
 unsigned long ants_call_text(const void *data);
+
+/* caller.c: tasks that run in their submitters */
+void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
+bool ants_runs_task_of(struct ants_pool *pool);
 
 /* submit.c: for callers with more than one pool to go to */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,

@@ -87,6 +87,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 
 /* multi_config.c: what is done to all shards */
 struct ants_pool *ants_multi_own(const struct ants_multi *multi);
+struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);

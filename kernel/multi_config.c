@@ -19,6 +19,18 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 	return NULL;
 }
 
+/* The same, or a shard a task of which the caller runs by itself. */
+struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		if (ants_runs_task_of(pool))
+			return pool;
+	return NULL;
+}
+
 /* ants_wait_touch() for whoever may come to wait for tasks of any shard. */
 void ants_multi_touch(const struct ants_multi *multi)
 {

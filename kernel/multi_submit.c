@@ -78,7 +78,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	int err = try_others(multi, nr, fn, data, attempt_once);
 
 	if (err == -EAGAIN)
-		err = last(ants_multi_own(multi) ?: pool, fn, data, timeout);
+		err = last(ants_multi_runs(multi) ?: pool, fn, data, timeout);
 	ants_caller_leave(pool);
 	return err;
 }

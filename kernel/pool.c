@@ -382,8 +382,8 @@ int ants_pool_destroy(struct ants_pool *pool)
 		return 0;
 	if (pool->protected)
 		return -EPERM;
-	if (WARN(ants_in_task_of(pool), "ants: pool %s destroyed by its task\n",
-		 pool->name))
+	if (WARN(ants_runs_task_of(pool),
+		 "ants: pool %s destroyed by its task\n", pool->name))
 		return -EDEADLK;
 	__ants_pool_destroy(pool);
 	return 0;

@@ -16,7 +16,8 @@
  *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
- * pool->lock is innermost but for the timer base's.
+ * pool->lock is innermost but for the timer base's and those of the buckets in
+ * caller.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H

@@ -77,15 +77,19 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 	pool->caller_runs++;
 	ants_caller_in(pool);
 	ants_unlock(pool, kick);
-	fn(data);
+	ants_run_here(pool, fn, data);
 	ants_caller_leave(pool);
 	return 0;
 }
 
-/* A task finds no room: does its caller run it? */
-static bool runs_here(const struct ants_pool *pool, int err)
+/*
+ * A task finds no room: does its caller run it? Not inside another task of the
+ * same pool, or a task that hands itself over again would use up the stack.
+ */
+static bool runs_here(struct ants_pool *pool, int err)
 {
-	return pool->flags & ANTS_CALLER_RUNS && err != -ESHUTDOWN;
+	return pool->flags & ANTS_CALLER_RUNS && err != -ESHUTDOWN &&
+	       !ants_runs_task_of(pool);
 }
 
 /* The pool is full, closed, or has no slot. */
@@ -155,9 +159,10 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
  * @data: and with what; any value
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING, or
- * %ANTS_CALLER_RUNS: then @fn is run before this returns. Tasks start in
- * the order in which they were accepted, and callers that wait are served in
- * the order in which they came.
+ * %ANTS_CALLER_RUNS: then @fn is run before this returns. A task of the pool,
+ * wherever it runs, waits in either case. Tasks start in the order in which they
+ * were accepted, and callers that wait are served in the order in which they
+ * came.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
@@ -296,7 +301,7 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 	if (b->counted && runs_here(pool, err)) {
 		pool->caller_runs++;
 		ants_unlock(pool, kick);
-		task->fn(task->data);
+		ants_run_here(pool, task->fn, task->data);
 		return 0;
 	}
 	return submit_slow(pool, task->fn, task->data, task->prio, kick, err);
