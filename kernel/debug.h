@@ -28,6 +28,7 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
+ * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
  */
@@ -46,6 +47,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_PREPARE,
 	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
 };

@@ -16,10 +16,12 @@
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
+ * @seq: M: its @release_seq when a reboot found it empty
  * @was: M: its capacity before a tune that may be taken back
  */
 struct ants_shard {
 	struct ants_pool *pool;
+	unsigned int seq;
 	unsigned int was;
 };
 
@@ -31,8 +33,7 @@ struct ants_shard {
  * @nr_shards: I: length of @shards
  * @next: O: counts the submits of %ANTS_ROUND_ROBIN
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
- * @config: serialises release, reboot and tune of the whole
- * @generation: M: how often it was found empty, to be opened again
+ * @config: serialises reboot and tune of the whole
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_multis
  * @shards: I
@@ -44,9 +45,8 @@ struct ants_multi {
 	unsigned int nr_shards;
 	atomic_t next;
 	unsigned int *shard_of;
-	/* Serialises what is done to all shards. */
+	/* Serialises what is done to all shards, but not the end. */
 	struct mutex config;
-	unsigned int generation;
 	struct kobject kobj;
 	struct list_head registered;
 	struct ants_shard shards[];

@@ -229,7 +229,7 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	return result;
 }
 
-static bool is_met(struct ants_pool *pool, ants_met_t met, unsigned int arg)
+static bool is_met(struct ants_pool *pool, ants_met_t met, const void *arg)
 {
 	unsigned long flags;
 	bool ret;
@@ -286,12 +286,6 @@ void ants_caller_leave(struct ants_pool *pool)
 }
 
 /* For changes of the configuration: a caller counted in, with the mutex. */
-void ants_config_lock(struct ants_pool *pool)
-{
-	ants_caller_enter(pool);
-	mutex_lock(&pool->config);
-}
-
 int ants_config_lock_killable(struct ants_pool *pool)
 {
 	ants_caller_enter(pool);
@@ -311,7 +305,7 @@ void ants_config_unlock(struct ants_pool *pool)
  * One look and, if it was in vain and @sleep is set, one sleep. Returns 1 to be
  * called again.
  */
-static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
+static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 		     unsigned int state, bool sleep)
 {
 	DEFINE_WAIT(wait);
@@ -334,7 +328,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
  * TASK_UNINTERRUPTIBLE does not freeze: destroy often holds a device's lock.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
-int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
+int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
