@@ -136,12 +136,13 @@ void ants_call_run(void *data)
 	call_put(call);
 }
 
-/* For unload.c. */
-unsigned long ants_call_text(const void *data)
+/* For unload.c: one of its functions that lies in @mod, or 0. */
+unsigned long ants_call_text(const void *data, const struct module *mod)
 {
 	const struct ants_call *call = data;
 
-	return (unsigned long)call->fn;
+	return ants_text_in((unsigned long)call->fn, mod) ?:
+	       ants_text_in((unsigned long)call->release, mod);
 }
 
 static int call_wait(struct ants_call *call, unsigned long timeout,
@@ -207,7 +208,7 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {
 	struct ants_call *call;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int ret;
 
 	ants_visit_begin(&visit, pool);

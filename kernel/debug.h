@@ -28,6 +28,7 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
+ * @ANTS_PAUSE_DRAIN: all is closed, the wait for it has not begun
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
@@ -47,6 +48,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_DRAIN,
 	ANTS_PAUSE_PREPARE,
 	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
@@ -64,6 +66,7 @@ enum ants_fail_point {
 	ANTS_NR_FAIL,
 };
 
+#ifdef ANTS_DEBUG
 /**
  * struct ants_visit - a call of a function that may sleep, on its stack
  * @node: in a bucket of visits
@@ -75,7 +78,6 @@ enum ants_fail_point {
  * A caller that has left a section of the pool and opens another one must have
  * kept the pool in between. Visits of one caller may be nested.
  */
-#ifdef ANTS_DEBUG
 struct ants_visit {
 	struct hlist_node node;
 	struct task_struct *task;
@@ -85,7 +87,7 @@ struct ants_visit {
 };
 
 /* Declares @name, which ends when its block is left. */
-#define ANTS_VISIT(name)						\
+#define DEFINE_ANTS_VISIT(name)						\
 	struct ants_visit name __attribute__((__cleanup__(ants_visit_end)))
 
 void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool);
@@ -107,7 +109,7 @@ void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 struct ants_visit {
 };
 
-#define ANTS_VISIT(name)	struct ants_visit name
+#define DEFINE_ANTS_VISIT(name)	struct ants_visit name
 
 static inline void ants_visit_begin(struct ants_visit *visit,
 				    struct ants_pool *pool)

@@ -144,7 +144,7 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx)
 {
 	struct each each = { .n = n, .fn = fn, .ctx = ctx };
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int nr;
 
 	ants_visit_begin(&visit, pool);

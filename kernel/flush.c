@@ -65,7 +65,7 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
  */
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);

@@ -129,7 +129,7 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 {
 	struct ants_work_waiter waiter = { .all = true };
 	struct ants_kick kick;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
 	ants_visit_begin(&visit, group->pool);
@@ -183,7 +183,7 @@ struct ants_work *ants_group_next(struct ants_group *group,
 	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
 	struct ants_kick kick;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);

@@ -129,6 +129,9 @@ static unsigned int close_all(struct ants_multi *multi)
  */
 int ants_multi_release(struct ants_multi *multi)
 {
+	DEFINE_ANTS_VISIT(visit);
+
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	enter(multi);
 	close_all(multi);
 	leave(multi);
@@ -175,7 +178,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	struct ants_pool *pool;
 	struct multi_end end;
 	unsigned int i;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
 	ants_visit_begin(&visit, multi->shards[0].pool);
@@ -186,6 +189,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	enter(multi);
 	end.last = last_shard(multi);
 	end.generation = close_all(multi);
+	ants_pause(ANTS_PAUSE_DRAIN, multi->shards[0].pool);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = ants_wait_until(pool, shard_drained, &end,
 				      ants_time_left(start, timeout),
@@ -269,7 +273,7 @@ static int reboot_all(struct ants_multi *multi)
  */
 int ants_multi_reboot(struct ants_multi *multi)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, multi->shards[0].pool);
@@ -300,7 +304,7 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
 	unsigned int i;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
 	ants_visit_begin(&visit, multi->shards[0].pool);
@@ -431,7 +435,7 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
  */
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, multi->shards[0].pool);

@@ -114,7 +114,7 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
@@ -149,7 +149,7 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
 	unsigned int nr = choose(multi);
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, multi->shards[nr].pool);

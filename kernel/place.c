@@ -72,7 +72,7 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
  */
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
@@ -102,7 +102,7 @@ EXPORT_SYMBOL_GPL(ants_set_nice);
  */
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);

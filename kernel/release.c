@@ -86,7 +86,7 @@ unsigned int ants_close(struct ants_pool *pool)
  */
 int ants_release(struct ants_pool *pool)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 
 	ants_visit_begin(&visit, pool);
 	if (pool->protected)
@@ -113,6 +113,7 @@ int ants_drain(struct ants_pool *pool, unsigned long timeout,
 {
 	unsigned int generation = ants_close(pool);
 
+	ants_pause(ANTS_PAUSE_DRAIN, pool);
 	return ants_wait_until(pool, drained, &generation, timeout, state);
 }
 
@@ -142,7 +143,7 @@ void ants_drain_for_good(struct ants_pool *pool)
  */
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
@@ -226,13 +227,13 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
  *
  * Context: Process context. May sleep.
  * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
- * ants_release_timeout(); or it was released once more meanwhile. -ENOMEM: its threads cannot be made. -EINTR: the
- * caller is being killed. -EPERM: it is the system pool, or a shard. In error
- * nothing has changed.
+ * ants_release_timeout(); or it was released once more meanwhile. -ENOMEM: its
+ * threads cannot be made. -EINTR: the caller is being killed. -EPERM: it is the
+ * system pool, or a shard. In error nothing has changed.
  */
 int ants_reboot(struct ants_pool *pool)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);

@@ -16,7 +16,10 @@ void ants_chunks_free(struct ants_chunk *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long text);
-unsigned long ants_task_text(ants_fn_t fn, const void *data);
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
+unsigned long ants_text_in(unsigned long text, const struct module *mod);
+unsigned long ants_task_text(ants_fn_t fn, const void *data,
+			     const struct module *mod);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
@@ -79,7 +82,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 {
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, ants_task_text(fn, data));
+		ants_scan_task(pool, fn, data);
 	slot->fn = fn;
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);

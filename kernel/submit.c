@@ -175,7 +175,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_kick kick __uninitialized;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
@@ -209,7 +209,7 @@ int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
 		     void *data, unsigned long timeout)
 {
 	struct ants_kick kick;
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
@@ -347,7 +347,7 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
 	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
 	ants_visit_begin(&visit, pool);

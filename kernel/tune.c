@@ -253,7 +253,7 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
-	ANTS_VISIT(visit);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);

@@ -109,6 +109,22 @@ static struct call *hold_reboot(struct kunit *test, struct ants_pool *pool)
 	return call;
 }
 
+/* It was empty, though it is open again before its waiter looks. */
+static void drain_ends_with_a_reboot(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &prealloc, "race");
+	struct gate *gate = test_gate(test);
+	struct call *drainer;
+
+	hold(ANTS_PAUSE_DRAIN, pool);
+	drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
+	expect_held(test, ANTS_PAUSE_DRAIN);
+	EXPECT_SOON(test, !ants_reboot(pool));
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	let_go(ANTS_PAUSE_DRAIN);
+	expect_result(test, drainer, 0);
+}
+
 static void release_wins_over_a_reboot(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
@@ -160,6 +176,23 @@ static struct call *multi_async(struct kunit *test, struct ants_multi *multi,
 	call->fn = fn;
 	call->arg = arg;
 	return call_start(test, call);
+}
+
+static bool is_drained(struct ants_pool *pool)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = ants_is_drained(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	return ret;
+}
+
+static bool all_drained(struct ants_multi *multi)
+{
+	return is_drained(ants_multi_shard(multi, 0)) &&
+	       is_drained(ants_multi_shard(multi, 1)) &&
+	       is_drained(ants_multi_shard(multi, 2));
 }
 
 static int multi_tune(struct call *call)
@@ -253,27 +286,47 @@ static void multi_release_wins_over_a_reboot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 }
 
-/* It was empty, though it was opened again before its waiter could look. */
-static void multi_drain_ends_with_the_reboot(struct kunit *test)
+/* As drain_ends_with_a_reboot(). */
+static void multi_drain_ends_with_a_reboot(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
 	struct gate *gate = test_gate(test);
-	struct call *rebooter, *drainer;
+	struct call *drainer;
 
-	hold(ANTS_PAUSE_RELEASE, ants_multi_shard(multi, 2));
+	hold(ANTS_PAUSE_DRAIN, ants_multi_shard(multi, 0));
 	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_RELEASE);
-	rebooter = multi_async(test, multi, multi_reboot, 0);
-	expect_result(test, rebooter, -EBUSY);
-	let_go(ANTS_PAUSE_RELEASE);
+	expect_held(test, ANTS_PAUSE_DRAIN);
+	EXPECT_SOON(test, !ants_multi_reboot(multi));
+	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
+					  gate), 0);
+	let_go(ANTS_PAUSE_DRAIN);
 	expect_result(test, drainer, 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
+}
+
+/*
+ * The caller waits for shard 0, which a reboot has opened while it opens the
+ * others: it hears of the end of that.
+ */
+static void multi_drain_hears_of_a_reboot(struct kunit *test)
+{
+	struct ants_multi *multi = race_multi(test);
+	struct gate *gate = test_gate(test);
+	struct call *drainer, *rebooter;
+
+	hold(ANTS_PAUSE_DRAIN, ants_multi_shard(multi, 0));
+	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
+	expect_held(test, ANTS_PAUSE_DRAIN);
+	EXPECT_SOON(test, all_drained(multi));
 	rebooter = hold_multi(test, multi, multi_reboot, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
+	let_go(ANTS_PAUSE_DRAIN);
+	EXPECT_SOON(test, somebody_drains(ants_multi_shard(multi, 0)));
 	let_go(ANTS_PAUSE_PREPARE);
 	expect_result(test, rebooter, 0);
-	KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(multi, SOON),
-			-ETIMEDOUT);
+	expect_result(test, drainer, 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 }
@@ -283,12 +336,14 @@ static struct kunit_case race_end_cases[] = {
 	KUNIT_CASE(drain_keeps_its_time_beside_a_growth),
 	KUNIT_CASE(closed_pool_takes_no_prepared_thread),
 	KUNIT_CASE(destroy_goes_on_beside_a_growth),
+	KUNIT_CASE(drain_ends_with_a_reboot),
 	KUNIT_CASE(release_wins_over_a_reboot),
 	KUNIT_CASE(destroy_wins_over_a_reboot),
 	KUNIT_CASE(multi_is_closed_beside_a_growth),
 	KUNIT_CASE(multi_is_destroyed_beside_a_growth),
 	KUNIT_CASE(multi_release_wins_over_a_reboot),
-	KUNIT_CASE(multi_drain_ends_with_the_reboot),
+	KUNIT_CASE(multi_drain_ends_with_a_reboot),
+	KUNIT_CASE(multi_drain_hears_of_a_reboot),
 	{}
 };
 
