@@ -140,12 +140,13 @@ void ants_call_run(void *data)
 	call_put(call);
 }
 
-/* For unload.c. */
-unsigned long ants_call_text(const void *data)
+/* For unload.c: one of its functions that lies in @mod, or 0. */
+unsigned long ants_call_text(const void *data, const struct module *mod)
 {
 	const struct ants_call *call = data;
 
-	return (unsigned long)call->fn;
+	return ants_text_in((unsigned long)call->fn, mod) ?:
+	       ants_text_in((unsigned long)call->release, mod);
 }
 
 static int call_wait(struct ants_call *call, unsigned long timeout,
@@ -164,7 +165,6 @@ static int call_wait(struct ants_call *call, unsigned long timeout,
 
 static int call_start(struct ants_call *call, unsigned long timeout)
 {
-	/* Once the task is handed over the pool may go. */
 	unsigned int state = ants_killable_state(call->pool, 0);
 	unsigned long start = jiffies;
 	int err;
@@ -175,6 +175,22 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 	if (err)
 		refcount_dec(&call->refs);
 	return err ?: call_wait(call, ants_time_left(start, timeout), state);
+}
+
+static struct ants_call *call_alloc(struct ants_pool *pool, ants_call_fn_t fn,
+				    void *data, ants_fn_t release)
+{
+	struct ants_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->pool = pool;
+	call->fn = fn;
+	call->data = data;
+	call->release = release;
+	call->caller = current;
+	refcount_set(&call->refs, 1);
+	return call;
 }
 
 /**
@@ -195,26 +211,24 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 {
 	struct ants_worker *w = ants_worker_of(pool);
 	struct ants_call *call;
+	DEFINE_ANTS_VISIT(visit);
 	int ret;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (!fn || !release)
 		return -EINVAL;
 	if (w)
 		return ants_call_inside(w, fn, data, release);
-	call = kzalloc(sizeof(*call), GFP_KERNEL);
-	if (!call) {
+	/* The allocation may sleep, and so may the wait. */
+	ants_caller_enter(pool);
+	call = call_alloc(pool, fn, data, release);
+	ret = call ? call_start(call, timeout) : -ENOMEM;
+	ants_caller_leave(pool);
+	if (call)
+		call_put(call);
+	else
 		release(data);
-		return -ENOMEM;
-	}
-	call->pool = pool;
-	call->fn = fn;
-	call->data = data;
-	call->release = release;
-	call->caller = current;
-	refcount_set(&call->refs, 1);
-	ret = call_start(call, timeout);
-	call_put(call);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_call_release);

@@ -4,6 +4,9 @@
  */
 #include <linux/completion.h>
 #include <linux/export.h>
+#include <linux/hash.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
 
 #include "internal.h"
 
@@ -162,4 +165,100 @@ void ants_check(struct ants_pool *pool)
 	     pool->name, pool->nr_pending);
 	WARN(!waiters_served(pool), "ants: pool %s: nobody serves %u waiters\n",
 	     pool->name, pool->nr_waiting);
+}
+
+#define VISIT_BITS	6
+
+/* Visits of the callers whose address has this hash. */
+static struct visit_bucket {
+	raw_spinlock_t lock;
+	struct hlist_head visits;
+} visit_buckets[1 << VISIT_BITS] = {
+	[0 ... (1 << VISIT_BITS) - 1] = {
+		.lock = __RAW_SPIN_LOCK_UNLOCKED(visit_bucket),
+	},
+};
+
+static struct visit_bucket *own_bucket(void)
+{
+	return &visit_buckets[hash_ptr(current, VISIT_BITS)];
+}
+
+/* The caller is about to call @pool. To be called before anything else. */
+void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool)
+{
+	struct visit_bucket *bucket = own_bucket();
+	unsigned long flags;
+
+	visit->task = current;
+	visit->pool = pool;
+	visit->sections = 0;
+	visit->kept = 0;
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_add_head(&visit->node, &bucket->visits);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+}
+
+void ants_visit_end(struct ants_visit *visit)
+{
+	struct visit_bucket *bucket = own_bucket();
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_del(&visit->node);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+}
+
+static bool is_visit_of(const struct ants_visit *visit,
+			const struct ants_pool *pool)
+{
+	return visit->task == current && visit->pool == pool;
+}
+
+/* Counts a section. Returns true if nothing has kept the pool since the last. */
+static bool visit_lapsed(const struct ants_pool *pool)
+{
+	struct visit_bucket *bucket = own_bucket();
+	bool again = false, kept = false;
+	struct ants_visit *visit;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_for_each_entry(visit, &bucket->visits, node) {
+		if (!is_visit_of(visit, pool))
+			continue;
+		again |= visit->sections++;
+		kept |= visit->kept > 0;
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	return again && !kept;
+}
+
+/*
+ * The caller is about to open a section. A task keeps its pool, and so does an
+ * RCU section that destroy has to wait for.
+ */
+void ants_visit_section(struct ants_pool *pool)
+{
+	if (!in_task() || !visit_lapsed(pool))
+		return;
+	WARN(!rcu_read_lock_held() && !ants_in_task_of(pool),
+	     "ants: a caller that is not counted in comes back to its pool\n");
+}
+
+/* The caller's innermost visit keeps its pool once more, or once less. */
+void ants_visit_keep(const struct ants_pool *pool, int by)
+{
+	struct visit_bucket *bucket = own_bucket();
+	struct ants_visit *visit;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_for_each_entry(visit, &bucket->visits, node) {
+		if (!is_visit_of(visit, pool))
+			continue;
+		visit->kept += by;
+		break;
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 }

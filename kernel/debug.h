@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Debug builds check every invariant at every unlock, can stop a thread at a
- * named point of each handshake, and can make an allocation or the creation of
- * a thread fail. Other builds contain none of this.
+ * Debug builds check every invariant at every unlock, check that a call that
+ * sleeps keeps its pool, can stop a thread at a named point of each handshake,
+ * and can make an allocation or the creation of a thread fail. Other builds
+ * contain none of this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -30,6 +31,9 @@ struct ants_pool;
  * @ANTS_PAUSE_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
  * @ANTS_PAUSE_REFUSED: all shards of a multi refused a task, the first choice
  *	is @pool, and none is marked yet
+ * @ANTS_PAUSE_DRAIN: all is closed, the wait for it has not begun
+ * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
+ * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
  */
 enum ants_pause_point {
@@ -49,6 +53,9 @@ enum ants_pause_point {
 	ANTS_PAUSE_SCAN,
 	ANTS_PAUSE_CANCEL,
 	ANTS_PAUSE_REFUSED,
+	ANTS_PAUSE_DRAIN,
+	ANTS_PAUSE_PREPARE,
+	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
 };
 
@@ -67,6 +74,34 @@ enum ants_fail_point {
 };
 
 #ifdef ANTS_DEBUG
+/**
+ * struct ants_visit - a call of a function that may sleep, on its stack
+ * @node: in a bucket of visits
+ * @task: the caller
+ * @pool: the pool that was called; may be gone when the call returns
+ * @sections: locked sections of @pool that the caller has opened
+ * @kept: how often the caller is counted in, or stands in @pool as a waiter
+ *
+ * A caller that has left a section of the pool and opens another one must have
+ * kept the pool in between. Visits of one caller may be nested.
+ */
+struct ants_visit {
+	struct hlist_node node;
+	struct task_struct *task;
+	struct ants_pool *pool;
+	unsigned int sections;
+	int kept;
+};
+
+/* Declares @name, which ends when its block is left. */
+#define DEFINE_ANTS_VISIT(name)						\
+	struct ants_visit name __attribute__((__cleanup__(ants_visit_end)))
+
+void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool);
+void ants_visit_end(struct ants_visit *visit);
+void ants_visit_section(struct ants_pool *pool);
+void ants_visit_keep(const struct ants_pool *pool, int by);
+
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
@@ -79,6 +114,24 @@ void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #else
+struct ants_visit {
+};
+
+#define DEFINE_ANTS_VISIT(name)	struct ants_visit name
+
+static inline void ants_visit_begin(struct ants_visit *visit,
+				    struct ants_pool *pool)
+{
+}
+
+static inline void ants_visit_section(struct ants_pool *pool)
+{
+}
+
+static inline void ants_visit_keep(const struct ants_pool *pool, int by)
+{
+}
+
 static inline void ants_pause(enum ants_pause_point point,
 			      struct ants_pool *pool)
 {

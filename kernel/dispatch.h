@@ -85,6 +85,7 @@ static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 {
 	kick->todo = 0;
 	kick->nr_wake = 0;
+	ants_visit_section(pool);
 	raw_spin_lock_irq(&pool->lock);
 }
 

@@ -74,12 +74,23 @@ static int helper_fn(struct ants_work *work)
 	return 0;
 }
 
-/* As many as the pool has room for and the loop has work for. */
-static unsigned int nr_helpers(struct ants_pool *pool, unsigned long n)
+/*
+ * Counts the caller in, for all of the loop. Returns how many helpers to ask for,
+ * as many as the pool has room for and a loop of @n has work for, or -ESHUTDOWN.
+ */
+static int each_enter(struct ants_pool *pool, unsigned long n)
 {
-	unsigned int nr = min(ants_nr_free(pool), MAX_HELPERS);
+	struct ants_kick kick;
+	int nr = -ESHUTDOWN;
 
-	return n ? min_t(unsigned long, nr, n - 1) : 0;
+	ants_lock(pool, &kick);
+	if (!pool->released) {
+		nr = ants_has_room(pool) ? min(ants_places(pool), MAX_HELPERS) :
+					   0;
+		ants_caller_in(pool);
+	}
+	ants_unlock(pool, &kick);
+	return nr > 0 ? min_t(unsigned long, nr, n ? n - 1 : 0) : nr;
 }
 
 /* Queues them as long as there is room. Returns how many. */
@@ -97,14 +108,15 @@ static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 	return i;
 }
 
-static void each_all(struct ants_pool *pool, struct each *each)
+/* With up to @nr helpers. */
+static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 {
-	unsigned int nr = nr_helpers(pool, each->n);
 	struct each_helper *helpers = NULL;
 
 	if (nr)
 		helpers = kmalloc_array(nr, sizeof(*helpers),
 					GFP_KERNEL | __GFP_NOWARN);
+	ants_pause(ANTS_PAUSE_EACH, pool);
 	each->chunk = clamp(each->n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
 	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;
 	each_run(each);
@@ -132,13 +144,18 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx)
 {
 	struct each each = { .n = n, .fn = fn, .ctx = ctx };
+	DEFINE_ANTS_VISIT(visit);
+	int nr;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (!fn || n > LONG_MAX)
 		return -EINVAL;
-	if (ants_is_released(pool))
-		return -ESHUTDOWN;
-	each_all(pool, &each);
+	nr = each_enter(pool, n);
+	if (nr < 0)
+		return nr;
+	each_all(pool, &each, nr);
+	ants_caller_leave(pool);
 	return each.error;
 }
 EXPORT_SYMBOL_GPL(ants_for_each);

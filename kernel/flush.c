@@ -8,7 +8,7 @@
 #include "internal.h"
 
 /* This caller's turn: flips the epoch. */
-static bool flush_begin(struct ants_pool *pool, unsigned int arg)
+static bool flush_begin(struct ants_pool *pool, const void *unused)
 {
 	lockdep_assert_held(&pool->lock);
 	if (pool->flushing || pool->in_epoch[!pool->epoch])
@@ -18,7 +18,7 @@ static bool flush_begin(struct ants_pool *pool, unsigned int arg)
 	return true;
 }
 
-static bool flush_done(struct ants_pool *pool, unsigned int arg)
+static bool flush_done(struct ants_pool *pool, const void *unused)
 {
 	lockdep_assert_held(&pool->lock);
 	return !pool->in_epoch[!pool->epoch];
@@ -39,11 +39,11 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
 	unsigned long start = jiffies;
 	int err;
 
-	err = ants_wait_until(pool, flush_begin, 0, timeout, TASK_KILLABLE);
+	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
 	if (err)
 		return err;
 	ants_pause(ANTS_PAUSE_FLUSH, pool);
-	err = ants_wait_until(pool, flush_done, 0,
+	err = ants_wait_until(pool, flush_done, NULL,
 			      ants_time_left(start, timeout), TASK_KILLABLE);
 	flush_end(pool);
 	return err;
@@ -65,8 +65,10 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
  */
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool == ants_system_pool)
 		return -EINVAL;

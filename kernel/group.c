@@ -115,7 +115,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 
 	waiter->joins = w && timeout;
 	ants_work_enrol(&group->waiters, waiter);
-	pool->nr_callers++;
+	ants_caller_in(pool);
 	ants_unlock(pool, kick);
 	ants_wait_touch(pool);
 	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
@@ -162,9 +162,11 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 {
 	struct ants_work_waiter waiter = { .all = true };
 	struct ants_pool *pool = group->pool;
+	DEFINE_ANTS_VISIT(visit);
 	struct ants_kick kick;
 	int err;
 
+	ants_visit_begin(&visit, group->pool);
 	might_sleep();
 	ants_lock(pool, &kick);
 	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
@@ -215,19 +217,16 @@ struct ants_work *ants_group_next(struct ants_group *group,
 	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
 	struct ants_kick kick;
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	ants_lock(pool, &kick);
 	work = ants_group_take(group);
 	if (work || ants_group_done(group)) {
 		ants_unlock(pool, &kick);
 		return work;
-	}
-	err = check_waiter(group);
-	if (err) {
-		ants_unlock(pool, &kick);
-		return ERR_PTR(err);
 	}
 	err = group_wait(group, &waiter, timeout, &kick);
 	return err ? ERR_PTR(err) : waiter.work;

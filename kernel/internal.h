@@ -4,12 +4,12 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
- * which call each other), affine, dispatch, timer, worker, wait, submit, invoke,
- * delayed, join, work, work_wait, work_cancel, stats, call, each, group, upkeep,
- * flush, release, tune, place, pool, multi (local, config, set, submit, multi), sysfs,
- * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
- * ants_kick_upkeep() and
- * ants_work_init(), and for pool and multi, which make their files in sysfs.
+ * which call each other), affine, dispatch, timer, worker, wait, caller, submit,
+ * invoke, delayed, join, work, work_wait, work_cancel, stats, call, each, group,
+ * upkeep, flush, release, tune, place, pool, multi (local, config, set, submit,
+ * multi), sysfs, multi_sysfs, hotplug, unload, main. Calls go downward only, but
+ * for checks, for ants_kick_upkeep() and ants_work_init(), and for pool and multi,
+ * which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -69,9 +69,10 @@ static inline unsigned int ants_nr_staying(const struct ants_pool *pool)
 
 static inline bool ants_is_drained(const struct ants_pool *pool)
 {
-	return pool->released && !pool->nr_workers && !pool->nr_pending &&
-	       !pool->nr_waiting && list_empty(&pool->left) &&
-	       !pool->nr_delayed && !pool->upkeep_queued;
+	return pool->released && !pool->nr_releasing && !pool->nr_workers &&
+	       !pool->nr_pending && !pool->nr_waiting &&
+	       list_empty(&pool->left) && !pool->nr_delayed &&
+	       !pool->upkeep_queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -93,13 +94,13 @@ static inline unsigned long ants_time_left(unsigned long start,
 /* wait.c: callers that sleep */
 
 /* What is waited for; called with the lock held. */
-typedef bool (*ants_met_t)(struct ants_pool *pool, unsigned int arg);
+typedef bool (*ants_met_t)(struct ants_pool *pool, const void *arg);
 
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout);
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
-int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
+int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		    unsigned long timeout, unsigned int state);
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
@@ -113,10 +114,10 @@ int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state);
 bool ants_work_withdraw(struct ants_pool *pool,
 			struct ants_work_waiter *waiter);
+void ants_caller_in(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
-void ants_config_lock(struct ants_pool *pool);
 int ants_config_lock_killable(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
@@ -150,7 +151,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 struct list_head *prepared);
+			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
@@ -192,7 +193,11 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */
 void ants_call_run(void *data);
-unsigned long ants_call_text(const void *data);
+unsigned long ants_call_text(const void *data, const struct module *mod);
+
+/* caller.c: tasks that run in their submitters */
+void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
+bool ants_runs_task_of(struct ants_pool *pool);
 
 /* submit.c: for callers with more than one pool to go to */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
@@ -201,9 +206,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /* release.c */
 unsigned int ants_close(struct ants_pool *pool);
-int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
-		      unsigned long timeout, unsigned int state);
-int __ants_reboot(struct ants_pool *pool);
+int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);

@@ -250,7 +250,7 @@ int ants_multi_destroy(struct ants_multi *multi)
 	might_sleep();
 	if (IS_ERR_OR_NULL(multi))
 		return 0;
-	if (WARN(ants_multi_own(multi),
+	if (WARN(ants_multi_runs(multi),
 		 "ants: multi %s destroyed by its task\n", multi->name))
 		return -EDEADLK;
 	__ants_multi_destroy(multi);

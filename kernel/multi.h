@@ -21,9 +21,11 @@ struct ants_place;
  * @pool: I
  * @was: M: its share of a total before a change that may be taken back
  * @place: M: what its workers are to take up, once all shards have one
+ * @seq: M: its @release_seq when a reboot found it empty
  */
 struct ants_shard {
 	struct ants_pool *pool;
+	unsigned int seq;
 	unsigned int was;
 	struct ants_place *place;
 };
@@ -38,8 +40,7 @@ struct ants_shard {
  *	them calls back
  * @turn: O: %ANTS_ROUND_ROBIN: counts the choices of each CPU, else NULL
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
- * @config: serialises release, reboot and every change of the whole
- * @generation: M: how often it was found empty, to be opened again
+ * @config: serialises reboot and every change of the whole
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_multis
  * @shards: I
@@ -52,9 +53,8 @@ struct ants_multi {
 	atomic_t congested;
 	unsigned int __percpu *turn;
 	unsigned int *shard_of;
-	/* Serialises what is done to all shards. */
+	/* Serialises what is done to all shards, but not the end. */
 	struct mutex config;
-	unsigned int generation;
 	struct kobject kobj;
 	struct list_head registered;
 	struct ants_shard shards[];
@@ -95,6 +95,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 
 /* multi_config.c: what is done to all shards */
 struct ants_pool *ants_multi_own(const struct ants_multi *multi);
+struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
 int ants_multi_lock_killable(struct ants_multi *multi);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done to all shards of a multi: closing, opening again and flushing.
- * One after another, with multi->config held; a shard of its own is never
- * released or opened.
+ * What is done to all shards of a multi: closing, opening again, flushing, and
+ * spreading a capacity. Opening and spreading are done one after another, with
+ * multi->config held. Closing waits for neither: it makes an opening fail. The
+ * shards are closed and opened in order, and by nobody else.
  */
 #include "internal.h"
 #include "multi.h"
@@ -15,6 +16,18 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		if (ants_in_task_of(pool))
+			return pool;
+	return NULL;
+}
+
+/* The same, or a shard a task of which the caller runs by itself. */
+struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		if (ants_runs_task_of(pool))
 			return pool;
 	return NULL;
 }
@@ -57,6 +70,11 @@ void ants_multi_unlock(struct ants_multi *multi)
 	leave(multi);
 }
 
+static struct ants_pool *last_shard(const struct ants_multi *multi)
+{
+	return multi->shards[multi->nr_shards - 1].pool;
+}
+
 /**
  * ants_multi_is_released() - is a multi closed?
  * @multi: the multi
@@ -67,7 +85,7 @@ void ants_multi_unlock(struct ants_multi *multi)
 bool ants_multi_is_released(const struct ants_multi *multi)
 {
 	/* The last one is the last to be closed, and to be opened. */
-	return ants_is_released(multi->shards[multi->nr_shards - 1].pool);
+	return ants_is_released(last_shard(multi));
 }
 EXPORT_SYMBOL_GPL(ants_multi_is_released);
 
@@ -85,17 +103,17 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 	return drained;
 }
 
-/* Closes all shards before anybody waits for one. */
+/*
+ * Closes all shards before anybody waits for one. Returns the last one's
+ * generation: it changes when all of them are open again.
+ */
 static unsigned int close_all(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i, generation;
+	unsigned int i, generation = 0;
 
-	mutex_lock(&multi->config);
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		ants_close(pool);
-	generation = multi->generation;
-	mutex_unlock(&multi->config);
+		generation = ants_close(pool);
 	return generation;
 }
 
@@ -111,6 +129,9 @@ static unsigned int close_all(struct ants_multi *multi)
  */
 int ants_multi_release(struct ants_multi *multi)
 {
+	DEFINE_ANTS_VISIT(visit);
+
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	enter(multi);
 	close_all(multi);
 	leave(multi);
@@ -118,19 +139,24 @@ int ants_multi_release(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_release);
 
-/* All were empty, if they were opened again since they were closed. */
-static int wait_drained(struct ants_multi *multi, struct ants_pool *pool,
-			unsigned int generation, unsigned long timeout)
-{
-	unsigned int opened;
-	bool again;
+/* What a caller that has closed a multi waits for. */
+struct multi_end {
+	const struct ants_pool *last;
+	unsigned int generation;
+};
 
-	mutex_lock(&multi->config);
-	again = multi->generation != generation;
-	opened = pool->generation;
-	mutex_unlock(&multi->config);
-	return again ? 0 : ants_wait_drained(pool, opened, timeout,
-					     TASK_KILLABLE);
+/*
+ * This shard is empty; or all were, and have been opened again. A reboot that
+ * has opened some of them and fails, for this caller closed another one after
+ * it had found it empty, closes those again.
+ */
+static bool shard_drained(struct ants_pool *pool, const void *arg)
+{
+	const struct multi_end *end = arg;
+
+	lockdep_assert_held(&pool->lock);
+	return READ_ONCE(end->last->generation) != end->generation ||
+	       ants_is_drained(pool);
 }
 
 /**
@@ -149,19 +175,25 @@ static int wait_drained(struct ants_multi *multi, struct ants_pool *pool,
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
-	unsigned int i, generation;
 	struct ants_pool *pool;
+	struct multi_end end;
+	unsigned int i;
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
 	ants_multi_touch(multi);
 	enter(multi);
-	generation = close_all(multi);
+	end.last = last_shard(multi);
+	end.generation = close_all(multi);
+	ants_pause(ANTS_PAUSE_DRAIN, multi->shards[0].pool);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		err = wait_drained(multi, pool, generation,
-				   ants_time_left(start, timeout));
+		err = ants_wait_until(pool, shard_drained, &end,
+				      ants_time_left(start, timeout),
+				      TASK_KILLABLE);
 		if (err)
 			break;
 	}
@@ -170,35 +202,61 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
 
-static int reboot_shard(struct ants_pool *pool)
+/* Are all shards empty? From here on a release makes the reboot fail. */
+static bool reboot_check(struct ants_multi *multi)
+{
+	struct ants_shard *shard;
+	bool drained = true;
+	unsigned int i;
+
+	for (i = 0; i < multi->nr_shards; i++) {
+		shard = &multi->shards[i];
+		raw_spin_lock_irq(&shard->pool->lock);
+		shard->seq = shard->pool->release_seq;
+		drained &= ants_is_drained(shard->pool);
+		raw_spin_unlock_irq(&shard->pool->lock);
+	}
+	return drained;
+}
+
+static int reboot_shard(const struct ants_shard *shard)
 {
 	int err;
 
-	mutex_lock(&pool->config);
-	err = __ants_reboot(pool);
-	mutex_unlock(&pool->config);
+	mutex_lock(&shard->pool->config);
+	err = __ants_reboot(shard->pool, shard->seq);
+	mutex_unlock(&shard->pool->config);
 	return err;
+}
+
+/* For whoever closed the multi and has not looked since: it was empty. */
+static void tell_opened(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int i;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		wake_up_all(&pool->waitq);
 }
 
 /* Opens all or, since those that were opened are closed again, none. */
 static int reboot_all(struct ants_multi *multi)
 {
-	struct ants_pool *pool;
 	unsigned int i;
 	int err;
 
 	lockdep_assert_held(&multi->config);
-	if (!ants_multi_is_drained(multi))
+	if (!reboot_check(multi))
 		return -EBUSY;
-	multi->generation++;
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		err = reboot_shard(pool);
+	for (i = 0; i < multi->nr_shards; i++) {
+		err = reboot_shard(&multi->shards[i]);
 		if (!err)
 			continue;
 		while (i--)
 			ants_close(multi->shards[i].pool);
 		return err;
 	}
+	tell_opened(multi);
 	return 0;
 }
 
@@ -208,13 +266,14 @@ static int reboot_all(struct ants_multi *multi)
  *
  * Context: Process context. May sleep.
  * Return: 0: all shards are open. -EBUSY: the multi is not released, or a shard
- * is not empty yet; see ants_multi_release_timeout(). -ENOMEM: the threads of a
- * shard cannot be made. -EINTR: the caller is being killed. In error all are
- * closed, or as they were; but after -ENOMEM tasks may have been accepted in
- * between, and those run.
+ * is not empty yet; see ants_multi_release_timeout(); or it was released once
+ * more meanwhile. -ENOMEM: the threads of a shard cannot be made. -EINTR: the
+ * caller is being killed. In error all are closed, or as they were; but tasks may
+ * have been accepted in between, and those run.
  */
 int ants_multi_reboot(struct ants_multi *multi)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	err = ants_multi_lock_killable(multi);
@@ -244,8 +303,10 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
 	unsigned int i;
+	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;

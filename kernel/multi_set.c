@@ -141,8 +141,10 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
  */
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
@@ -191,8 +193,10 @@ int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
  */
 int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
@@ -274,8 +278,10 @@ int __ants_multi_set_nice(struct ants_multi *multi, int nice)
  */
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
@@ -317,8 +323,10 @@ int __ants_multi_set_cpumask(struct ants_multi *multi,
  */
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;

@@ -136,7 +136,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	int err = try_others(multi, nr, fn, data, attempt_once);
 
 	if (err == -EAGAIN)
-		err = last(multi, ants_multi_own(multi) ?: pool, fn, data,
+		err = last(multi, ants_multi_runs(multi) ?: pool, fn, data,
 			   timeout);
 	ants_caller_leave(pool);
 	return err;
@@ -186,8 +186,10 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
@@ -219,8 +221,10 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
 	unsigned int nr = choose(multi);
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[nr].pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	ants_multi_touch(multi);

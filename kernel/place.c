@@ -80,8 +80,10 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
  */
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
@@ -108,8 +110,10 @@ EXPORT_SYMBOL_GPL(ants_set_nice);
  */
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

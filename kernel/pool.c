@@ -199,7 +199,7 @@ static int pool_populate(struct ants_pool *pool)
 
 	if (!ants_stock_fill(pool, ants_stock_level(pool)))
 		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->floor, &prepared);
+	err = ants_workers_prepare(pool, pool->floor, 0, &prepared);
 	if (err)
 		return err;
 	err = ants_sysfs_add(pool);
@@ -322,7 +322,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	return pool;
 }
 
-static bool callers_gone(struct ants_pool *pool, unsigned int arg)
+static bool callers_gone(struct ants_pool *pool, const void *unused)
 {
 	lockdep_assert_held(&pool->lock);
 	return !pool->nr_callers;
@@ -332,7 +332,7 @@ static bool callers_gone(struct ants_pool *pool, unsigned int arg)
 void ants_pool_quiesce(struct ants_pool *pool)
 {
 	ants_drain_for_good(pool);
-	ants_wait_until(pool, callers_gone, 0, MAX_SCHEDULE_TIMEOUT,
+	ants_wait_until(pool, callers_gone, NULL, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 }
 
@@ -369,8 +369,11 @@ void __ants_pool_destroy(struct ants_pool *pool)
  * @pool: the pool; NULL or an ERR_PTR is ignored
  *
  * Releases it and waits for all of its tasks, its threads, and the callers that
- * are inside a call that blocks. Then nothing of the caller's is in use any
- * more, so that it may be the last call in a module's exit function.
+ * hold its lock or have come to it and will come back: those that sleep, and
+ * those that run a task themselves. Then nothing of the caller's is in use any
+ * more, so that it may be the last call in a module's exit function. Does not
+ * wait for a call that has not come to the pool's lock yet: the caller has to
+ * see to it that none begins, or is about to, when this one does.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
  * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a
@@ -383,8 +386,8 @@ int ants_pool_destroy(struct ants_pool *pool)
 		return 0;
 	if (pool->protected)
 		return -EPERM;
-	if (WARN(ants_in_task_of(pool), "ants: pool %s destroyed by its task\n",
-		 pool->name))
+	if (WARN(ants_runs_task_of(pool),
+		 "ants: pool %s destroyed by its task\n", pool->name))
 		return -EDEADLK;
 	__ants_pool_destroy(pool);
 	return 0;

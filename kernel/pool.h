@@ -16,7 +16,8 @@
  *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
- * pool->lock is innermost but for the timer base's.
+ * pool->lock is innermost but for the timer base's and those of the buckets in
+ * caller.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
@@ -248,7 +249,8 @@ struct ants_fifo {
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
  * @in_epoch: L: tasks of each epoch that have not ended
- * @nr_callers: L: callers inside ants_flush() and its like
+ * @nr_callers: L: callers that have dropped the lock and will come back, and
+ *	whom destroy waits for
  * @submitted: L: see struct ants_stats, as the following ones
  * @spawned: L
  * @reaped: L
@@ -297,14 +299,18 @@ struct ants_fifo {
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
+ * @nr_releasing: L: callers that have closed it, and fail waiters and the like
+ *	in rounds; destroy waits for them
+ * @release_seq: L: how often it was closed
  * @generation: L: how often it was opened again
- * @dying: C: being destroyed
+ * @dying: L: being destroyed; it is not opened again
  * @flushing: L: a flush waits for its epoch
  * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
  *	went well
  * @backoff_until: L: no thread is made before
  * @waitq: callers that wait for tasks or threads to end
- * @config: serialises release, reboot, tune and every other change
+ * @config: serialises reboot, tune and every other change. Held while threads
+ *	are made, so that who closes or destroys the pool does not take it.
  * @name: I
  * @owner: I: the module that made the pool
  * @fn: I: what ants_invoke() runs, NULL if not set
@@ -418,13 +424,15 @@ struct ants_pool {
 	bool stock_wanted;
 	bool waitq_wanted;
 	bool released;
+	unsigned int nr_releasing;
+	unsigned int release_seq;
 	unsigned int generation;
 	bool dying;
 	bool flushing;
 	unsigned long backoff;
 	unsigned long backoff_until;
 	wait_queue_head_t waitq;
-	/* Serialises every change of the configuration. */
+	/* Serialises every change of the configuration, but not the end. */
 	struct mutex config;
 
 	char name[ANTS_NAME_LEN];

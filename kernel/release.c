@@ -24,21 +24,53 @@ static bool fail_round(struct ants_pool *pool)
 
 /*
  * Closing is one step: a submit is before it, and its task runs, or after it.
- * The rest goes in rounds, with pool->config held against a reboot meanwhile.
+ * Whoever is about to open the pool sees that it was closed. Returns the
+ * generation that ends.
  */
-static void release(struct ants_pool *pool)
+static unsigned int close(struct ants_pool *pool)
 {
-	lockdep_assert_held(&pool->config);
-	raw_spin_lock_irq(&pool->lock);
+	struct ants_kick kick;
+	unsigned int generation;
+
+	ants_lock(pool, &kick);
 	pool->released = true;
+	pool->release_seq++;
+	pool->nr_releasing++;
+	ants_visit_keep(pool, 1);
+	generation = pool->generation;
 	ants_update_room(pool);
 	ants_timer_quiesce(pool);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock(pool, &kick);
+	return generation;
+}
+
+static void close_end(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->nr_releasing--;
+	ants_visit_keep(pool, -1);
+	kick.todo |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &kick);
+}
+
+/*
+ * Closes the pool, whatever is being done to it; returns the generation that
+ * ends. The rest goes in rounds: meanwhile nobody opens the pool, and destroy
+ * waits.
+ */
+unsigned int ants_close(struct ants_pool *pool)
+{
+	unsigned int generation = close(pool);
+
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
 	while (fail_round(pool))
 		;
 	ants_delayed_fail_all(pool);
 	ants_retire_above(pool);
+	close_end(pool);
+	return generation;
 }
 
 /**
@@ -54,56 +86,43 @@ static void release(struct ants_pool *pool)
  */
 int ants_release(struct ants_pool *pool)
 {
+	DEFINE_ANTS_VISIT(visit);
+
+	ants_visit_begin(&visit, pool);
 	if (pool->protected)
 		return -EPERM;
-	ants_config_lock(pool);
-	release(pool);
-	ants_config_unlock(pool);
+	ants_close(pool);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_release);
 
 /* Empty, or it was, and was opened again before this caller looked. */
-static bool drained(struct ants_pool *pool, unsigned int generation)
+static bool drained(struct ants_pool *pool, const void *generation)
 {
 	lockdep_assert_held(&pool->lock);
-	return pool->generation != generation || ants_is_drained(pool);
-}
-
-/* Closes the pool; what ants_wait_drained() has to know. */
-unsigned int ants_close(struct ants_pool *pool)
-{
-	unsigned int generation;
-
-	mutex_lock(&pool->config);
-	release(pool);
-	generation = pool->generation;
-	mutex_unlock(&pool->config);
-	return generation;
+	return pool->generation != *(const unsigned int *)generation ||
+	       ants_is_drained(pool);
 }
 
 /*
- * Waits until a pool that was closed owns no task, thread, timer or queued
- * work. Returns 0, -ETIMEDOUT or -EINTR.
+ * Closes the pool and waits until it owns no task, thread, timer or queued work.
+ * Returns 0, -ETIMEDOUT or -EINTR.
  */
-int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
-		      unsigned long timeout, unsigned int state)
-{
-	return ants_wait_until(pool, drained, generation, timeout, state);
-}
-
 int ants_drain(struct ants_pool *pool, unsigned long timeout,
 	       unsigned int state)
 {
-	return ants_wait_drained(pool, ants_close(pool), timeout, state);
+	unsigned int generation = ants_close(pool);
+
+	ants_pause(ANTS_PAUSE_DRAIN, pool);
+	return ants_wait_until(pool, drained, &generation, timeout, state);
 }
 
 /* For destroy: from here on nobody opens the pool again. */
 void ants_drain_for_good(struct ants_pool *pool)
 {
-	mutex_lock(&pool->config);
+	raw_spin_lock_irq(&pool->lock);
 	pool->dying = true;
-	mutex_unlock(&pool->config);
+	raw_spin_unlock_irq(&pool->lock);
 	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
 
@@ -112,7 +131,8 @@ void ants_drain_for_good(struct ants_pool *pool)
  * @pool: the pool
  * @timeout: how long to wait at most, in jiffies
  *
- * May be called again, after it timed out, too. While the pool has no thread
+ * May be called again, after it timed out, too. Nothing that is being done to
+ * the pool meanwhile, as by ants_tune(), holds it up. While the pool has no thread
  * and none can be made the caller runs tasks itself; then it may take longer
  * than @timeout.
  *
@@ -123,8 +143,10 @@ void ants_drain_for_good(struct ants_pool *pool)
  */
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool->protected)
 		return -EPERM;
@@ -138,39 +160,66 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
-static void reopen(struct ants_pool *pool)
+/* Nothing is left of the pool, and nobody has closed it since @release_seq. */
+static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->released = false;
-	pool->generation++;
-	pool->congested = false;
-	pool->congested_all = false;
-	pool->backoff = 0;
-	ants_update_room(pool);
-	raw_spin_unlock_irq(&pool->lock);
+	lockdep_assert_held(&pool->lock);
+	return pool->release_seq == release_seq && !pool->dying &&
+	       ants_is_drained(pool);
 }
 
-int __ants_reboot(struct ants_pool *pool)
+/* Decides and opens in one step, so that no release is overtaken. */
+static int reopen(struct ants_pool *pool, unsigned int release_seq)
+{
+	int err = -EBUSY;
+
+	raw_spin_lock_irq(&pool->lock);
+	if (may_open(pool, release_seq)) {
+		pool->released = false;
+		pool->generation++;
+		pool->congested = false;
+		pool->congested_all = false;
+		pool->backoff = 0;
+		ants_update_room(pool);
+		err = 0;
+	}
+	raw_spin_unlock_irq(&pool->lock);
+	return err;
+}
+
+/* What an open pool has from the beginning. */
+static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
+			  struct list_head *prepared)
+{
+	int err;
+
+	if (!ants_stock_fill(pool, ants_stock_level(pool)))
+		return -ENOMEM;
+	err = ants_workers_prepare(pool, pool->floor, release_seq, prepared);
+	return err == -ESHUTDOWN ? -EBUSY : err;
+}
+
+/* A release after @release_seq was read wins. */
+int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 {
 	LIST_HEAD(prepared);
-	bool empty;
+	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
-	empty = ants_is_drained(pool);
+	may = may_open(pool, release_seq);
 	raw_spin_unlock_irq(&pool->lock);
-	if (!empty || pool->dying)
+	if (!may)
 		return -EBUSY;
-	if (!ants_stock_fill(pool, ants_stock_level(pool)))
-		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->floor, &prepared);
+	err = reboot_prepare(pool, release_seq, &prepared);
 	if (err)
 		return err;
-	reopen(pool);
-	ants_workers_start(pool, &prepared);
+	err = reopen(pool, release_seq);
+	if (!err)
+		ants_workers_start(pool, &prepared);
 	ants_workers_discard(&prepared);
-	return 0;
+	return err;
 }
 
 /**
@@ -179,20 +228,22 @@ int __ants_reboot(struct ants_pool *pool)
  *
  * Context: Process context. May sleep.
  * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
- * ants_release_timeout(). -ENOMEM: its threads cannot be made. -EINTR: the
- * caller is being killed. -EPERM: it is the system pool, or a shard. In error
- * nothing has changed.
+ * ants_release_timeout(); or it was released once more meanwhile. -ENOMEM: its
+ * threads cannot be made. -EINTR: the caller is being killed. -EPERM: it is the
+ * system pool, or a shard. In error nothing has changed.
  */
 int ants_reboot(struct ants_pool *pool)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	if (pool->protected)
 		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
-	err = __ants_reboot(pool);
+	err = __ants_reboot(pool, READ_ONCE(pool->release_seq));
 	ants_config_unlock(pool);
 	return err;
 }

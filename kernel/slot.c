@@ -157,8 +157,14 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 void ants_scan_hit(struct ants_pool *pool, unsigned long text)
 {
 	lockdep_assert_held(&pool->lock);
-	if (within_module(text, pool->scan_mod))
+	if (ants_text_in(text, pool->scan_mod))
 		pool->scan_hit = text;
+}
+
+/* The same, whatever functions it has. */
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
+{
+	ants_scan_hit(pool, ants_task_text(fn, data, pool->scan_mod));
 }
 
 /* Unlinks a pending task, from wherever it stands. */

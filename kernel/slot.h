@@ -16,7 +16,10 @@ void ants_chunks_free(struct ants_chunk *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long text);
-unsigned long ants_task_text(ants_fn_t fn, const void *data);
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
+unsigned long ants_text_in(unsigned long text, const struct module *mod);
+unsigned long ants_task_text(ants_fn_t fn, const void *data,
+			     const struct module *mod);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
@@ -70,7 +73,7 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 					      struct ants_slot *slot, bool high)
 {
 	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, ants_task_text(slot->fn, slot->data));
+		ants_scan_task(pool, slot->fn, slot->data);
 	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
 	pool->nr_high += high;
 	if (++pool->nr_pending > pool->peak_pending)

@@ -66,15 +66,30 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	return ants_wait(pool, &waiter, timeout);
 }
 
-/* Runs the task in the caller, as its own worker would. */
+/*
+ * Runs the task in the caller, as its own worker would. The task may use the
+ * pool, so that the caller is counted in.
+ */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	pool->caller_runs++;
+	ants_caller_in(pool);
 	ants_unlock(pool, kick);
-	fn(data);
+	ants_run_here(pool, fn, data);
+	ants_caller_leave(pool);
 	return 0;
+}
+
+/*
+ * A task finds no room: does its caller run it? Not inside another task of the
+ * same pool, or a task that hands itself over again would use up the stack.
+ */
+static bool runs_here(struct ants_pool *pool, int err)
+{
+	return pool->flags & ANTS_CALLER_RUNS && err != -ESHUTDOWN &&
+	       !ants_runs_task_of(pool);
 }
 
 /* The pool is full, closed, or has no slot. */
@@ -85,7 +100,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 {
 	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
 		return reject(pool, kick, err);
-	if (pool->flags & ANTS_CALLER_RUNS)
+	if (runs_here(pool, err))
 		return caller_runs(pool, fn, data, kick);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, kick);
 }
@@ -144,9 +159,10 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
  * @data: and with what; any value
  *
  * Waits while the pool is full, unless it is %ANTS_NONBLOCKING, or
- * %ANTS_CALLER_RUNS: then @fn is run before this returns. Tasks start in
- * the order in which they were accepted, and callers that wait are served in
- * the order in which they came.
+ * %ANTS_CALLER_RUNS: then @fn is run before this returns. A task of the pool,
+ * wherever it runs, waits in either case. Tasks start in the order in which they
+ * were accepted, and callers that wait are served in the order in which they
+ * came.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
@@ -159,8 +175,10 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_kick kick __uninitialized;
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	sleeps();
 	if (unlikely(!fn))
 		return -EINVAL;
@@ -191,8 +209,10 @@ int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
 		     void *data, unsigned long timeout)
 {
 	struct ants_kick kick;
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	sleeps();
 	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
@@ -234,29 +254,78 @@ static int check_tasks(const struct ants_task *tasks, unsigned int nr)
 	return 0;
 }
 
-/*
- * As many tasks as there is room for, in one locked section; one, as its pool's
- * mode says, if there is room for none. Returns how many, or -errno.
+/**
+ * struct batch - tasks that are handed over in rounds, one section each
+ * @pool: whom to
+ * @tasks: the next one
+ * @nr: how many are left
+ * @counted: the caller is counted in, for it will come back
  */
-static int submit_round(struct ants_pool *pool, const struct ants_task *tasks,
-			unsigned int nr)
+struct batch {
+	struct ants_pool *pool;
+	const struct ants_task *tasks;
+	unsigned int nr;
+	bool counted;
+};
+
+/* If tasks are left after this section the pool must stay until the next. */
+static void batch_stay(struct batch *b)
 {
-	const struct ants_task *task = tasks;
-	unsigned int done = 1;
+	if (b->nr && !b->counted) {
+		ants_caller_in(b->pool);
+		b->counted = true;
+	}
+}
+
+/* With the last task of a batch the caller leaves, in the same section. */
+static void batch_part(struct batch *b, struct ants_kick *kick)
+{
+	batch_stay(b);
+	if (!b->nr && b->counted) {
+		ants_caller_out(b->pool, kick);
+		b->counted = false;
+	}
+}
+
+/*
+ * There is room for none: one of them, as the pool's mode says. Entered with the
+ * lock held, left without.
+ */
+static int batch_slow(struct batch *b, const struct ants_task *task,
+		      struct ants_kick *kick, int err)
+	__releases(&b->pool->lock)
+{
+	struct ants_pool *pool = b->pool;
+
+	batch_stay(b);
+	if (b->counted && runs_here(pool, err)) {
+		pool->caller_runs++;
+		ants_unlock(pool, kick);
+		ants_run_here(pool, task->fn, task->data);
+		return 0;
+	}
+	return submit_slow(pool, task->fn, task->data, task->prio, kick, err);
+}
+
+/* As many tasks as there is room for, in one locked section. */
+static int batch_round(struct batch *b)
+{
+	const struct ants_task *task = b->tasks++;
+	unsigned int more = min_t(unsigned int, --b->nr, ANTS_ROUND - 1);
 	struct ants_kick kick;
 	int err;
 
-	err = submit(pool, task->fn, task->data, task->prio, &kick);
+	err = submit(b->pool, task->fn, task->data, task->prio, &kick);
 	if (err)
-		return submit_slow(pool, task->fn, task->data, task->prio,
-				   &kick, err) ?: 1;
-	for (; done < nr; done++) {
-		task = &tasks[done];
-		if (accept(pool, task->fn, task->data, task->prio, &kick))
+		return batch_slow(b, task, &kick, err);
+	for (; more; more--, b->tasks++, b->nr--) {
+		task = b->tasks;
+		if (accept(b->pool, task->fn, task->data, task->prio, &kick))
 			break;
 	}
-	ants_unlock(pool, &kick);
-	return done;
+	batch_part(b, &kick);
+	ants_unlock(b->pool, &kick);
+	return 0;
 }
 
 /**
@@ -277,21 +346,22 @@ static int submit_round(struct ants_pool *pool, const struct ants_task *tasks,
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
-	unsigned int done;
-	int n;
+	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
+	DEFINE_ANTS_VISIT(visit);
+	int err = 0;
 
+	ants_visit_begin(&visit, pool);
 	sleeps();
 	if (nr > INT_MAX || check_tasks(tasks, nr))
 		return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	for (done = 0; done < nr; done += n) {
-		n = submit_round(pool, tasks + done,
-				 min_t(unsigned int, nr - done, ANTS_ROUND));
-		if (n < 0)
-			return done ?: n;
-	}
-	return done;
+	while (b.nr && !err)
+		err = batch_round(&b);
+	if (b.counted)
+		ants_caller_leave(pool);
+	nr = b.tasks - tasks - !!err;
+	return nr ?: err;
 }
 EXPORT_SYMBOL_GPL(ants_submit_batch);
 
@@ -352,7 +422,7 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	if (err == -ESHUTDOWN)
 		return reject(pool, &kick, err);
 	if (err && stay)
-		pool->nr_callers++;
+		ants_caller_in(pool);
 	ants_unlock(pool, &kick);
 	return err;
 }

@@ -131,9 +131,16 @@ static void raise_to_floor(struct ants_pool *pool)
 static int prealloc(struct ants_pool *pool, unsigned int capacity,
 		    unsigned int queue_depth, struct list_head *prepared)
 {
-	unsigned int have = READ_ONCE(pool->nr_workers);
+	unsigned int have, seq;
+	bool closed;
+	int err;
 
-	if (!(pool->flags & ANTS_PREALLOC) || pool->released)
+	raw_spin_lock_irq(&pool->lock);
+	have = pool->nr_workers;
+	seq = pool->release_seq;
+	closed = pool->released;
+	raw_spin_unlock_irq(&pool->lock);
+	if (!(pool->flags & ANTS_PREALLOC) || closed)
 		return 0;
 	/* A shrink lacks none, so that it cannot fail. */
 	if (capacity <= pool->capacity &&
@@ -141,8 +148,10 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 		return 0;
 	if (!ants_stock_fill(pool, capacity + queue_depth + ANTS_SPARE_SLOTS))
 		return -ENOMEM;
-	return ants_workers_prepare(pool, capacity - min(capacity, have),
-				    prepared);
+	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
+				   prepared);
+	/* Closed meanwhile: then it lacks none. */
+	return err == -ESHUTDOWN ? 0 : err;
 }
 
 static int set_bounds(struct ants_pool *pool, unsigned int capacity,
@@ -231,7 +240,9 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * @pool: the pool; released ones, too
  * @capacity: the new capacity, or %ANTS_UNLIMITED
  *
- * Takes effect at once: callers that fit now are granted before it returns.
+ * Takes effect at once: callers that fit now are granted before it returns. The
+ * threads that an %ANTS_PREALLOC pool lacks are made first, one by one; if the
+ * pool is released meanwhile that ends early, and it makes no more of them.
  * After a shrink accepted tasks still run, the workers above the capacity leave
  * when they have nothing to run, and no task is accepted until the sums fit.
  *
@@ -242,8 +253,10 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
+	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, pool);
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -17,42 +17,74 @@
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
 
-/* The address of the function that an entry of a list of the pool's runs. */
-typedef unsigned long (*text_fn_t)(struct list_head *entry);
+/*
+ * The address of a function of @mod that an entry of a list of the pool's runs;
+ * 0 if it runs none.
+ */
+typedef unsigned long (*text_fn_t)(struct list_head *entry,
+				   const struct module *mod);
 
-/* What our own functions run for a client is his. */
-unsigned long ants_task_text(ants_fn_t fn, const void *data)
+/* Returns @text if it lies in @mod, else 0. */
+unsigned long ants_text_in(unsigned long text, const struct module *mod)
+{
+	return within_module(text, mod) ? text : 0;
+}
+
+/*
+ * A task may run more than one function: what ants' own functions run on behalf
+ * of a client counts as the client's. Returns one of them that lies in @mod.
+ */
+unsigned long ants_task_text(ants_fn_t fn, const void *data,
+			     const struct module *mod)
 {
 	const struct ants_work *work = data;
 
 	if (fn == ants_call_run)
-		return ants_call_text(data);
-	return fn == ants_work_run ? (unsigned long)work->fn :
-				     (unsigned long)fn;
+		return ants_call_text(data, mod);
+	return ants_text_in(fn == ants_work_run ? (unsigned long)work->fn :
+						  (unsigned long)fn, mod);
 }
 
-static unsigned long slot_text(struct list_head *entry)
+static unsigned long slot_text(struct list_head *entry,
+			       const struct module *mod)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
 
-	return ants_task_text(slot->fn, slot->data);
+	return ants_task_text(slot->fn, slot->data, mod);
 }
 
-static unsigned long worker_text(struct list_head *entry)
+/* A task that runs inside another one does not hide that one. */
+static unsigned long frames_text(const struct ants_frame *frame,
+				 const struct module *mod)
+{
+	unsigned long text = 0;
+
+	for (; frame && !text; frame = frame->outer)
+		text = ants_text_in(frame->text[0], mod) ?:
+		       ants_text_in(frame->text[1], mod);
+	return text;
+}
+
+static unsigned long worker_text(struct list_head *entry,
+				 const struct module *mod)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
-	return w->text ?: ants_task_text(w->fn, w->data);
+	/* A work item that is detached may be gone. */
+	return frames_text(w->frame, mod) ?:
+	       (w->text ? ants_text_in(w->text, mod) :
+			  ants_task_text(w->fn, w->data, mod));
 }
 
-static unsigned long delayed_text(struct list_head *entry)
+static unsigned long delayed_text(struct list_head *entry,
+				  const struct module *mod)
 {
 	const struct ants_delayed_work *dwork;
 
 	dwork = list_entry(entry, struct ants_delayed_work, node);
-	return (unsigned long)dwork->work.fn;
+	return ants_text_in((unsigned long)dwork->work.fn, mod);
 }
 
 /*
@@ -69,9 +101,8 @@ static bool scan_round(struct ants_pool *pool, struct list_head *list,
 	lockdep_assert_held(&pool->lock);
 	pool->scan_at = pool->scan_at ?: list->next;
 	for (i = 0; i < ANTS_ROUND && pool->scan_at != list; i++) {
-		text = text_of(pool->scan_at);
-		if (text && within_module(text, pool->scan_mod))
-			*found = text;
+		text = text_of(pool->scan_at, pool->scan_mod);
+		*found = text ?: *found;
 		pool->scan_at = pool->scan_at->next;
 	}
 	if (!*found && pool->scan_at != list)
@@ -162,7 +193,10 @@ static unsigned long scan_all(const struct module *mod, char *name)
 
 /*
  * Waits until no pool knows a function of @mod. This looks now and then rather
- * than have every task that ends look for somebody who waits.
+ * than have every task that ends look for somebody who waits. The notifier chain
+ * is locked meanwhile: while another notifier waits to be added or removed, no
+ * module gets past it. There is no other place to wait in between the exit
+ * function and the end of the text, so that the log says who is to blame.
  */
 static void wait_for_tasks(const struct module *mod)
 {
@@ -172,7 +206,7 @@ static void wait_for_tasks(const struct module *mod)
 
 	while ((text = scan_all(mod, name))) {
 		if (time_after_eq(jiffies, report)) {
-			pr_warn("module %s goes, waiting for %ps in pool %s\n",
+			pr_warn("module %s goes, waiting for %ps in pool %s; loading and removing modules may wait for it\n",
 				mod->name, (void *)text, name);
 			report = jiffies + REPORT;
 		}

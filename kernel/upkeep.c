@@ -63,21 +63,28 @@ static void worker_add(struct ants_worker *w, struct ants_kick *kick)
 }
 
 /*
- * Makes @nr threads into the list @prepared; they take no place yet. Returns
- * 0, or -errno with none made.
+ * Makes @nr threads into the list @prepared; they take no place yet. That takes
+ * its time, so that it looks after each whether the pool was closed since
+ * @release_seq was read. Returns 0, or -ESHUTDOWN or another error with none
+ * made.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 struct list_head *prepared)
+			 unsigned int release_seq, struct list_head *prepared)
 {
 	struct ants_worker *w;
 
 	while (nr--) {
+		if (READ_ONCE(pool->release_seq) != release_seq) {
+			ants_workers_discard(prepared);
+			return -ESHUTDOWN;
+		}
 		w = worker_create(pool);
 		if (IS_ERR(w)) {
 			ants_workers_discard(prepared);
 			return PTR_ERR(w);
 		}
 		list_add(&w->node, prepared);
+		ants_pause(ANTS_PAUSE_PREPARE, pool);
 	}
 	return 0;
 }
@@ -93,29 +100,38 @@ void ants_workers_discard(struct list_head *prepared)
 	}
 }
 
-static void start_round(struct ants_pool *pool, struct list_head *prepared)
+/* A pool that was closed meanwhile gets none. */
+static bool takes_worker(const struct ants_pool *pool)
+{
+	return pool->nr_workers < pool->capacity && !pool->released;
+}
+
+/* Returns true if a round was not enough. */
+static bool start_round(struct ants_pool *pool, struct list_head *prepared)
 {
 	struct ants_worker *w;
 	struct ants_round round;
 	struct ants_kick kick;
+	bool more;
 
 	ants_lock_round(pool, &kick, &round);
 	while (!list_empty(prepared) && !ants_kick_full(&kick) &&
-	       pool->nr_workers < pool->capacity) {
+	       takes_worker(pool)) {
 		w = list_first_entry(prepared, struct ants_worker, node);
 		list_del(&w->node);
 		place_take(pool);
 		worker_add(w, &kick);
 	}
+	more = !list_empty(prepared) && takes_worker(pool);
 	ants_unlock(pool, &kick);
+	return more;
 }
 
 /* Starts as many of @prepared as there are places; the others stay in it. */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
-	while (!list_empty(prepared) &&
-	       READ_ONCE(pool->nr_workers) < READ_ONCE(pool->capacity))
-		start_round(pool, prepared);
+	while (!list_empty(prepared) && start_round(pool, prepared))
+		;
 }
 
 /* Takes the place before the thread is made, if one is wanted. */

@@ -137,6 +137,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		list_add_tail(&waiter->nested, &pool->nested);
 		pool->nr_nested++;
 	}
+	ants_visit_keep(pool, 1);
 	pool->blocked++;
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
@@ -186,12 +187,8 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 	return waiter_result(waiter);
 }
 
-/*
- * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
- * the waiter's result; then nobody else knows it any more.
- */
-int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
-	      unsigned long timeout)
+static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
+			   unsigned long timeout)
 {
 	const unsigned int state = waiter->sleep;
 	int result, err = 0;
@@ -219,23 +216,51 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	return result;
 }
 
-static bool is_met(struct ants_pool *pool, ants_met_t met, unsigned int arg)
+/*
+ * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
+ * the waiter's result; then nobody else knows it any more.
+ */
+int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
+	      unsigned long timeout)
+{
+	int result = sleep_as_waiter(pool, waiter, timeout);
+
+	ants_visit_keep(pool, -1);
+	return result;
+}
+
+static bool is_met(struct ants_pool *pool, ants_met_t met, const void *arg)
 {
 	unsigned long flags;
 	bool ret;
 
+	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, flags);
 	ret = met(pool, arg);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return ret;
 }
 
-/* Counts a caller in, so that the pool is not freed under it. */
+/*
+ * Counts the caller in, in a locked section that is open. From here until
+ * ants_caller_out() it may drop the lock, sleep, and come back: destroy waits
+ * for it.
+ */
+void ants_caller_in(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->nr_callers++;
+	ants_visit_keep(pool, 1);
+}
+
+/* The same in a section of its own. */
 void ants_caller_enter(struct ants_pool *pool)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->nr_callers++;
-	raw_spin_unlock_irq(&pool->lock);
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	ants_caller_in(pool);
+	ants_unlock(pool, &kick);
 }
 
 /*
@@ -246,6 +271,7 @@ void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
+	ants_visit_keep(pool, -1);
 	if (pool->released)
 		kick->todo |= ANTS_TODO_WAITQ;
 }
@@ -260,12 +286,6 @@ void ants_caller_leave(struct ants_pool *pool)
 }
 
 /* For changes of the configuration: a caller counted in, with the mutex. */
-void ants_config_lock(struct ants_pool *pool)
-{
-	ants_caller_enter(pool);
-	mutex_lock(&pool->config);
-}
-
 int ants_config_lock_killable(struct ants_pool *pool)
 {
 	ants_caller_enter(pool);
@@ -285,7 +305,7 @@ void ants_config_unlock(struct ants_pool *pool)
  * One look and, if it was in vain and @sleep is set, one sleep. Returns 1 to be
  * called again.
  */
-static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
+static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 		     unsigned int state, bool sleep)
 {
 	DEFINE_WAIT(wait);
@@ -308,7 +328,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, unsigned int arg,
  * TASK_UNINTERRUPTIBLE does not freeze: destroy often holds a device's lock.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
-int ants_wait_until(struct ants_pool *pool, ants_met_t met, unsigned int arg,
+int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
@@ -420,7 +440,12 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	int err = ants_wait_done(pool, &waiter->done, timeout, state);
+	int err;
 
-	return err && ants_work_withdraw(pool, waiter) ? err : 0;
+	ants_visit_keep(pool, 1);
+	err = ants_wait_done(pool, &waiter->done, timeout, state);
+	if (err && !ants_work_withdraw(pool, waiter))
+		err = 0;
+	ants_visit_keep(pool, -1);
+	return err;
 }

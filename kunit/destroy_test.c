@@ -98,6 +98,152 @@ static void waiter_that_gives_up_outlives_the_pool(struct kunit *test)
 	expect_waiter_survives(test, ANTS_PAUSE_WITHDRAW, 1);
 }
 
+/*
+ * @call has left a section and will come back: destroy goes as far as it can,
+ * and waits for the caller.
+ */
+static struct call *expect_destroy_waits(struct rig *rig)
+{
+	struct ants_pool *pool = rig->pool;
+	struct call *destroy = start_destroy(rig);
+
+	gate_open(&rig->gate);
+	EXPECT_SOON(rig->test, silent(pool) && !ants_nr_running(pool));
+	/* Time to do wrong; a right one never fails here. */
+	msleep(50);
+	KUNIT_EXPECT_FALSE(rig->test, call_returned(destroy));
+	return destroy;
+}
+
+#define NR_BATCH	20
+
+/* The first task stops at the gate in @data, the others count. */
+static int do_batch(struct call *call)
+{
+	struct ants_task tasks[NR_BATCH];
+	int i;
+
+	for (i = 0; i < NR_BATCH; i++)
+		tasks[i] = (struct ants_task){ count_task, &call->rig->count };
+	tasks[0] = (struct ants_task){ gate_task, call->data };
+	return ants_submit_batch(call->pool, tasks, NR_BATCH);
+}
+
+/* The caller of a batch runs one of its tasks, and has others left. */
+static void batch_that_runs_a_task_keeps_the_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1,
+						.flags = ANTS_CALLER_RUNS });
+	struct call *batch, *destroy;
+
+	batch = call_start(rig, do_batch, 0, &rig->late);
+	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
+	destroy = expect_destroy_waits(rig);
+	gate_open(&rig->late);
+	KUNIT_EXPECT_EQ(test, call_result(batch), 1);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+}
+
+/* It had to wait for the first place, and has not come back for the second. */
+static void batch_that_waited_keeps_the_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	struct call *batch, *destroy;
+
+	batch = call_start(rig, do_batch, 0, &rig->gate);
+	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	hold(rig, ANTS_PAUSE_SUBMIT);
+	gate_open(&rig->gate);
+	held(rig, ANTS_PAUSE_SUBMIT);
+	destroy = expect_destroy_waits(rig);
+	let_go(rig, ANTS_PAUSE_SUBMIT);
+	KUNIT_EXPECT_EQ(test, call_result(batch), 1);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+}
+
+/* A batch of one is a submit: its task may use the pool, wherever it runs. */
+static int do_submit_late(struct call *call)
+{
+	return ants_submit(call->pool, gate_task, &call->rig->late);
+}
+
+static void caller_that_runs_a_task_keeps_the_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1,
+						.flags = ANTS_CALLER_RUNS });
+	struct call *submit, *destroy;
+
+	submit = call_start(rig, do_submit_late, 0, NULL);
+	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
+	destroy = expect_destroy_waits(rig);
+	gate_open(&rig->late);
+	KUNIT_EXPECT_EQ(test, call_result(submit), 0);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+}
+
+static int count_each(unsigned long i, void *count)
+{
+	atomic_inc(count);
+	return 0;
+}
+
+static int do_each(struct call *call)
+{
+	return ants_for_each(call->pool, NR_BATCH, count_each,
+			     &call->rig->count);
+}
+
+/* The loop has memory for its helpers, and has handed over none. */
+static void loop_keeps_the_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+						.capacity = 4 });
+	struct call *each, *destroy;
+
+	hold(rig, ANTS_PAUSE_EACH);
+	each = call_start(rig, do_each, 0, NULL);
+	held(rig, ANTS_PAUSE_EACH);
+	destroy = expect_destroy_waits(rig);
+	let_go(rig, ANTS_PAUSE_EACH);
+	KUNIT_EXPECT_EQ(test, call_result(each), 0);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), NR_BATCH);
+}
+
+static int count_call(void *count)
+{
+	atomic_inc(count);
+	return 0;
+}
+
+/* It is released once, whatever becomes of it. */
+static int do_call_release(struct call *call)
+{
+	return ants_call_release(call->pool, count_call, &call->rig->count,
+				 FOREVER, count_task);
+}
+
+/* The call is allocated, and not handed over. */
+static void call_keeps_the_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	struct call *call, *destroy;
+
+	hold(rig, ANTS_PAUSE_SUBMIT);
+	call = call_start(rig, do_call_release, 0, NULL);
+	held(rig, ANTS_PAUSE_SUBMIT);
+	destroy = expect_destroy_waits(rig);
+	let_go(rig, ANTS_PAUSE_SUBMIT);
+	KUNIT_EXPECT_EQ(test, call_result(call), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+}
+
 /* A worker that was woken, and one that waits to be joined. */
 static void destroy_collects_every_worker(struct kunit *test)
 {
@@ -122,6 +268,11 @@ static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE(destroy_waits_for_a_caller),
 	KUNIT_CASE(waiter_that_does_not_sleep_yet_outlives_the_pool),
 	KUNIT_CASE(waiter_that_gives_up_outlives_the_pool),
+	KUNIT_CASE(batch_that_runs_a_task_keeps_the_pool),
+	KUNIT_CASE(batch_that_waited_keeps_the_pool),
+	KUNIT_CASE(caller_that_runs_a_task_keeps_the_pool),
+	KUNIT_CASE(loop_keeps_the_pool),
+	KUNIT_CASE(call_keeps_the_pool),
 	KUNIT_CASE(destroy_collects_every_worker),
 	{}
 };

@@ -93,8 +93,8 @@ static void submit_inside(void *data)
 	nest->result = ants_submit(nest->pool, note_thread, &nest->inner);
 }
 
-/* Where another pool says -EDEADLK. */
-static void task_runs_what_it_submits(struct kunit *test)
+/* As in every other pool. */
+static void task_does_not_run_what_it_submits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1,
 				    .flags = ANTS_CALLER_RUNS };
@@ -102,8 +102,161 @@ static void task_runs_what_it_submits(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ants_submit(nest.pool, submit_inside, &nest), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(nest.pool), 0);
+	KUNIT_EXPECT_EQ(test, nest.result, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, nest.inner.ran, 0);
+}
+
+/* A task of another pool is a caller like others. */
+static void task_of_another_pool_runs_what_it_submits(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1,
+				    .flags = ANTS_CALLER_RUNS };
+	struct ants_pool *host = test_pool(test, &attrs, "host");
+	struct nest nest = { .pool = test_pool(test, &attrs, "guest") };
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, nest.pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_submit(host, submit_inside, &nest), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(host), 0);
 	KUNIT_EXPECT_EQ(test, nest.result, 0);
 	KUNIT_EXPECT_PTR_EQ(test, nest.inner.thread, nest.outer);
+}
+
+/* So deep that a task that is run inside itself is seen, and does no harm. */
+#define DEEP	8
+#define AGAIN	200
+
+/*
+ * A task that hands itself over again, @left times at most, alone or in a batch.
+ * @depth: how often @thread, or whoever if that is NULL, is inside of it now.
+ */
+struct again {
+	struct ants_pool *pool;
+	struct task_struct *thread;
+	unsigned int batch;
+	atomic_t left;
+	atomic_t ran;
+	int depth;
+	int deepest;
+	int result;
+};
+
+static void again_task(void *data);
+
+static int hand_over_again(struct again *again)
+{
+	struct ants_task tasks[4];
+	unsigned int i;
+
+	if (!again->batch)
+		return ants_submit(again->pool, again_task, again);
+	for (i = 0; i < again->batch; i++)
+		tasks[i] = (struct ants_task){ again_task, again };
+	return ants_submit_batch(again->pool, tasks, again->batch);
+}
+
+static void again_task(void *data)
+{
+	struct again *again = data;
+	bool watched = !again->thread || again->thread == current;
+	int result;
+
+	atomic_inc(&again->ran);
+	if (watched)
+		again->deepest = max(again->deepest, ++again->depth);
+	if (again->depth < DEEP && atomic_dec_if_positive(&again->left) >= 0) {
+		result = hand_over_again(again);
+		if (watched)
+			again->result = result;
+	}
+	if (watched)
+		again->depth--;
+}
+
+static struct again *again_of(struct kunit *test, unsigned int capacity,
+			      unsigned int batch)
+{
+	struct ants_attrs attrs = { .capacity = capacity,
+				    .flags = ANTS_CALLER_RUNS };
+	struct again *again = kunit_kzalloc(test, sizeof(*again), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, again);
+	again->pool = test_pool(test, &attrs, batch ? "again" : "again_one");
+	again->batch = batch;
+	atomic_set(&again->left, AGAIN);
+	return again;
+}
+
+/* In a thread of the pool: that it cannot wait is said at once. */
+static void expect_no_depth_in_a_worker(struct kunit *test, unsigned int batch)
+{
+	struct again *again = again_of(test, 1, batch);
+
+	KUNIT_EXPECT_EQ(test, ants_submit(again->pool, again_task, again), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(again->pool), 0);
+	KUNIT_EXPECT_EQ(test, again->deepest, 1);
+	KUNIT_EXPECT_EQ(test, again->result, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, atomic_read(&again->ran), 1);
+	KUNIT_EXPECT_EQ(test, stats_of(again->pool).caller_runs, 0ULL);
+}
+
+static void task_is_not_run_inside_itself(struct kunit *test)
+{
+	expect_no_depth_in_a_worker(test, 0);
+	expect_no_depth_in_a_worker(test, 3);
+}
+
+static int do_again(void *data)
+{
+	struct again *again = data;
+
+	again->thread = current;
+	return hand_over_again(again);
+}
+
+/* By its caller: it waits for a place as the caller would in another pool. */
+static void expect_no_depth_in_a_caller(struct kunit *test, unsigned int batch)
+{
+	struct again *again = again_of(test, 1, batch);
+	struct gate *gate = test_gate(test);
+	struct caller *caller;
+
+	fill_pool(test, again->pool, gate, 1);
+	caller = call_async(test, do_again, again);
+	EXPECT_SOON(test, ants_nr_waiting(again->pool) == 1 ||
+		    READ_ONCE(again->deepest) > 1);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, caller_result(test, caller), (int)batch);
+	KUNIT_EXPECT_EQ(test, ants_flush(again->pool), 0);
+	KUNIT_EXPECT_EQ(test, again->deepest, 1);
+	KUNIT_EXPECT_GT(test, stats_of(again->pool).caller_runs, 0ULL);
+	KUNIT_EXPECT_EQ(test, (u64)atomic_read(&again->ran),
+			stats_of(again->pool).submitted - 1 +
+			stats_of(again->pool).caller_runs);
+}
+
+static void task_that_its_caller_runs_waits(struct kunit *test)
+{
+	expect_no_depth_in_a_caller(test, 0);
+	expect_no_depth_in_a_caller(test, 3);
+}
+
+/* Many of them, in few threads: all that are accepted run, and none is stuck. */
+static void tasks_that_go_on_come_to_an_end(struct kunit *test)
+{
+	struct again *again = again_of(test, 4, 2);
+	int i;
+
+	/* Depth is that of this thread. */
+	again->thread = current;
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(again->pool, again_task,
+						  again), 0);
+	EXPECT_SOON(test, !ants_nr_busy(again->pool));
+	KUNIT_EXPECT_LE(test, again->deepest, 1);
+	KUNIT_EXPECT_EQ(test, (u64)atomic_read(&again->ran),
+			stats_of(again->pool).submitted +
+			stats_of(again->pool).caller_runs);
 }
 
 static void batch_is_run_here_too(struct kunit *test)
@@ -252,7 +405,11 @@ static void released_pool_does_not_call(struct kunit *test)
 static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE(caller_runs_what_does_not_fit),
 	KUNIT_CASE(only_ants_submit_runs_it_here),
-	KUNIT_CASE(task_runs_what_it_submits),
+	KUNIT_CASE(task_does_not_run_what_it_submits),
+	KUNIT_CASE(task_of_another_pool_runs_what_it_submits),
+	KUNIT_CASE(task_is_not_run_inside_itself),
+	KUNIT_CASE(task_that_its_caller_runs_waits),
+	KUNIT_CASE(tasks_that_go_on_come_to_an_end),
 	KUNIT_CASE(batch_is_run_here_too),
 	KUNIT_CASE(callback_comes_once_when_there_is_room),
 	KUNIT_CASE(nobody_was_sent_away_nobody_is_called),

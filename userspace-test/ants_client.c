@@ -125,6 +125,23 @@ static int use_other_pool(void)
 	return other ? submit_held(other, tasks) : -ENOENT;
 }
 
+static void released(void *unused)
+{
+	atomic_inc(&ants_ctl_progress);
+}
+
+/* Only what takes the data in the end is the client's. */
+static int call_other(void)
+{
+	unsigned int nr = tasks;
+	int err = -EINPROGRESS;
+
+	while (nr-- && err == -EINPROGRESS)
+		err = ants_call_release(ants_system_pool, ants_ctl_call, NULL,
+					HZ, released);
+	return err == -EINPROGRESS ? 0 : -EIO;
+}
+
 /* Load fails, and the pool with its tasks is forgotten. */
 static int fail(void)
 {
@@ -220,6 +237,7 @@ static const struct behaviour behaviours[] = {
 	{ "forget_busy", make_busy_pool, do_nothing },
 	{ "system", use_system_pool, do_nothing },
 	{ "other", use_other_pool, do_nothing },
+	{ "call_other", call_other, do_nothing },
 	{ "fail", fail, do_nothing },
 	{ "fail_clean", fail_clean, do_nothing },
 	{ "stop", block_submitter, stop_then_destroy },

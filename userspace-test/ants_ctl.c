@@ -86,6 +86,13 @@ void ants_ctl_pass(void)
 }
 EXPORT_SYMBOL_GPL(ants_ctl_pass);
 
+int ants_ctl_call(void *unused)
+{
+	ants_ctl_pass();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_ctl_call);
+
 static void gate_open(void)
 {
 	WRITE_ONCE(gate_closed, false);

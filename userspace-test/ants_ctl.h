@@ -12,6 +12,9 @@ extern atomic_t ants_ctl_progress;
 /* Waits while the gate is closed. */
 void ants_ctl_pass(void);
 
+/* The same, for ants_call_release(): a function that is not the client's. */
+int ants_ctl_call(void *unused);
+
 /* A pool that was made with the command "create". */
 struct ants_pool *ants_ctl_pool(const char *name);
 

@@ -97,7 +97,7 @@ struct ants_task {
  *	are waited for. Who waits for the pool with a call that can be killed
  *	may be frozen there, and must hold no lock.
  * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
- *	task itself rather than wait
+ *	task itself rather than wait; but a task of the same pool waits
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,

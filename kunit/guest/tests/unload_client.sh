@@ -74,7 +74,7 @@ let_go()
 	check "$2" gone_after "$1"
 }
 
-plan 35
+plan 39
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
@@ -96,9 +96,15 @@ check "they run" wait_for "stat_is system busy 6" 60
 goes
 check "unload waits although exit returned" waits_in unload_notify
 log_mark
-check "and says for whom" wait_for "log_has 'module ants_client goes, waiting for held.* in pool system'" 60
+check "and says for whom" wait_for "log_has 'module ants_client goes, waiting for held.* in pool system; loading and removing modules may wait for it'" 60
 let_go 6 "until all have run, and leaves nothing"
 check "the system pool is usable" stat_is system completed 6
+
+check "client with calls of another module's function" load act=call_other tasks=2
+check "they run" wait_for "stat_is system busy 2" 60
+goes
+check "unload waits, for it has to take their data" waits_in unload_notify
+let_go 2 "until both have taken it, and leaves nothing"
 
 ctl create other 1
 echo 64 >$POOLS/other/queue_depth
