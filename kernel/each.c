@@ -97,6 +97,13 @@ static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 	return i;
 }
 
+/* Helpers are optional: who reclaims memory does not wait for it. */
+static gfp_t helper_gfp(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT :
+							   GFP_KERNEL;
+}
+
 static void each_all(struct ants_pool *pool, struct each *each)
 {
 	unsigned int nr = nr_helpers(pool, each->n);
@@ -104,7 +111,7 @@ static void each_all(struct ants_pool *pool, struct each *each)
 
 	if (nr)
 		helpers = kmalloc_array(nr, sizeof(*helpers),
-					GFP_KERNEL | __GFP_NOWARN);
+					helper_gfp(pool) | __GFP_NOWARN);
 	each->chunk = clamp(each->n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
 	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;
 	each_run(each);

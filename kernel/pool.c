@@ -45,6 +45,9 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	if (attrs->flags & ANTS_CALLER_RUNS &&
 	    (attrs->flags & ANTS_NONBLOCKING || attrs->worker_init))
 		return -EINVAL;
+	/* A thread that always exists, and may fail to get ready. */
+	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
+		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
 		return -EINVAL;
 	if (attrs->expiry_ms > ANTS_BOUND_MAX)

@@ -18,11 +18,18 @@ static void attrs_desc(const struct attrs_case *c, char *desc)
 	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
+static void *no_data(struct ants_pool *pool)
+{
+	return NULL;
+}
+
 static const struct attrs_case wrong[] = {
 	{ "lowest unknown flag", { .flags = ANTS_ALL_FLAGS + 1 } },
 	{ "highest unknown flag", { .flags = BIT(31) } },
 	{ "callers fail and run",
 	  { .flags = ANTS_NONBLOCKING | ANTS_CALLER_RUNS } },
+	{ "reclaim needs a thread that fails",
+	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
 	{ "unknown beside known", { .flags = BIT(31) | ANTS_NO_PURGE } },
 	{ "nice below -20", { .nice = MIN_NICE - 1 } },
 	{ "nice above 19", { .nice = MAX_NICE + 1 } },

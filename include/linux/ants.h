@@ -91,7 +91,8 @@ struct ants_task {
  * @ANTS_THROUGHPUT: the threads run SCHED_BATCH: a submitter is not preempted
  *	by the task that it just submitted
  * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
- *	thread and one place for a pending task always exist
+ *	thread and one place for a pending task always exist. Not with
+ *	&ants_attrs.worker_init, which may fail
  * @ANTS_ON_NODE: &ants_attrs.node is set
  * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
  *	are waited for. Who waits for the pool with a call that can be killed
