@@ -58,7 +58,8 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 {
 	return pool->released && !pool->nr_workers && !pool->nr_pending &&
 	       !pool->nr_waiting && list_empty(&pool->left) &&
-	       !pool->nr_delayed && !pool->upkeep_queued;
+	       !pool->nr_delayed && !pool->upkeep_queued &&
+	       !pool->join_queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -122,6 +123,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);
+void ants_join_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);

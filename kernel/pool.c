@@ -94,6 +94,7 @@ static void init_locks(struct ants_pool *pool)
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
+	INIT_WORK(&pool->joiner, ants_join_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -349,6 +350,7 @@ void ants_pool_hide(struct ants_pool *pool)
 void ants_pool_end(struct ants_pool *pool)
 {
 	cancel_work_sync(&pool->upkeep);
+	cancel_work_sync(&pool->joiner);
 	timer_shutdown_sync(&pool->timer);
 	kobject_put(&pool->kobj);
 }

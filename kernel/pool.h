@@ -110,7 +110,7 @@ enum ants_work_state {
  * @ANTS_IDLE: parked, in pool->idle
  * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
  * @ANTS_BUSY: runs a task, or looks for one
- * @ANTS_LEAVING: told to leave, has not had the lock since
+ * @ANTS_LEAVING: told to leave, has not had the lock since; or in worker_exit
  * @ANTS_LEFT: gave its place back, to be joined
  */
 enum ants_worker_state {
@@ -277,8 +277,9 @@ struct ants_fifo {
  *	through, NULL if of none
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
- * @upkeep: makes, retires and joins threads, fills the stock
+ * @upkeep: makes and retires threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
+ * @join_queued: L: so is @joiner
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
@@ -288,6 +289,7 @@ struct ants_fifo {
  * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
  *	went well
  * @backoff_until: L: no thread is made before
+ * @joiner: joins threads that left
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises release, reboot, tune and every other change
  * @name: I
@@ -393,6 +395,7 @@ struct ants_pool {
 	struct timer_list timer;
 	struct work_struct upkeep;
 	bool upkeep_queued;
+	bool join_queued;
 	bool stock_wanted;
 	bool waitq_wanted;
 	bool released;
@@ -401,6 +404,7 @@ struct ants_pool {
 	bool flushing;
 	unsigned long backoff;
 	unsigned long backoff_until;
+	struct work_struct joiner;
 	wait_queue_head_t waitq;
 	/* Serialises every change of the configuration. */
 	struct mutex config;

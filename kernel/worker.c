@@ -243,6 +243,16 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	return true;
 }
 
+/* The joiner looks under the lock before it ends, as the upkeep does. */
+static void kick_joiner(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->join_queued)
+		return;
+	pool->join_queued = true;
+	kick->todo |= ANTS_TODO_JOIN;
+}
+
 static void worker_unlist(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -258,7 +268,7 @@ static void worker_unlist(struct ants_worker *w)
 
 /*
  * Gives the place back, for good: from here on the thread only returns, and
- * the upkeep joins it. The place may serve a waiter or a new thread at once.
+ * the joiner joins it. The place may serve a waiter or a new thread at once.
  */
 static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
@@ -270,6 +280,7 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	pool->reaped += w->expired;
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
+	kick_joiner(pool, kick);
 	ants_kick_upkeep(pool, kick);
 	ants_dispatch(pool, kick);
 	ants_unlock(pool, kick);
@@ -342,6 +353,26 @@ static bool worker_init(struct ants_worker *w)
 	return !IS_ERR(w->local);
 }
 
+/*
+ * The client's part of the end. It comes before the place is given back, so that
+ * there are never more contexts of worker_init than places, and before anybody
+ * joins the thread, so that the client may block. The worker counts as leaving,
+ * and does not turn back.
+ */
+static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	pool->nr_leaving += w->state != ANTS_LEAVING;
+	w->state = ANTS_LEAVING;
+	w->fn = NULL;
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+	pool->worker_exit(pool, w->local);
+	ants_lock(pool, kick);
+}
+
 /* Without it the thread is as good as not made. */
 static void worker_fail(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
@@ -383,9 +414,9 @@ int ants_worker_fn(void *arg)
 			break;
 		worker_park(w, &kick);
 	}
-	worker_leave(w, &kick);
 	if (pool->worker_exit)
-		pool->worker_exit(pool, w->local);
+		worker_exit(w, &kick);
+	worker_leave(w, &kick);
 	return 0;
 }
 

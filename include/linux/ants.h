@@ -127,7 +127,9 @@ enum ants_flags {
  *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
  *	the thread goes, and another one is made later. NULL = none
  * @worker_exit: called in each thread after its last task, with what
- *	@worker_init returned; NULL = none
+ *	@worker_init returned; NULL = none. May block. The thread counts until it
+ *	returns, so that there are never more threads that @worker_init prepared
+ *	than threads at most
  * @room: called when there is room again after a caller was sent away with
  *	-EAGAIN, once. In an RCU read section, in process context or a softirq;
  *	may not sleep, may use ants_try_submit(). NULL = none
