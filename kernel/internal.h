@@ -4,8 +4,8 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
- * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
- * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * worker, stand_in, wait, upkeep, submit, invoke, delayed, work, stats, call,
+ * each, group, flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
@@ -59,7 +59,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	return pool->released && !pool->nr_workers && !pool->nr_pending &&
 	       !pool->nr_waiting && list_empty(&pool->left) &&
 	       !pool->nr_delayed && !pool->upkeep_queued &&
-	       !pool->join_queued;
+	       !pool->join_queued && !pool->stand_in_queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -105,7 +105,13 @@ int ants_worker_fn(void *arg);
 bool ants_in_task(void);
 bool ants_in_task_of(struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
-bool ants_stand_in(struct ants_pool *pool);
+void ants_worker_play(struct ants_worker *w, struct ants_kick *kick);
+
+/* stand_in.c: tasks run though there is no thread */
+void ants_stand_in_ask(struct ants_pool *pool);
+void ants_stand_in_fn(struct work_struct *work);
+int ants_stand_in_init(void);
+void ants_stand_in_exit(void);
 
 /*
  * Tells lockdep that the caller waits for tasks of @pool. A task of the same

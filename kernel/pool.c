@@ -95,6 +95,7 @@ static void init_locks(struct ants_pool *pool)
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
 	INIT_WORK(&pool->joiner, ants_join_fn);
+	INIT_WORK(&pool->stand_in_work, ants_stand_in_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);

@@ -124,7 +124,8 @@ enum ants_worker_state {
 
 /**
  * struct ants_worker - one thread of a pool
- * @node: L: in pool->idle, or in pool->left; before the start in a private list
+ * @node: L: in pool->idle, or in pool->left; before the start in a private list.
+ *	That of pool->stand_in is in stand_in.c's list of those at work
  * @member: L: in pool->workers
  * @pool: I: whose it is
  * @task: I: its thread, with a reference until it is joined
@@ -280,6 +281,7 @@ struct ants_fifo {
  * @upkeep: makes and retires threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
+ * @stand_in_queued: L: @stand_in_work is queued or runs, and will wake @waitq
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
@@ -290,6 +292,7 @@ struct ants_fifo {
  *	went well
  * @backoff_until: L: no thread is made before
  * @joiner: joins threads that left
+ * @stand_in_work: plays @stand_in
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises release, reboot, tune and every other change
  * @name: I
@@ -306,7 +309,7 @@ struct ants_fifo {
  * @stranded: L: no CPU of the mask was online, and that was said
  * @poke_wanted: L: some of them are parked and to be woken
  * @poke_next: L: the first that was not, NULL to begin
- * @stand_in: T: the worker that a draining caller plays if no thread can be made
+ * @stand_in: T: the worker that is played if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
  * @protected: I: not its users' to release, reboot or destroy
@@ -396,6 +399,7 @@ struct ants_pool {
 	struct work_struct upkeep;
 	bool upkeep_queued;
 	bool join_queued;
+	bool stand_in_queued;
 	bool stock_wanted;
 	bool waitq_wanted;
 	bool released;
@@ -405,6 +409,7 @@ struct ants_pool {
 	unsigned long backoff;
 	unsigned long backoff_until;
 	struct work_struct joiner;
+	struct work_struct stand_in_work;
 	wait_queue_head_t waitq;
 	/* Serialises every change of the configuration. */
 	struct mutex config;

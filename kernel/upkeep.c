@@ -137,8 +137,8 @@ static bool make_reserve(struct ants_pool *pool)
 }
 
 /*
- * Gives the place back and pauses. The tasks stay: the
- * workers that exist, the next try, or a draining caller run them.
+ * Gives the place back and pauses. The tasks stay: the workers that exist, the
+ * next try, or the stand-in run them.
  */
 static void make_failed(struct ants_pool *pool)
 {

@@ -421,33 +421,20 @@ int ants_worker_fn(void *arg)
 }
 
 /*
- * Plays a worker for one task, if there is no worker and none can be made: what
- * was accepted runs even then. Not if tasks need what worker_init returned: they
- * wait for a thread. Returns true if it did.
+ * The caller, which is no thread of the pool, plays the worker @w for one task;
+ * there is a place for it.
  */
-bool ants_stand_in(struct ants_pool *pool)
+void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
 {
-	struct ants_worker *w = &pool->stand_in;
-	struct ants_round round;
-	struct ants_kick kick;
-	bool needed;
+	struct ants_pool *pool = w->pool;
 
-	ants_lock_round(pool, &kick, &round);
-	needed = pool->backoff && pool->nr_pending && !pool->nr_workers &&
-		 !pool->worker_init;
-	if (needed) {
-		WRITE_ONCE(w->task, current);
-		w->state = ANTS_BUSY;
-		w->placed = pool->placement;
-		pool->nr_workers++;
-		list_add_tail(&w->member, &pool->workers);
-		worker_serve(w, &kick);
-		worker_unlist(w);
-		WRITE_ONCE(w->task, NULL);
-		ants_dispatch(pool, &kick);
-		ants_timer_quiesce(pool);
-		kick.todo |= ANTS_TODO_WAITQ;
-	}
-	ants_unlock(pool, &kick);
-	return needed;
+	lockdep_assert_held(&pool->lock);
+	w->state = ANTS_BUSY;
+	w->placed = pool->placement;
+	pool->nr_workers++;
+	list_add_tail(&w->member, &pool->workers);
+	worker_serve(w, kick);
+	worker_unlist(w);
+	ants_dispatch(pool, kick);
 }

@@ -26,6 +26,7 @@ struct post {
 	struct ants_pool *pool;
 	struct task_struct *thread;
 	unsigned long started;
+	bool kworker;
 	int result;
 };
 
@@ -327,7 +328,8 @@ static inline bool settled(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->waking && !pool->nr_busy && !pool->nr_pending &&
 	      !pool->nr_new && !pool->nr_leaving && list_empty(&pool->left) &&
-	      !pool->upkeep_queued && !pool->join_queued;
+	      !pool->upkeep_queued && !pool->join_queued &&
+	      !pool->stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -47,8 +47,9 @@ struct ants_pool;
  * typedef ants_fn_t - what a task runs
  * @data: the pointer that was handed over with the task
  *
- * Context: Process context, in a thread of the pool. May sleep. Returns with
- * the locks, the preemption count and the interrupt state it was entered with.
+ * Context: Process context, in a thread of the pool; in a kernel worker if the
+ * pool has no thread and none can be made. May sleep. Returns with the locks,
+ * the preemption count and the interrupt state it was entered with.
  */
 typedef void (*ants_fn_t)(void *data);
 
