@@ -103,7 +103,8 @@ void ants_config_unlock(struct ants_pool *pool);
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
 bool ants_in_task(void);
-bool ants_in_task_of(struct ants_pool *pool);
+struct ants_pool *ants_thread_pool(void);
+bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 void ants_worker_play(struct ants_worker *w, struct ants_kick *kick);
 

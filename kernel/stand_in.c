@@ -5,6 +5,8 @@
  * task at a time. Workqueues have a thread in reserve. These are not the
  * upkeep's: a client's function may block for as long as it likes.
  */
+#include <linux/export.h>
+
 #include "internal.h"
 
 /* Stand-ins that are at work. */
@@ -103,6 +105,50 @@ void ants_stand_in_fn(struct work_struct *work)
 	stand_in_end(&pool->stand_in);
 	finish(pool);
 }
+
+/* The pool that the caller stands in for, or NULL. */
+static struct ants_pool *stand_in_pool(void)
+{
+	struct ants_pool *pool = NULL;
+	const struct ants_worker *w;
+	unsigned long flags;
+
+	if (!(current->flags & PF_WQ_WORKER))
+		return NULL;
+	raw_spin_lock_irqsave(&stand_ins_lock, flags);
+	list_for_each_entry(w, &stand_ins, node)
+		if (w->task == current)
+			pool = w->pool;
+	raw_spin_unlock_irqrestore(&stand_ins_lock, flags);
+	return pool;
+}
+
+/**
+ * ants_in_pool() - is the caller at work for a pool?
+ * @pool: the pool
+ *
+ * Context: Process context.
+ * Return: whether the caller is a task of @pool, or its &ants_attrs.worker_init
+ * or &ants_attrs.worker_exit. Not what a caller of ants_for_each(), or of
+ * ants_submit() with %ANTS_CALLER_RUNS, runs itself.
+ */
+bool ants_in_pool(const struct ants_pool *pool)
+{
+	return ants_in_task_of(pool);
+}
+EXPORT_SYMBOL_GPL(ants_in_pool);
+
+/**
+ * ants_current_pool() - the pool that the caller is at work for
+ *
+ * Context: Process context.
+ * Return: the one for which ants_in_pool() is true, or NULL.
+ */
+struct ants_pool *ants_current_pool(void)
+{
+	return ants_thread_pool() ?: stand_in_pool();
+}
+EXPORT_SYMBOL_GPL(ants_current_pool);
 
 /*
  * A task may flush a workqueue without a thread in reserve, as it may in its own

@@ -26,8 +26,16 @@ bool ants_in_task(void)
 	return this_worker();
 }
 
+/* The pool whose thread the caller is, or NULL. */
+struct ants_pool *ants_thread_pool(void)
+{
+	const struct ants_worker *w = this_worker();
+
+	return w ? w->pool : NULL;
+}
+
 /* Is the caller a task of @pool? */
-bool ants_in_task_of(struct ants_pool *pool)
+bool ants_in_task_of(const struct ants_pool *pool)
 {
 	const struct ants_worker *w;
 
@@ -39,15 +47,20 @@ bool ants_in_task_of(struct ants_pool *pool)
 
 /**
  * ants_worker_data() - what &ants_attrs.worker_init returned for this thread
+ * @pool: the pool whose task asks
  *
- * Context: A task of a pool.
- * Return: that; NULL if the pool has no such function, or outside a task.
+ * A caller of ants_for_each() that takes part in the loop is not a thread of
+ * @pool, unless it is a task of it.
+ *
+ * Context: Process context.
+ * Return: that; NULL if the pool has no such function, or if the caller is not
+ * a thread of @pool.
  */
-void *ants_worker_data(void)
+void *ants_worker_data(struct ants_pool *pool)
 {
 	const struct ants_worker *w = this_worker();
 
-	return w ? w->local : NULL;
+	return w && w->pool == pool ? w->local : NULL;
 }
 EXPORT_SYMBOL_GPL(ants_worker_data);
 

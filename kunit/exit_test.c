@@ -179,6 +179,7 @@ static void no_more_contexts_than_places(struct kunit *test)
 /* A full pool that worker_exit submits to and calls. */
 static struct ants_pool *busy_pool;
 static int submitted, called;
+static bool inside;
 
 static int call_fn(void *data)
 {
@@ -189,6 +190,7 @@ static void use_the_other(struct ants_pool *pool)
 {
 	submitted = ants_submit(busy_pool, count_task, &contexts);
 	called = ants_call(busy_pool, call_fn, NULL, MAX_SCHEDULE_TIMEOUT);
+	inside = ants_in_pool(pool) && ants_current_pool() == pool;
 }
 
 /* Nobody tells the thread to stop before it has nothing left to do. */
@@ -210,6 +212,7 @@ static void exit_waits_for_another_pool(struct kunit *test)
 	EXPECT_SOON(test, settled(rig->pool) && !ants_nr_running(rig->pool));
 	KUNIT_EXPECT_EQ(test, submitted, 0);
 	KUNIT_EXPECT_EQ(test, called, 7);
+	KUNIT_EXPECT_TRUE(test, inside);
 }
 
 static int flushed, waited;

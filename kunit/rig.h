@@ -27,6 +27,7 @@ struct post {
 	struct task_struct *thread;
 	unsigned long started;
 	bool kworker;
+	bool inside;
 	int result;
 };
 

@@ -66,6 +66,8 @@ static void selfish_task(void *data)
 	WRITE_ONCE(post->thread, current);
 	post->kworker = current->flags & PF_KTHREAD &&
 			current->flags & PF_WQ_WORKER;
+	post->inside = ants_in_pool(post->pool) &&
+		       ants_current_pool() == post->pool;
 	post->result = ants_flush(post->pool);
 	if (post->result == -EDEADLK)
 		post->result = ants_release_timeout(post->pool, 0);
@@ -95,6 +97,7 @@ static void expect_stood_in(struct rig *rig, int nr)
 		KUNIT_EXPECT_PTR_NE(rig->test, rig->posts[i].thread,
 				    (struct task_struct *)current);
 		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].kworker);
+		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].inside);
 		KUNIT_EXPECT_EQ(rig->test, rig->posts[i].result, -EDEADLK);
 	}
 }
@@ -114,6 +117,7 @@ static void expect_flush_stands_in(struct kunit *test, unsigned int flags)
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
+	KUNIT_EXPECT_NULL(test, ants_current_pool());
 }
 
 static void flush_stands_in_for_threads(struct kunit *test)

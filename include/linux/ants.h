@@ -264,7 +264,9 @@ int ants_invoke(struct ants_pool *pool, void *data);
 int ants_invoke_timeout(struct ants_pool *pool, void *data,
 			unsigned long timeout);
 int ants_try_invoke(struct ants_pool *pool, void *data);
-void *ants_worker_data(void);
+void *ants_worker_data(struct ants_pool *pool);
+bool ants_in_pool(const struct ants_pool *pool);
+struct ants_pool *ants_current_pool(void);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
 
