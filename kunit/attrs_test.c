@@ -28,8 +28,6 @@ static const struct attrs_case wrong[] = {
 	{ "highest unknown flag", { .flags = BIT(31) } },
 	{ "callers fail and run",
 	  { .flags = ANTS_NONBLOCKING | ANTS_CALLER_RUNS } },
-	{ "reclaim needs a thread that fails",
-	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
 	{ "unknown beside known", { .flags = BIT(31) | ANTS_NO_PURGE } },
 	{ "nice below -20", { .nice = MIN_NICE - 1 } },
 	{ "nice above 19", { .nice = MAX_NICE + 1 } },
@@ -53,6 +51,8 @@ static const struct attrs_case wrong[] = {
 	{ "no possible CPU", { .cpumask = &no_cpus } },
 	{ "expiry above INT_MAX", { .expiry_ms = TOO_MUCH } },
 	{ "highest expiry", { .expiry_ms = UINT_MAX } },
+	{ "reclaim needs a thread that fails",
+	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
 };
 
 KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);

@@ -156,10 +156,12 @@ static void tune_around(struct rig *rig, int rounds)
 }
 
 /* However threads come and go. */
-static void no_more_contexts_than_places(struct kunit *test)
+static void expect_no_more_contexts_than_places(struct kunit *test,
+						unsigned int flags)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){
-					.capacity = 4, .expiry_ms = 1 });
+					.capacity = 4, .expiry_ms = 1,
+					.flags = flags });
 	int i;
 
 	exit_gate = NULL;
@@ -174,6 +176,17 @@ static void no_more_contexts_than_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&contexts), 0);
 	KUNIT_EXPECT_GT(test, most_contexts, 0);
 	KUNIT_EXPECT_LE(test, most_contexts, 4);
+}
+
+static void no_more_contexts_than_places(struct kunit *test)
+{
+	expect_no_more_contexts_than_places(test, 0);
+}
+
+/* Here a growth makes the threads itself. */
+static void no_more_contexts_than_places_prepared(struct kunit *test)
+{
+	expect_no_more_contexts_than_places(test, ANTS_PREALLOC);
 }
 
 /* A full pool that worker_exit submits to and calls. */
@@ -281,6 +294,7 @@ static struct kunit_case exit_cases[] = {
 	KUNIT_CASE(growth_finds_no_place_during_an_exit),
 	KUNIT_CASE(floor_is_made_up_after_an_exit),
 	KUNIT_CASE(no_more_contexts_than_places),
+	KUNIT_CASE(no_more_contexts_than_places_prepared),
 	KUNIT_CASE(exit_waits_for_another_pool),
 	KUNIT_CASE(exit_does_not_wait_for_its_pool),
 	KUNIT_CASE(release_waits_for_an_exit),
