@@ -281,6 +281,7 @@ static void destroy_waits_for_an_exit(struct kunit *test)
 	call = call_start(rig, do_destroy, 0, NULL);
 	rig->pool = NULL;
 	EXPECT_SOON(test, atomic_read(&rig->late.entered) == 1);
+	/* A look, no more: nobody is woken, so no barrier is due. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
 	KUNIT_EXPECT_FALSE(test, call_returned(call));
 	gate_open(&rig->late);
