@@ -317,6 +317,15 @@ void ants_grant_all(struct ants_pool *pool)
 		;
 }
 
+static noinline void kick_works(struct ants_pool *pool,
+				const struct ants_kick *kick)
+{
+	if (kick->todo & ANTS_TODO_UPKEEP)
+		queue_work(ants_wq, &pool->upkeep);
+	if (kick->todo & ANTS_TODO_JOIN)
+		queue_work(ants_wq, &pool->joiner);
+}
+
 /* Interrupts are off, so that the threads to be woken stay: see below. */
 static __always_inline void kick_threads(struct ants_pool *pool,
 					 const struct ants_kick *kick)
@@ -327,8 +336,8 @@ static __always_inline void kick_threads(struct ants_pool *pool,
 		wake_up_process(kick->first);
 	for (i = 1; i < kick->nr_wake; i++)
 		wake_up_process(kick->round->wake[i - 1]);
-	if (kick->todo & ANTS_TODO_UPKEEP)
-		queue_work(ants_wq, &pool->upkeep);
+	if (kick->todo & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
+		kick_works(pool, kick);
 }
 
 /* The wait queue's lock may sleep on PREEMPT_RT, and who moves sleeps. */
@@ -367,7 +376,8 @@ static void unlock_kick_threads(struct ants_pool *pool, struct ants_kick *kick)
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
-	if (likely(!(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))) {
+	if (likely(!(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
+				    ANTS_TODO_JOIN)))) {
 		unlock_kick_threads(pool, kick);
 		return;
 	}

@@ -15,6 +15,7 @@
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
  * @ANTS_TODO_ROOM: call pool->room_cb; likewise
  * @ANTS_TODO_PLACE: move &ants_kick.misplaced, the caller itself; likewise
+ * @ANTS_TODO_JOIN: queue pool->joiner
  */
 enum ants_todo {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -24,6 +25,7 @@ enum ants_todo {
 	ANTS_TODO_FREE		= 1 << 4,
 	ANTS_TODO_ROOM		= 1 << 5,
 	ANTS_TODO_PLACE		= 1 << 6,
+	ANTS_TODO_JOIN		= 1 << 7,
 };
 
 /**

@@ -108,6 +108,13 @@ static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 	return i;
 }
 
+/* Helpers are optional: who reclaims memory does not wait for it. */
+static gfp_t helper_gfp(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT :
+							   GFP_KERNEL;
+}
+
 /* With up to @nr helpers. */
 static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 {
@@ -115,7 +122,7 @@ static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 
 	if (nr)
 		helpers = kmalloc_array(nr, sizeof(*helpers),
-					GFP_KERNEL | __GFP_NOWARN);
+					helper_gfp(pool) | __GFP_NOWARN);
 	ants_pause(ANTS_PAUSE_EACH, pool);
 	each->chunk = clamp(each->n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
 	nr = helpers ? start_helpers(pool, each, helpers, nr) : 0;

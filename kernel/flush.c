@@ -55,8 +55,8 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
  * @timeout: how long at most, in jiffies
  *
  * Callers that wait for a place are not accepted yet, so not waited for. While
- * the pool has no thread and none can be made the caller runs tasks itself;
- * then it may take longer than @timeout.
+ * the pool has no thread and none can be made a kernel worker runs the tasks,
+ * one by one.
  *
  * Context: Process context. May sleep.
  * Return: 0: they have ended. -ETIMEDOUT, -EINTR: maybe not. -EDEADLK: the

@@ -4,7 +4,7 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
- * which call each other), affine, dispatch, timer, worker, wait, caller, submit,
+ * which call each other), affine, dispatch, timer, worker, stand_in, wait, caller, submit,
  * invoke, delayed, join, work, work_wait, work_cancel, stats, call, each, group,
  * upkeep, flush, release, tune, place, pool, multi (local, config, set, submit,
  * multi), sysfs, multi_sysfs, hotplug, unload, main. Calls go downward only, but
@@ -72,7 +72,8 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	return pool->released && !pool->nr_releasing && !pool->nr_workers &&
 	       !pool->nr_pending && !pool->nr_waiting &&
 	       list_empty(&pool->left) && !pool->nr_delayed &&
-	       !pool->upkeep_queued;
+	       !pool->upkeep_queued && !pool->join_queued &&
+	       !pool->stand_in_queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -124,10 +125,17 @@ void ants_config_unlock(struct ants_pool *pool);
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
 bool ants_in_task(void);
-bool ants_in_task_of(struct ants_pool *pool);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
+struct ants_pool *ants_thread_pool(void);
+bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
-bool ants_stand_in(struct ants_pool *pool);
+void ants_worker_play(struct ants_worker *w, struct ants_kick *kick);
+
+/* stand_in.c: tasks run though there is no thread */
+void ants_stand_in_ask(struct ants_pool *pool);
+void ants_stand_in_fn(struct work_struct *work);
+int ants_stand_in_init(void);
+void ants_stand_in_exit(void);
 
 /* Tells lockdep that the caller waits for tasks of @pool, even one of them. */
 static inline void ants_wait_report(struct ants_pool *pool)
@@ -150,6 +158,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);
+void ants_join_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);

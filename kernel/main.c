@@ -49,9 +49,12 @@ static int __init ants_init(void)
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!ants_wq)
 		goto err_cache;
-	err = ants_sysfs_init();
+	err = ants_stand_in_init();
 	if (err)
 		goto err_wq;
+	err = ants_sysfs_init();
+	if (err)
+		goto err_stand_in;
 	err = ants_hotplug_init();
 	if (err)
 		goto err_sysfs;
@@ -70,6 +73,8 @@ err_hotplug:
 	ants_hotplug_exit();
 err_sysfs:
 	ants_sysfs_exit();
+err_stand_in:
+	ants_stand_in_exit();
 err_wq:
 	destroy_workqueue(ants_wq);
 err_cache:
@@ -84,6 +89,7 @@ static void __exit ants_exit(void)
 	ants_pools_wait_freed();
 	ants_hotplug_exit();
 	ants_sysfs_exit();
+	ants_stand_in_exit();
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();
 }

@@ -45,6 +45,9 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	if (attrs->flags & ANTS_CALLER_RUNS &&
 	    (attrs->flags & ANTS_NONBLOCKING || attrs->worker_init))
 		return -EINVAL;
+	/* A thread that always exists, and may fail to get ready. */
+	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
+		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
 		return -EINVAL;
 	if (attrs->expiry_ms > ANTS_BOUND_MAX)
@@ -92,6 +95,8 @@ static void init_locks(struct ants_pool *pool)
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
+	INIT_WORK(&pool->joiner, ants_join_fn);
+	INIT_WORK(&pool->stand_in_work, ants_stand_in_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -347,6 +352,7 @@ void ants_pool_hide(struct ants_pool *pool)
 void ants_pool_end(struct ants_pool *pool)
 {
 	cancel_work_sync(&pool->upkeep);
+	cancel_work_sync(&pool->joiner);
 	timer_shutdown_sync(&pool->timer);
 	kobject_put(&pool->kobj);
 }

@@ -112,7 +112,7 @@ enum ants_work_state {
  * @ANTS_IDLE: parked, in pool->idle
  * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
  * @ANTS_BUSY: runs a task, or looks for one
- * @ANTS_LEAVING: told to leave, has not had the lock since
+ * @ANTS_LEAVING: told to leave, has not had the lock since; or in worker_exit
  * @ANTS_LEFT: gave its place back, to be joined
  */
 enum ants_worker_state {
@@ -126,7 +126,8 @@ enum ants_worker_state {
 
 /**
  * struct ants_worker - one thread of a pool
- * @node: L: in pool->idle, or in pool->left; before the start in a private list
+ * @node: L: in pool->idle, or in pool->left; before the start in a private list.
+ *	That of pool->stand_in is in stand_in.c's list of those at work
  * @member: L: in pool->workers
  * @pool: I: whose it is
  * @task: I: its thread, with a reference until it is joined
@@ -294,8 +295,10 @@ struct ants_fifo {
  *	through, NULL if of none
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
- * @upkeep: makes, retires and joins threads, fills the stock
+ * @upkeep: makes and retires threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
+ * @join_queued: L: so is @joiner
+ * @stand_in_queued: L: @stand_in_work is queued or runs, and will wake @waitq
  * @stock_wanted: L: a caller that may not allocate found the stock low
  * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
@@ -308,6 +311,8 @@ struct ants_fifo {
  * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
  *	went well
  * @backoff_until: L: no thread is made before
+ * @joiner: joins threads that left
+ * @stand_in_work: plays @stand_in
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises reboot, tune and every other change. Held while threads
  *	are made, so that who closes or destroys the pool does not take it.
@@ -329,7 +334,7 @@ struct ants_fifo {
  * @poke_next: L: the first that was not, NULL to begin
  * @cancelling: L: groups that an error cancelled, for the upkeep. Each has a
  *	member that has not ended, so that the list of a drained pool is empty.
- * @stand_in: T: the worker that a draining caller plays if no thread can be made
+ * @stand_in: T: the worker that is played if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
  * @protected: I: not its users' to release, reboot or destroy
@@ -421,6 +426,8 @@ struct ants_pool {
 	struct timer_list timer;
 	struct work_struct upkeep;
 	bool upkeep_queued;
+	bool join_queued;
+	bool stand_in_queued;
 	bool stock_wanted;
 	bool waitq_wanted;
 	bool released;
@@ -431,6 +438,8 @@ struct ants_pool {
 	bool flushing;
 	unsigned long backoff;
 	unsigned long backoff_until;
+	struct work_struct joiner;
+	struct work_struct stand_in_work;
 	wait_queue_head_t waitq;
 	/* Serialises every change of the configuration, but not the end. */
 	struct mutex config;

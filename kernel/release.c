@@ -133,8 +133,7 @@ void ants_drain_for_good(struct ants_pool *pool)
  *
  * May be called again, after it timed out, too. Nothing that is being done to
  * the pool meanwhile, as by ants_tune(), holds it up. While the pool has no thread
- * and none can be made the caller runs tasks itself; then it may take longer
- * than @timeout.
+ * and none can be made a kernel worker runs the tasks, one by one.
  *
  * Context: Process context. May sleep.
  * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What needs a process of its own, off the submit path: threads are made,
- * idle ones told to move or leave, those that left joined, the stock filled, and
- * the members of groups ended that an error cancelled. One work item per pool; it
- * looks under the lock whether anything is left to do before it ends.
+ * What needs a process of its own, off the submit path: threads are made, idle
+ * ones told to move or leave, the stock is filled, the members of groups that an
+ * error cancelled are ended, and callers are told that one round did not reach.
+ * One work item per pool, the upkeep, does it, and waits for no function of a
+ * client's. Another one, the
+ * joiner, joins threads that left: those may be slow to get a CPU, and makers do
+ * not wait for that. Both look under the lock whether anything is left to do
+ * before they end.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -151,8 +155,8 @@ static bool make_reserve(struct ants_pool *pool)
 }
 
 /*
- * Gives the place back and pauses. The tasks stay: the
- * workers that exist, the next try, or a draining caller run them.
+ * Gives the place back and pauses. The tasks stay: the workers that exist, the
+ * next try, or the stand-in run them.
  */
 static void make_failed(struct ants_pool *pool)
 {
@@ -290,26 +294,6 @@ static void poke_round(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/*
- * Joins what left. The list is taken whole: that is one entry's work. Who leaves
- * may take his time, and threads be wanted meanwhile.
- */
-static void join_left(struct ants_pool *pool)
-{
-	struct ants_worker *w, *next;
-	LIST_HEAD(left);
-
-	raw_spin_lock_irq(&pool->lock);
-	list_splice_init(&pool->left, &left);
-	raw_spin_unlock_irq(&pool->lock);
-	if (!list_empty(&left))
-		ants_pause(ANTS_PAUSE_JOIN, pool);
-	list_for_each_entry_safe(w, next, &left, node) {
-		worker_join(w);
-		make_workers(pool);
-	}
-}
-
 /* For a caller that may not take the wait queue's lock. */
 static void wake_waitq(struct ants_pool *pool)
 {
@@ -344,10 +328,9 @@ static bool upkeep_done(struct ants_pool *pool)
 	bool done;
 
 	ants_lock(pool, &kick);
-	done = list_empty(&pool->left) && hlist_empty(&pool->untold) &&
+	done = hlist_empty(&pool->untold) && list_empty(&pool->cancelling) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
-	       !pool->poke_wanted && list_empty(&pool->cancelling) &&
-	       !ants_idle_expired(pool) &&
+	       !pool->poke_wanted && !ants_idle_expired(pool) &&
 	       !(ants_need_worker(pool) && !ants_backing_off(pool));
 	if (done) {
 		pool->upkeep_queued = false;
@@ -372,8 +355,46 @@ void ants_upkeep_fn(struct work_struct *work)
 			ants_group_cancel_next(pool);
 		make_workers(pool);
 		retire_expired(pool);
-		join_left(pool);
 		wake_waitq(pool);
 		tend_stock(pool);
 	} while (!upkeep_done(pool));
+}
+
+/* Joins what left. The list is taken whole: that is one entry's work. */
+static void join_left(struct ants_pool *pool)
+{
+	struct ants_worker *w, *next;
+	LIST_HEAD(left);
+
+	raw_spin_lock_irq(&pool->lock);
+	list_splice_init(&pool->left, &left);
+	raw_spin_unlock_irq(&pool->lock);
+	ants_pause(ANTS_PAUSE_JOIN, pool);
+	list_for_each_entry_safe(w, next, &left, node)
+		worker_join(w);
+}
+
+/* True if nobody is left; then the next that leaves queues the work. */
+static bool join_done(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+	bool done;
+
+	ants_lock(pool, &kick);
+	done = list_empty(&pool->left);
+	if (done) {
+		pool->join_queued = false;
+		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+	}
+	ants_unlock(pool, &kick);
+	return done;
+}
+
+void ants_join_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool, joiner);
+
+	do {
+		join_left(pool);
+	} while (!join_done(pool));
 }

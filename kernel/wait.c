@@ -301,20 +301,18 @@ void ants_config_unlock(struct ants_pool *pool)
 	ants_caller_leave(pool);
 }
 
-/*
- * One look and, if it was in vain and @sleep is set, one sleep. Returns 1 to be
- * called again.
- */
+/* One look and, if it was in vain, one sleep. Returns 1 to be called again. */
 static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
-		     unsigned int state, bool sleep)
+		     unsigned int state)
 {
 	DEFINE_WAIT(wait);
 	int err = 0;
 
 	prepare_to_wait(&s->pool->waitq, &wait, state);
 	if (!is_met(s->pool, met, arg)) {
+		ants_stand_in_ask(s->pool);
 		err = sleeper_error(s, state) ?: 1;
-		if (err == 1 && sleep)
+		if (err == 1)
 			schedule_timeout(sleeper_slice(s));
 	}
 	finish_wait(&s->pool->waitq, &wait);
@@ -324,7 +322,7 @@ static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 
 /*
  * Waits until @met, which may take what it waited for. The caller is counted
- * in, or owns the pool. If no thread can be made it runs the tasks itself.
+ * in, or owns the pool. If no thread can be made it has somebody stand in.
  * TASK_UNINTERRUPTIBLE does not freeze: destroy often holds a device's lock.
  * Returns 0, -EINTR or -ETIMEDOUT.
  */
@@ -332,15 +330,13 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
-	bool ran;
 	int err;
 
 	if (state == TASK_KILLABLE)
 		state = ants_killable_state(pool, 0);
 	sleeper_init(&s, pool, timeout);
 	do {
-		ran = ants_stand_in(pool);
-		err = wait_once(&s, met, arg, state, !ran);
+		err = wait_once(&s, met, arg, state);
 	} while (err == 1);
 	return err;
 }

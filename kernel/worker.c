@@ -26,34 +26,49 @@ bool ants_in_task(void)
 	return this_worker();
 }
 
-/* The worker of @pool whose task the caller is, or NULL. */
-struct ants_worker *ants_worker_of(struct ants_pool *pool)
+/* The pool whose thread the caller is, or NULL. */
+struct ants_pool *ants_thread_pool(void)
 {
-	struct ants_worker *w = this_worker();
+	const struct ants_worker *w = this_worker();
 
-	if (w && w->pool == pool)
-		return w;
-	return READ_ONCE(pool->stand_in.task) == current ? &pool->stand_in :
-							   NULL;
+	return w ? w->pool : NULL;
+}
+
+static bool stands_in(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->stand_in.task) == current;
 }
 
 /* Is the caller a task of @pool? */
-bool ants_in_task_of(struct ants_pool *pool)
+bool ants_in_task_of(const struct ants_pool *pool)
 {
-	return ants_worker_of(pool);
+	return ants_thread_pool() == pool || stands_in(pool);
+}
+
+/* The worker of @pool whose task the caller is, or NULL. */
+struct ants_worker *ants_worker_of(struct ants_pool *pool)
+{
+	if (stands_in(pool))
+		return &pool->stand_in;
+	return ants_thread_pool() == pool ? this_worker() : NULL;
 }
 
 /**
  * ants_worker_data() - what &ants_attrs.worker_init returned for this thread
+ * @pool: the pool whose task asks
  *
- * Context: A task of a pool.
- * Return: that; NULL if the pool has no such function, or outside a task.
+ * A caller of ants_for_each() that takes part in the loop is not a thread of
+ * @pool, unless it is a task of it.
+ *
+ * Context: Process context.
+ * Return: that; NULL if the pool has no such function, or if the caller is not
+ * a thread of @pool.
  */
-void *ants_worker_data(void)
+void *ants_worker_data(struct ants_pool *pool)
 {
 	const struct ants_worker *w = this_worker();
 
-	return w ? w->local : NULL;
+	return w && w->pool == pool ? w->local : NULL;
 }
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
@@ -63,11 +78,8 @@ EXPORT_SYMBOL_GPL(ants_worker_data);
  */
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_worker *w = this_worker();
+	struct ants_worker *w = ants_worker_of(pool);
 
-	/* It may be one of another pool. */
-	if (READ_ONCE(pool->stand_in.task) == current)
-		w = &pool->stand_in;
 	raw_spin_lock_irq(&pool->lock);
 	w->fn = fn;
 	w->data = data;
@@ -258,6 +270,16 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	return true;
 }
 
+/* The joiner looks under the lock before it ends, as the upkeep does. */
+static void kick_joiner(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->join_queued)
+		return;
+	pool->join_queued = true;
+	kick->todo |= ANTS_TODO_JOIN;
+}
+
 static void worker_unlist(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -273,7 +295,7 @@ static void worker_unlist(struct ants_worker *w)
 
 /*
  * Gives the place back, for good: from here on the thread only returns, and
- * the upkeep joins it. The place may serve a waiter or a new thread at once.
+ * the joiner joins it. The place may serve a waiter or a new thread at once.
  */
 static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
@@ -285,6 +307,7 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	pool->reaped += w->expired;
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
+	kick_joiner(pool, kick);
 	ants_kick_upkeep(pool, kick);
 	ants_dispatch(pool, kick);
 	ants_unlock(pool, kick);
@@ -357,6 +380,26 @@ static bool worker_init(struct ants_worker *w)
 	return !IS_ERR(w->local);
 }
 
+/*
+ * The client's part of the end. It comes before the place is given back, so that
+ * there are never more contexts of worker_init than places, and before anybody
+ * joins the thread, so that the client may block. The worker counts as leaving,
+ * and does not turn back.
+ */
+static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	pool->nr_leaving += w->state != ANTS_LEAVING;
+	w->state = ANTS_LEAVING;
+	w->fn = NULL;
+	ants_dispatch(pool, kick);
+	ants_unlock(pool, kick);
+	pool->worker_exit(pool, w->local);
+	ants_lock(pool, kick);
+}
+
 /* Without it the thread is as good as not made. */
 static void worker_fail(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
@@ -398,40 +441,27 @@ int ants_worker_fn(void *arg)
 			break;
 		worker_park(w, &kick);
 	}
-	worker_leave(w, &kick);
 	if (pool->worker_exit)
-		pool->worker_exit(pool, w->local);
+		worker_exit(w, &kick);
+	worker_leave(w, &kick);
 	return 0;
 }
 
 /*
- * Plays a worker for one task, if there is no worker and none can be made: what
- * was accepted runs even then. Not if tasks need what worker_init returned: they
- * wait for a thread. Returns true if it did.
+ * The caller, which is no thread of the pool, plays the worker @w for one task;
+ * there is a place for it.
  */
-bool ants_stand_in(struct ants_pool *pool)
+void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
+	__must_hold(&w->pool->lock)
 {
-	struct ants_worker *w = &pool->stand_in;
-	struct ants_round round;
-	struct ants_kick kick;
-	bool needed;
+	struct ants_pool *pool = w->pool;
 
-	ants_lock_round(pool, &kick, &round);
-	needed = pool->backoff && pool->nr_pending && !pool->nr_workers &&
-		 !pool->worker_init;
-	if (needed) {
-		WRITE_ONCE(w->task, current);
-		w->state = ANTS_BUSY;
-		w->placed = pool->placement;
-		pool->nr_workers++;
-		list_add_tail(&w->member, &pool->workers);
-		worker_serve(w, &kick);
-		worker_unlist(w);
-		WRITE_ONCE(w->task, NULL);
-		ants_dispatch(pool, &kick);
-		ants_timer_quiesce(pool);
-		kick.todo |= ANTS_TODO_WAITQ;
-	}
-	ants_unlock(pool, &kick);
-	return needed;
+	lockdep_assert_held(&pool->lock);
+	w->state = ANTS_BUSY;
+	w->placed = pool->placement;
+	pool->nr_workers++;
+	list_add_tail(&w->member, &pool->workers);
+	worker_serve(w, kick);
+	worker_unlist(w);
+	ants_dispatch(pool, kick);
 }

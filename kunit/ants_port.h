@@ -179,7 +179,8 @@ static inline bool at_rest(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	ret = pool->nr_idle == pool->nr_workers &&
-	      !timer_pending(&pool->timer) && !pool->upkeep_queued;
+	      !timer_pending(&pool->timer) && !pool->upkeep_queued &&
+	      !pool->join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

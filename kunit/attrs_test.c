@@ -18,6 +18,11 @@ static void attrs_desc(const struct attrs_case *c, char *desc)
 	strscpy(desc, c->desc, KUNIT_PARAM_DESC_SIZE);
 }
 
+static void *no_data(struct ants_pool *pool)
+{
+	return NULL;
+}
+
 static const struct attrs_case wrong[] = {
 	{ "lowest unknown flag", { .flags = ANTS_ALL_FLAGS + 1 } },
 	{ "highest unknown flag", { .flags = BIT(31) } },
@@ -46,6 +51,8 @@ static const struct attrs_case wrong[] = {
 	{ "no possible CPU", { .cpumask = &no_cpus } },
 	{ "expiry above INT_MAX", { .expiry_ms = TOO_MUCH } },
 	{ "highest expiry", { .expiry_ms = UINT_MAX } },
+	{ "reclaim needs a thread that fails",
+	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
 };
 
 KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);

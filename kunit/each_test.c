@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ants_for_each(): every number once, by whoever has time, and nobody after it. */
+#include <linux/debug_locks.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 
 #include "work.h"
 
@@ -114,6 +116,29 @@ static void caller_and_helpers_run_at_once(struct kunit *test)
 	expect_all(loop);
 	KUNIT_EXPECT_EQ(test, atomic_read(&loop->helped), 3);
 	expect_counted(test, rig->pool, 3, 0);
+}
+
+/*
+ * A caller that reclaims memory does not wait for more of it; lockdep says so,
+ * and is silent from then on.
+ */
+static void loop_in_reclaim_does_not_reclaim(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 3, .flags = ANTS_MEM_RECLAIM,
+	};
+	struct loop *loop = loop_make(test, 1000);
+	struct rig *rig = rig_make(test, "each", attrs);
+	int err;
+
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+	fs_reclaim_acquire(GFP_KERNEL);
+	err = ants_for_each(rig->pool, loop->n, count_fn, loop);
+	fs_reclaim_release(GFP_KERNEL);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+	KUNIT_EXPECT_GT(test, stats_of(rig->pool).submitted, 0);
+	expect_all(loop);
 }
 
 static void caller_does_all_if_the_pool_is_full(struct kunit *test)
@@ -369,6 +394,7 @@ static struct kunit_case each_cases[] = {
 	KUNIT_CASE(each_number_once),
 	KUNIT_CASE(unlimited_pool_takes_part),
 	KUNIT_CASE(caller_and_helpers_run_at_once),
+	KUNIT_CASE(loop_in_reclaim_does_not_reclaim),
 	KUNIT_CASE(caller_does_all_if_the_pool_is_full),
 	KUNIT_CASE(helpers_that_never_started_are_cancelled),
 	KUNIT_CASE(first_error_stops_the_caller),

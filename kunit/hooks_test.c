@@ -45,7 +45,7 @@ static void free_mine(struct ants_pool *pool, void *data)
 
 static void use_mine(void *data)
 {
-	struct mine *mine = ants_worker_data();
+	struct mine *mine = ants_worker_data(data);
 
 	if (!mine || mine->mark != MARK || mine->thread != current)
 		atomic_inc(&nr_wrong);
@@ -72,7 +72,7 @@ static const struct ants_attrs hooked = {
 static void submit_some(struct kunit *test, struct ants_pool *pool, int nr)
 {
 	while (nr--)
-		KUNIT_ASSERT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+		KUNIT_ASSERT_EQ(test, ants_submit(pool, use_mine, pool), 0);
 }
 
 static void task_finds_the_data_of_its_thread(struct kunit *test)
@@ -152,7 +152,7 @@ static void failing_init_is_tried_again(struct kunit *test)
 	struct ants_pool *pool = test_pool(test, &hooked, "fails");
 
 	atomic_set(&fails, 3);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, pool), 0);
 	EXPECT_SOON(test, atomic_read(&ran) == 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
 	KUNIT_EXPECT_LE(test, atomic_read(&fails), 0);
@@ -164,7 +164,7 @@ static void failing_init_backs_off(struct kunit *test)
 	struct ants_pool *pool = test_pool(test, &hooked, "backs_off");
 
 	atomic_set(&fails, INT_MAX);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, pool), 0);
 	EXPECT_SOON(test, READ_ONCE(pool->backoff) >= 8 * ANTS_BACKOFF_MIN);
 	atomic_set(&fails, 0);
 	EXPECT_SOON(test, atomic_read(&ran) == 1);
@@ -216,7 +216,7 @@ static void flush_waits_for_a_thread_with_data(struct kunit *test)
 	struct ants_pool *pool = test_pool(test, &hooked, "flush");
 
 	atomic_set(&fails, 2);
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
@@ -234,20 +234,99 @@ static void failed_thread_has_no_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 1);
 }
 
-static void note_data(void *data)
+/* What somebody found out about two pools, one of them hooked. */
+struct view {
+	struct ants_pool *pool;
+	struct ants_pool *other;
+	void *data;
+	void *other_data;
+	bool inside;
+	bool other_inside;
+	struct ants_pool *current_pool;
+};
+
+static void look(void *data)
 {
-	*(void **)data = ants_worker_data();
+	struct view *view = data;
+
+	view->data = ants_worker_data(view->pool);
+	view->other_data = ants_worker_data(view->other);
+	view->inside = ants_in_pool(view->pool);
+	view->other_inside = ants_in_pool(view->other);
+	view->current_pool = ants_current_pool();
 }
 
 static void no_hooks_no_data(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, NULL, "none");
-	void *found = &found;
+	struct view view = { .pool = pool, .other = ants_system_pool };
 
-	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_data, &found), 0);
+	view.data = &view;
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, look, &view), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-	KUNIT_EXPECT_NULL(test, found);
-	KUNIT_EXPECT_NULL(test, ants_worker_data());
+	KUNIT_EXPECT_NULL(test, view.data);
+	KUNIT_EXPECT_NULL(test, ants_worker_data(pool));
+}
+
+/* Data of one pool is never taken for that of another one. */
+static void task_has_no_data_of_another_pool(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "mine");
+	struct view view = {
+		.pool = pool, .other = test_pool(test, &hooked, "others"),
+	};
+
+	view.other_data = &view;
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, look, &view), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_NOT_NULL(test, view.data);
+	KUNIT_EXPECT_NULL(test, view.other_data);
+}
+
+/* A loop in @other, of which the caller, a task of @pool, does all. */
+static int look_each(unsigned long i, void *ctx)
+{
+	look(ctx);
+	return 0;
+}
+
+static void loop_in_the_other(void *data)
+{
+	struct view *view = data;
+
+	ants_for_each(view->other, 1, look_each, view);
+}
+
+static void caller_of_a_loop_has_no_data_of_the_pool(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, &hooked, "outer");
+	struct view view = {
+		.pool = pool, .other = test_pool(test, &hooked, "loop"),
+	};
+
+	view.other_data = &view;
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, loop_in_the_other, &view), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_NOT_NULL(test, view.data);
+	KUNIT_EXPECT_NULL(test, view.other_data);
+	KUNIT_EXPECT_TRUE(test, view.inside);
+	KUNIT_EXPECT_FALSE(test, view.other_inside);
+}
+
+static void task_knows_its_pool(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "inside");
+	struct view view = { .pool = pool, .other = ants_system_pool };
+
+	look(&view);
+	KUNIT_EXPECT_FALSE(test, view.inside);
+	KUNIT_EXPECT_FALSE(test, view.other_inside);
+	KUNIT_EXPECT_NULL(test, view.current_pool);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, look, &view), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_TRUE(test, view.inside);
+	KUNIT_EXPECT_FALSE(test, view.other_inside);
+	KUNIT_EXPECT_PTR_EQ(test, view.current_pool, pool);
 }
 
 static void private_is_what_it_was(struct kunit *test)
@@ -271,6 +350,9 @@ static struct kunit_case hooks_cases[] = {
 	KUNIT_CASE(flush_waits_for_a_thread_with_data),
 	KUNIT_CASE(failed_thread_has_no_exit),
 	KUNIT_CASE(no_hooks_no_data),
+	KUNIT_CASE(task_has_no_data_of_another_pool),
+	KUNIT_CASE(caller_of_a_loop_has_no_data_of_the_pool),
+	KUNIT_CASE(task_knows_its_pool),
 	KUNIT_CASE(private_is_what_it_was),
 	{}
 };

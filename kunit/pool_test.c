@@ -189,7 +189,8 @@ static bool owns_nothing(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->nr_workers && list_empty(&pool->left) &&
-	      !timer_pending(&pool->timer) && !pool->upkeep_queued;
+	      !timer_pending(&pool->timer) && !pool->upkeep_queued &&
+	      !pool->join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

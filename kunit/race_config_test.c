@@ -422,8 +422,8 @@ static void destroy_waits_for_the_join(struct kunit *test)
 	expect_result(test, call, 0);
 }
 
-/* Whoever joins also makes threads: tasks wait for it, and are not lost. */
-static void submit_comes_while_a_worker_is_joined(struct kunit *test)
+/* Who joins and who makes threads do not wait for each other. */
+static void thread_is_made_while_a_worker_is_joined(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 1 };
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
@@ -433,8 +433,8 @@ static void submit_comes_while_a_worker_is_joined(struct kunit *test)
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_JOIN);
 	expect_submitted(test, pool, count_task, count);
-	let_go(ANTS_PAUSE_JOIN);
 	EXPECT_SOON(test, atomic_read(count) == 2);
+	let_go(ANTS_PAUSE_JOIN);
 	EXPECT_SOON(test, stat_reaped(pool) == 2);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
 	expect_drained(test, pool, count, 2);
@@ -461,7 +461,7 @@ static struct kunit_case race_config_cases[] = {
 	KUNIT_CASE(flush_comes_while_another_one_begins),
 	KUNIT_CASE(release_waits_for_the_join),
 	KUNIT_CASE(destroy_waits_for_the_join),
-	KUNIT_CASE(submit_comes_while_a_worker_is_joined),
+	KUNIT_CASE(thread_is_made_while_a_worker_is_joined),
 	{}
 };
 

@@ -26,6 +26,8 @@ struct post {
 	struct ants_pool *pool;
 	struct task_struct *thread;
 	unsigned long started;
+	bool kworker;
+	bool inside;
 	int result;
 };
 
@@ -327,7 +329,8 @@ static inline bool settled(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->waking && !pool->nr_busy && !pool->nr_pending &&
 	      !pool->nr_new && !pool->nr_leaving && list_empty(&pool->left) &&
-	      !pool->upkeep_queued;
+	      !pool->upkeep_queued && !pool->join_queued &&
+	      !pool->stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
@@ -336,7 +339,7 @@ static inline bool settled(struct ants_pool *pool)
 static inline bool silent(struct ants_pool *pool)
 {
 	return settled(pool) && !timer_pending(&pool->timer) &&
-	       !work_pending(&pool->upkeep);
+	       !work_pending(&pool->upkeep) && !work_pending(&pool->joiner);
 }
 
 /* Makes the @nr workers that are idle for the longest time expire now. */

@@ -64,6 +64,10 @@ static void selfish_task(void *data)
 	struct post *post = data;
 
 	WRITE_ONCE(post->thread, current);
+	post->kworker = current->flags & PF_KTHREAD &&
+			current->flags & PF_WQ_WORKER;
+	post->inside = ants_in_pool(post->pool) &&
+		       ants_current_pool() == post->pool;
 	post->result = ants_flush(post->pool);
 	if (post->result == -EDEADLK)
 		post->result = ants_release_timeout(post->pool, 0);
@@ -82,7 +86,7 @@ static void submit_without_threads(struct rig *rig, int nr)
 					    &rig->posts[i]), 0);
 }
 
-/* The caller ran @nr tasks itself, as tasks of the pool. */
+/* A kernel worker ran @nr tasks, as tasks of the pool, and never the caller. */
 static void expect_stood_in(struct rig *rig, int nr)
 {
 	int i;
@@ -90,25 +94,40 @@ static void expect_stood_in(struct rig *rig, int nr)
 	for (i = 0; i < nr; i++) {
 		KUNIT_EXPECT_EQ(rig->test,
 				atomic_read(&rig->posts[i].gate.passed), 1);
-		KUNIT_EXPECT_PTR_EQ(rig->test, rig->posts[i].thread,
+		KUNIT_EXPECT_PTR_NE(rig->test, rig->posts[i].thread,
 				    (struct task_struct *)current);
+		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].kworker);
+		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].inside);
 		KUNIT_EXPECT_EQ(rig->test, rig->posts[i].result, -EDEADLK);
 	}
 }
 
-static void flush_stands_in_for_threads(struct kunit *test)
+static void expect_flush_stands_in(struct kunit *test, unsigned int flags)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 2 });
+					.capacity = 2, .queue_depth = 2,
+					.flags = flags });
 
 	submit_without_threads(rig, 4);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	expect_stood_in(rig, 4);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0);
+	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
-	/* Afterwards the caller is a stranger again. */
+	/* It has told who waits that it is gone. */
+	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
+	KUNIT_EXPECT_NULL(test, ants_current_pool());
+}
+
+static void flush_stands_in_for_threads(struct kunit *test)
+{
+	expect_flush_stands_in(test, 0);
+}
+
+static void flush_stands_in_for_threads_that_freeze(struct kunit *test)
+{
+	expect_flush_stands_in(test, ANTS_FREEZABLE);
 }
 
 static void release_timeout_stands_in_for_threads(struct kunit *test)
@@ -134,7 +153,83 @@ static void destroy_stands_in_for_threads(struct kunit *test)
 	expect_stood_in(rig, 4);
 }
 
-/* The caller counts as a worker, and what it frees is granted. */
+/* A task that blocks holds up nobody who does not wait for ever. */
+static void flush_ends_in_time_without_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+	struct call *call;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
+	call = call_start(rig, do_flush, HZ, NULL);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	EXPECT_SOON(test, call_returned(call));
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_stop(call), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 1);
+}
+
+/* Threads can be made again: they do not wait for the one that stands in. */
+static void thread_is_made_beside_the_stand_in(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+	struct call *call;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
+	call = call_start(rig, do_flush, MAX_SCHEDULE_TIMEOUT, NULL);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	EXPECT_SOON(test, settled(rig->pool));
+	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
+}
+
+static void no_work(struct work_struct *work)
+{
+}
+
+static DECLARE_WORK(any_work, no_work);
+
+/* As in a thread: any workqueue is flushed, any other pool destroyed. */
+static void busy_task(void *data)
+{
+	struct post *post = data;
+	struct ants_pool *pool = ants_pool_create(NULL, "other");
+
+	schedule_work(&any_work);
+	flush_work(&any_work);
+	post[1].pool = pool;
+	post->result = ants_submit(pool, selfish_task, post + 1) ?:
+		       ants_pool_destroy(pool);
+	atomic_inc(&post->gate.passed);
+}
+
+static void stand_in_does_what_a_thread_does(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, busy_task, rig->posts), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, rig->posts[0].result, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->posts[0].gate.passed), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->posts[1].gate.passed), 1);
+	KUNIT_EXPECT_TRUE(test, rig->posts[1].kworker);
+}
+
+/* What stands in counts as a worker, and what it frees is granted. */
 static void stand_in_serves_waiters(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -232,8 +327,12 @@ static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(threads_that_failed_are_made_later),
 	KUNIT_CASE(existing_worker_serves_when_no_thread_can_be_made),
 	KUNIT_CASE(flush_stands_in_for_threads),
+	KUNIT_CASE(flush_stands_in_for_threads_that_freeze),
 	KUNIT_CASE(release_timeout_stands_in_for_threads),
 	KUNIT_CASE(destroy_stands_in_for_threads),
+	KUNIT_CASE(flush_ends_in_time_without_threads),
+	KUNIT_CASE(thread_is_made_beside_the_stand_in),
+	KUNIT_CASE(stand_in_does_what_a_thread_does),
 	KUNIT_CASE(stand_in_serves_waiters),
 	KUNIT_CASE(back_off_grows_and_ends),
 	KUNIT_CASE(prealloc_create_fails_as_a_whole),

@@ -47,8 +47,9 @@ struct ants_pool;
  * typedef ants_fn_t - what a task runs
  * @data: the pointer that was handed over with the task
  *
- * Context: Process context, in a thread of the pool. May sleep. Returns with
- * the locks, the preemption count and the interrupt state it was entered with.
+ * Context: Process context, in a thread of the pool; in a kernel worker if the
+ * pool has no thread and none can be made. May sleep. Returns with the locks,
+ * the preemption count and the interrupt state it was entered with.
  */
 typedef void (*ants_fn_t)(void *data);
 
@@ -91,7 +92,8 @@ struct ants_task {
  * @ANTS_THROUGHPUT: the threads run SCHED_BATCH: a submitter is not preempted
  *	by the task that it just submitted
  * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
- *	thread and one place for a pending task always exist
+ *	thread and one place for a pending task always exist. Not with
+ *	&ants_attrs.worker_init, which may fail
  * @ANTS_ON_NODE: &ants_attrs.node is set
  * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
  *	are waited for. Who waits for the pool with a call that can be killed
@@ -126,7 +128,9 @@ enum ants_flags {
  *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
  *	the thread goes, and another one is made later. NULL = none
  * @worker_exit: called in each thread after its last task, with what
- *	@worker_init returned; NULL = none
+ *	@worker_init returned; NULL = none. May block. The thread counts until it
+ *	returns, so that there are never more threads that @worker_init prepared
+ *	than threads at most
  * @room: called when there is room again after a caller was sent away with
  *	-EAGAIN, once; on a multi, when any shard has room. In an RCU read
  *	section, in process context or a softirq; may not sleep, may use
@@ -261,7 +265,9 @@ int ants_invoke(struct ants_pool *pool, void *data);
 int ants_invoke_timeout(struct ants_pool *pool, void *data,
 			unsigned long timeout);
 int ants_try_invoke(struct ants_pool *pool, void *data);
-void *ants_worker_data(void);
+void *ants_worker_data(struct ants_pool *pool);
+bool ants_in_pool(const struct ants_pool *pool);
+struct ants_pool *ants_current_pool(void);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
 

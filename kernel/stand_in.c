@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What was accepted runs even if the pool has no thread and none can be made:
+ * when somebody waits for it a work item of the pool stands in for a worker, one
+ * task at a time. Workqueues have a thread in reserve. These are not the
+ * upkeep's: a client's function may block for as long as it likes.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* Stand-ins that are at work. */
+static LIST_HEAD(stand_ins);
+static DEFINE_RAW_SPINLOCK(stand_ins_lock);
+
+/* For most pools, and for those that freeze. */
+static struct workqueue_struct *stand_in_wq;
+static struct workqueue_struct *freezable_wq;
+
+/* Not if tasks need what worker_init returned: they wait for a thread. */
+static bool is_needed(const struct ants_pool *pool)
+{
+	return pool->backoff && pool->nr_pending && !pool->nr_workers &&
+	       !pool->worker_init;
+}
+
+/* To be called by who waits for tasks of @pool, and is woken when one is due. */
+void ants_stand_in_ask(struct ants_pool *pool)
+{
+	bool ask;
+
+	/* Somebody who sets it wakes the caller. */
+	if (likely(!READ_ONCE(pool->backoff)))
+		return;
+	raw_spin_lock_irq(&pool->lock);
+	ask = !pool->stand_in_queued && is_needed(pool);
+	pool->stand_in_queued |= ask;
+	raw_spin_unlock_irq(&pool->lock);
+	if (ask)
+		queue_work(READ_ONCE(pool->flags) & ANTS_FREEZABLE ?
+			   freezable_wq : stand_in_wq, &pool->stand_in_work);
+}
+
+/* From here on the caller is a task of the pool. */
+static void stand_in_begin(struct ants_worker *w)
+{
+	raw_spin_lock_irq(&stand_ins_lock);
+	WRITE_ONCE(w->task, current);
+	list_add(&w->node, &stand_ins);
+	raw_spin_unlock_irq(&stand_ins_lock);
+}
+
+static void stand_in_end(struct ants_worker *w)
+{
+	raw_spin_lock_irq(&stand_ins_lock);
+	list_del(&w->node);
+	WRITE_ONCE(w->task, NULL);
+	raw_spin_unlock_irq(&stand_ins_lock);
+}
+
+/*
+ * One task, if it is needed still. True: there are more. When the pause is over
+ * the upkeep has its turn, with the place that this one gave back.
+ */
+static bool serve_one(struct ants_pool *pool)
+{
+	struct ants_round round;
+	struct ants_kick kick;
+	bool more = false;
+
+	ants_lock_round(pool, &kick, &round);
+	if (is_needed(pool)) {
+		ants_worker_play(&pool->stand_in, &kick);
+		more = is_needed(pool) && ants_backing_off(pool);
+	}
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/* Those who wait ask again, if there are tasks left. */
+static void finish(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	pool->stand_in_queued = false;
+	ants_timer_quiesce(pool);
+	kick.todo |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &kick);
+}
+
+/*
+ * Destroy waits for finish(), and for RCU, but cannot cancel this: a task that
+ * runs here may destroy another pool, and lockdep takes the work items of all
+ * pools for one.
+ */
+void ants_stand_in_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      stand_in_work);
+
+	stand_in_begin(&pool->stand_in);
+	while (serve_one(pool))
+		;
+	stand_in_end(&pool->stand_in);
+	finish(pool);
+}
+
+/* The pool that the caller stands in for, or NULL. */
+static struct ants_pool *stand_in_pool(void)
+{
+	struct ants_pool *pool = NULL;
+	const struct ants_worker *w;
+	unsigned long flags;
+
+	if (!(current->flags & PF_WQ_WORKER))
+		return NULL;
+	raw_spin_lock_irqsave(&stand_ins_lock, flags);
+	list_for_each_entry(w, &stand_ins, node)
+		if (w->task == current)
+			pool = w->pool;
+	raw_spin_unlock_irqrestore(&stand_ins_lock, flags);
+	return pool;
+}
+
+/**
+ * ants_in_pool() - is the caller at work for a pool?
+ * @pool: the pool
+ *
+ * Context: Process context.
+ * Return: whether the caller is a task of @pool, or its &ants_attrs.worker_init
+ * or &ants_attrs.worker_exit. Not what a caller of ants_for_each(), or of
+ * ants_submit() with %ANTS_CALLER_RUNS, runs itself.
+ */
+bool ants_in_pool(const struct ants_pool *pool)
+{
+	return ants_in_task_of(pool);
+}
+EXPORT_SYMBOL_GPL(ants_in_pool);
+
+/**
+ * ants_current_pool() - the pool that the caller is at work for
+ *
+ * Context: Process context.
+ * Return: the one for which ants_in_pool() is true, or NULL.
+ */
+struct ants_pool *ants_current_pool(void)
+{
+	return ants_thread_pool() ?: stand_in_pool();
+}
+EXPORT_SYMBOL_GPL(ants_current_pool);
+
+/*
+ * A task may flush a workqueue without a thread in reserve, as it may in its own
+ * thread; without __WQ_LEGACY that would be reported.
+ */
+static struct workqueue_struct *make_wq(const char *name, unsigned int flags)
+{
+	return alloc_workqueue("%s", flags | WQ_UNBOUND | WQ_MEM_RECLAIM |
+			       __WQ_LEGACY, 0, name);
+}
+
+int ants_stand_in_init(void)
+{
+	stand_in_wq = make_wq("ants_stand_in", 0);
+	if (!stand_in_wq)
+		return -ENOMEM;
+	freezable_wq = make_wq("ants_freezable", WQ_FREEZABLE);
+	if (freezable_wq)
+		return 0;
+	destroy_workqueue(stand_in_wq);
+	return -ENOMEM;
+}
+
+void ants_stand_in_exit(void)
+{
+	destroy_workqueue(freezable_wq);
+	destroy_workqueue(stand_in_wq);
+}
