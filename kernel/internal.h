@@ -188,6 +188,10 @@ int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
+__printf(5, 0)
+struct ants_pool *ants_pool_make(struct module *owner,
+				 const struct ants_attrs *attrs, ants_fn_t fn,
+				 bool ordered, const char *fmt, va_list args);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs);

@@ -21,6 +21,12 @@ static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return ants_emit_bound(buf, ants_multi_capacity(to_multi(kobj)));
 }
 
+/* The shards of a multi have the same flags. */
+static bool is_fixed(const struct ants_multi *multi)
+{
+	return READ_ONCE(ants_shard(multi, 0)->flags) & ANTS_FIXED;
+}
+
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
@@ -31,6 +37,8 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	err = ants_parse_capacity(buf, &capacity);
 	if (err)
 		return err;
+	if (is_fixed(multi))
+		return -EPERM;
 	err = mutex_lock_interruptible(&multi->config);
 	if (err)
 		return err;
@@ -81,8 +89,16 @@ static struct attribute *multi_attrs[] = {
 	NULL
 };
 
+static umode_t multi_mode(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	if (attr == &capacity_attr.attr && is_fixed(to_multi(kobj)))
+		return 0444;
+	return attr->mode;
+}
+
 static const struct attribute_group multi_group = {
 	.attrs = multi_attrs,
+	.is_visible = multi_mode,
 };
 
 static const struct attribute_group *multi_groups[] = {

@@ -57,7 +57,8 @@
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
-				 ANTS_FREEZABLE | ANTS_CALLER_RUNS)
+				 ANTS_FREEZABLE | ANTS_CALLER_RUNS |	\
+				 ANTS_FIXED)
 
 struct ants_place;
 
@@ -307,6 +308,7 @@ struct ants_fifo {
  * @stand_in: T: the worker that a draining caller plays if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
+ * @ordered: I: tasks run one at a time, in the order of their acceptance
  * @protected: I: not its users' to release, reboot or destroy
  * @registered: R: in ants_pools
  * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
@@ -422,6 +424,7 @@ struct ants_pool {
 	struct ants_worker stand_in;
 	struct kobject kobj;
 	struct kobject *parent;
+	bool ordered;
 	bool protected;
 	struct list_head registered;
 	bool warned_reclaim;

@@ -168,6 +168,8 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 
 int __ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
+	if (pool->ordered && capacity != 1)
+		return -EINVAL;
 	return set_bounds(pool, capacity, pool->queue_depth, pool->min_workers);
 }
 
@@ -236,9 +238,10 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * when they have nothing to run, and no task is accepted until the sums fit.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, or no
- * bound for an %ANTS_PREALLOC pool. -ENOMEM: the threads of such a pool cannot be
- * made. -EINTR: the caller is being killed. In error nothing has changed.
+ * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, no
+ * bound for an %ANTS_PREALLOC pool, or not 1 for an ordered one. -ENOMEM: the
+ * threads of an %ANTS_PREALLOC pool cannot be made. -EINTR: the caller is being
+ * killed. In error nothing has changed.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {

@@ -161,6 +161,28 @@ CASE(files, read_only_files_cannot_be_opened_for_writing)
 	}
 }
 
+/* ANTS_FIXED, 256: not even after somebody changed the modes. */
+CASE(files, fixed_limits_are_read_only)
+{
+	static const char * const limits[] = {
+		"capacity", "queue_depth", "nonblocking",
+	};
+	struct stat st;
+	size_t i;
+
+	ASSERT_EQ(0, ctl("destroy %s", self->pool));
+	ASSERT_EQ(0, ctl("create %s 3 0 256", self->pool));
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		ASSERT_EQ(0, stat(pool_path(self->pool, limits[i]), &st));
+		EXPECT_EQ(S_IFREG | 0444U, st.st_mode);
+		EXPECT_EQ(-EACCES, put(self->pool, limits[i], "1"));
+		ASSERT_EQ(0, chmod(pool_path(self->pool, limits[i]), 0644));
+		EXPECT_EQ(-EPERM, put(self->pool, limits[i], "1"));
+	}
+	EXPECT_STREQ("3", get(self->pool, "capacity"));
+	EXPECT_EQ(0, put(self->pool, "max_blocking", "1"));
+}
+
 CASE(files, nobody_else_may_write)
 {
 	int allowed = 0, i;

@@ -98,6 +98,8 @@ struct ants_task {
  *	may be frozen there, and must hold no lock.
  * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
  *	task itself rather than wait
+ * @ANTS_FIXED: the files capacity, queue_depth and nonblocking in sysfs are
+ *	read-only; the owner may still call ants_tune()
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,
@@ -108,6 +110,7 @@ enum ants_flags {
 	ANTS_ON_NODE		= 1 << 5,
 	ANTS_FREEZABLE		= 1 << 6,
 	ANTS_CALLER_RUNS	= 1 << 7,
+	ANTS_FIXED		= 1 << 8,
 };
 
 /**
@@ -209,6 +212,10 @@ __printf(4, 5)
 struct ants_pool *__ants_pool_create_func(struct module *owner,
 					  const struct ants_attrs *attrs,
 					  ants_fn_t fn, const char *fmt, ...);
+__printf(3, 4)
+struct ants_pool *__ants_pool_create_ordered(struct module *owner,
+					     const struct ants_attrs *attrs,
+					     const char *fmt, ...);
 
 /**
  * ants_pool_create() - make a pool
@@ -237,6 +244,23 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
  */
 #define ants_pool_create_func(attrs, fn, ...)	\
 	__ants_pool_create_func(THIS_MODULE, attrs, fn, __VA_ARGS__)
+
+/**
+ * ants_pool_create_ordered() - make a pool whose tasks run one after another
+ * @attrs: how; NULL for the defaults. &ants_attrs.capacity is 0 or 1
+ * @...: printf format and arguments of the name
+ *
+ * The capacity is 1 and stays 1, and %ANTS_FIXED is implied. No two tasks of the
+ * pool overlap, and each starts after all that were accepted before it have
+ * ended. A task of %ANTS_PRIO_HIGH goes first even here: who submits such a task
+ * chooses so.
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_pool_create(). -EINVAL: also for a capacity above 1, and for
+ * %ANTS_CALLER_RUNS, whose callers would overtake tasks that are pending.
+ */
+#define ants_pool_create_ordered(attrs, ...)	\
+	__ants_pool_create_ordered(THIS_MODULE, attrs, __VA_ARGS__)
 
 int ants_pool_destroy(struct ants_pool *pool);
 int ants_release(struct ants_pool *pool);
