@@ -147,8 +147,10 @@ static const struct name_case wrong_names[] = {
 	{ "slash inside", "a/b" },
 	{ "dot", "." },
 	{ "two dots", ".." },
-	{ "32 characters", "0123456789abcdef0123456789abcdef" },
+	{ "64 characters",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
 	{ "much too long",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
 };
 
@@ -165,7 +167,8 @@ static void wrong_names_are_refused(struct kunit *test)
 
 static const struct name_case good_names[] = {
 	{ "one character", "x" },
-	{ "31 characters", "0123456789abcdef0123456789abcde" },
+	{ "63 characters",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde" },
 	{ "three dots", "..." },
 	{ "hidden", ".x" },
 	{ "space", "a b" },

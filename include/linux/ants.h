@@ -80,7 +80,7 @@ struct ants_task {
 #define ANTS_UNLIMITED		UINT_MAX
 
 /* Most bytes of a pool's name, the terminating NUL included. */
-#define ANTS_NAME_LEN		32
+#define ANTS_NAME_LEN		64
 
 /**
  * enum ants_flags - the modes of a pool
