@@ -49,6 +49,8 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 		return -EINVAL;
 	if (attrs->expiry_ms > ANTS_BOUND_MAX)
 		return -EINVAL;
+	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS)
+		return -EINVAL;
 	if (attrs->cpumask &&
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
 		return -EINVAL;
@@ -100,6 +102,7 @@ static void init_locks(struct ants_pool *pool)
 static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
+	pool->spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->max_blocking = attrs->max_blocking;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);

@@ -37,11 +37,11 @@
 #define ANTS_ROUND		16
 /* Most tasks of high priority that start in a row while others are pending. */
 #define ANTS_HIGH_RUN		8
-/* Slots that stay in the stock for callers that may not allocate. */
+/* Slots that stay in the stock for callers that may not allocate, by default. */
 #define ANTS_SPARE_SLOTS	16
 /* Slots that are made at a time: they and a word fill 2 KiB. */
 #define ANTS_SLOT_BATCH		51
-/* Most slots that a stock keeps, but for a batch. */
+/* Most slots that a stock keeps, but for a batch, unless more are spare ones. */
 #define ANTS_STOCK_MAX		1024U
 /* Ticks after which a wake-up is late: more than one whole tick. */
 #define ANTS_LATE_TICKS		2
@@ -260,6 +260,7 @@ struct ants_fifo {
  * @expiry_ms: C: as configured
  * @expiry: C: the same in jiffies
  * @flags: C: bits of enum ants_flags
+ * @spare_slots: I: slots that stay in @stock for callers that may not allocate
  * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row while others
@@ -372,6 +373,7 @@ struct ants_pool {
 	unsigned int expiry_ms;
 	unsigned long expiry;
 	unsigned int flags;
+	unsigned int spare_slots;
 	unsigned int stock_max;
 
 	struct ants_fifo waiters[2];

@@ -39,7 +39,8 @@ static inline void ants_stock_put(struct ants_pool *pool,
 /* Slots that exist even if nothing is pending. */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
-	return pool->flags & ANTS_PREALLOC ? pool->stock_max : ANTS_SPARE_SLOTS;
+	return pool->flags & ANTS_PREALLOC ? pool->stock_max :
+					     pool->spare_slots;
 }
 
 /* Takes a free slot, or returns NULL. */

@@ -110,12 +110,12 @@ static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 	if (current->flags & PF_MEMALLOC)
 		check_reclaim(pool, fn);
 	ants_caller_enter(pool);
-	ants_stock_fill(pool, ANTS_SPARE_SLOTS + ANTS_SLOT_BATCH);
+	ants_stock_fill(pool, pool->spare_slots + ANTS_SLOT_BATCH);
 }
 
 static inline bool stock_is_low(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS &&
+	return READ_ONCE(pool->nr_stock) <= pool->spare_slots &&
 	       !READ_ONCE(pool->released);
 }
 
@@ -326,7 +326,7 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
 	err = accept(pool, fn, data, false, &kick);
-	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &kick);
 	if (unlikely(err))
 		ants_refused(pool, err);
@@ -365,7 +365,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 
 	ants_lock_any(pool, &kick);
 	err = accept(pool, fn, data, false, &kick);
-	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &kick);
 	pool->rejected += err == -ESHUTDOWN;
 	ants_unlock_any(pool, &kick);

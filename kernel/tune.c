@@ -43,9 +43,9 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 						   capacity + queue_depth;
 	pool->refill = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
-	pool->stock_max = ANTS_STOCK_MAX;
+	pool->stock_max = max(ANTS_STOCK_MAX, pool->spare_slots);
 	if (pool->flags & ANTS_PREALLOC)
-		pool->stock_max = pool->limit + ANTS_SPARE_SLOTS;
+		pool->stock_max = pool->limit + pool->spare_slots;
 	ants_update_room(pool);
 	ants_update_calm(pool);
 }
@@ -82,7 +82,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 	nr = min(pool->nr_waiting, ants_places(pool));
 	raw_spin_unlock_irq(&pool->lock);
 	if (nr)
-		ants_stock_fill(pool, nr + ANTS_SPARE_SLOTS);
+		ants_stock_fill(pool, nr + pool->spare_slots);
 }
 
 /* What follows from a change of the bounds, in either direction. */
@@ -139,7 +139,7 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 	if (capacity <= pool->capacity &&
 	    capacity + queue_depth <= pool->limit)
 		return 0;
-	if (!ants_stock_fill(pool, capacity + queue_depth + ANTS_SPARE_SLOTS))
+	if (!ants_stock_fill(pool, capacity + queue_depth + pool->spare_slots))
 		return -ENOMEM;
 	return ants_workers_prepare(pool, capacity - min(capacity, have),
 				    prepared);

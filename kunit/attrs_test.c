@@ -45,6 +45,9 @@ static const struct attrs_case wrong[] = {
 	{ "highest node", { .node = INT_MAX, .flags = ANTS_ON_NODE } },
 	{ "no possible CPU", { .cpumask = &no_cpus } },
 	{ "expiry above INT_MAX", { .expiry_ms = TOO_MUCH } },
+	{ "too many spare slots",
+	  { .spare_slots = ANTS_MAX_SPARE_SLOTS + 1 } },
+	{ "most spare slots", { .spare_slots = UINT_MAX } },
 	{ "highest expiry", { .expiry_ms = UINT_MAX } },
 };
 
@@ -74,6 +77,11 @@ static const struct attrs_case extreme[] = {
 	{ "highest nice allowed", { .nice = MAX_NICE } },
 	{ "first node", { .node = 0, .flags = ANTS_ON_NODE } },
 	{ "all CPUs", { .cpumask = cpu_possible_mask } },
+	{ "one spare slot", { .spare_slots = 1 } },
+	{ "most spare slots", { .spare_slots = ANTS_MAX_SPARE_SLOTS } },
+	{ "most preallocated",
+	  { .capacity = 2, .queue_depth = 30, .flags = ANTS_PREALLOC,
+	    .spare_slots = 100 } },
 	{ "longest expiry", { .expiry_ms = INT_MAX } },
 	{ "shortest expiry", { .expiry_ms = 1 } },
 	{ "every flag but one at once",
@@ -123,6 +131,7 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), num_online_cpus());
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
 	KUNIT_EXPECT_EQ(test, pool->max_blocking, 0);
+	KUNIT_EXPECT_EQ(test, pool->spare_slots, ANTS_SPARE_SLOTS);
 	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, null->expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, pool->place->nice, 0);

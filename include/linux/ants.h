@@ -79,6 +79,9 @@ struct ants_task {
 /* A capacity without a bound. */
 #define ANTS_UNLIMITED		UINT_MAX
 
+/* Most slots that a pool keeps for callers that may not allocate. */
+#define ANTS_MAX_SPARE_SLOTS	65536
+
 /* Most bytes of a pool's name, the terminating NUL included. */
 #define ANTS_NAME_LEN		64
 
@@ -120,6 +123,9 @@ enum ants_flags {
  * @max_blocking: most callers that may wait at once; 0 = no limit
  * @queue_depth: how many more tasks may be pending before a submitter waits
  * @min_workers: threads that are made with the pool and never reaped
+ * @spare_slots: slots that are kept for callers that may not allocate, so the
+ *	longest burst of ants_try_submit() that is sure not to get -ENOMEM, as far
+ *	as the pool has room; 0 = 16, most %ANTS_MAX_SPARE_SLOTS
  * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
@@ -141,6 +147,7 @@ struct ants_attrs {
 	unsigned int max_blocking;
 	unsigned int queue_depth;
 	unsigned int min_workers;
+	unsigned int spare_slots;
 	unsigned int expiry_ms;
 	int nice;
 	int node;
