@@ -161,8 +161,8 @@ unsigned int ants_close(struct ants_pool *pool);
 int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
 		      unsigned long timeout, unsigned int state);
 int __ants_reboot(struct ants_pool *pool);
-int ants_drain(struct ants_pool *pool, unsigned long timeout,
-	       unsigned int state);
+int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
+		    unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
 
 /* tune.c: every change of a live pool, with pool->config held */

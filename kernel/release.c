@@ -92,8 +92,8 @@ int ants_wait_drained(struct ants_pool *pool, unsigned int generation,
 	return ants_wait_until(pool, drained, generation, timeout, state);
 }
 
-int ants_drain(struct ants_pool *pool, unsigned long timeout,
-	       unsigned int state)
+int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
+		    unsigned int state)
 {
 	return ants_wait_drained(pool, ants_close(pool), timeout, state);
 }
@@ -104,7 +104,7 @@ void ants_drain_for_good(struct ants_pool *pool)
 	mutex_lock(&pool->config);
 	pool->dying = true;
 	mutex_unlock(&pool->config);
-	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
 
 /**
@@ -132,7 +132,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EDEADLK;
 	ants_wait_touch(pool);
 	ants_caller_enter(pool);
-	err = ants_drain(pool, timeout, TASK_KILLABLE);
+	err = ants_close_wait(pool, timeout, TASK_KILLABLE);
 	ants_caller_leave(pool);
 	return err;
 }
