@@ -84,14 +84,11 @@ void ants_work_again(struct ants_pool *pool, struct ants_work *work)
 	pool->nr_again++;
 }
 
-/*
- * Counts one out that was accepted and will not run. Returns true if that was
- * the last task of a flush epoch.
- */
+/* Counts one out that was accepted and will not run; see ants_task_uncount(). */
 static bool work_uncount(struct ants_pool *pool, struct ants_work *work)
 {
 	pool->cancelled++;
-	return !--pool->in_epoch[work->slot.tag & ANTS_TAG_EPOCH];
+	return ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH);
 }
 
 /* Takes ants_work_again() back. Returns as work_uncount(). */

@@ -236,6 +236,7 @@ struct ants_fifo {
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
  * @in_epoch: L: tasks of each epoch that have not ended
+ * @nr_emptied: L: how often the last task ended while @nr_callers was not 0
  * @nr_callers: L: callers inside ants_flush() and its like
  * @submitted: L: see struct ants_stats, as the following ones
  * @spawned: L
@@ -350,6 +351,7 @@ struct ants_pool {
 	unsigned int nr_making;
 	unsigned int in_epoch[2];
 	unsigned int nr_callers;
+	unsigned int nr_emptied;
 	u64 submitted;
 	u64 spawned;
 	u64 reaped;

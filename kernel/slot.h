@@ -63,6 +63,23 @@ static inline void ants_task_count(struct ants_pool *pool)
 	pool->submitted++;
 }
 
+/*
+ * Count out a task that is neither busy nor pending any more. Return true if a
+ * flush or a drain may have to end. A drain ends at a moment at which the pool
+ * is empty, and may look at the pool only later, so those moments are counted.
+ */
+static __always_inline bool ants_task_uncount(struct ants_pool *pool,
+					      unsigned int epoch)
+{
+	if (--pool->in_epoch[epoch] || !pool->nr_callers)
+		return false;
+	/* A caller that waits gets in before the lock is dropped. */
+	if (!pool->nr_busy && !pool->nr_pending && !pool->nr_waiting &&
+	    !pool->has_late)
+		pool->nr_emptied++;
+	return true;
+}
+
 /* A task that is counted becomes pending. */
 static __always_inline void ants_pending_link(struct ants_pool *pool,
 					      struct ants_slot *slot, bool high)

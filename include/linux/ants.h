@@ -205,7 +205,8 @@ struct ants_stats {
 
 /*
  * A pool of the module itself, made when ants is loaded, for tasks that need
- * no pool of their own. Its users may neither release nor destroy nor flush it.
+ * no pool of their own. Its users may neither release nor destroy it, nor flush
+ * or drain it.
  */
 extern struct ants_pool *ants_system_pool;
 
@@ -294,6 +295,9 @@ int ants_try_invoke(struct ants_pool *pool, void *data);
 void *ants_worker_data(void);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
+int __must_check ants_drain(struct ants_pool *pool);
+int __must_check ants_drain_timeout(struct ants_pool *pool,
+				    unsigned long timeout);
 
 /* numbers; each is true for one moment, ants_pool_stats() for the same one */
 
