@@ -27,6 +27,7 @@ struct ants_pool;
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
  * @ANTS_PAUSE_DRAIN: a drain has begun, it does not look yet
+ * @ANTS_PAUSE_CANCEL: a walk over pending tasks, between two rounds
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
  * @ANTS_NR_PAUSE: how many there are
  */
@@ -45,6 +46,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_DRAIN,
+	ANTS_PAUSE_CANCEL,
 	ANTS_PAUSE_SCAN,
 	ANTS_NR_PAUSE,
 };

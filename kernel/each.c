@@ -74,6 +74,12 @@ static int helper_fn(struct ants_work *work)
 	return 0;
 }
 
+/* For cancel.c. */
+bool ants_is_helper(const struct ants_work *work)
+{
+	return work->fn == helper_fn;
+}
+
 /* As many as the pool has room for and the loop has work for. */
 static unsigned int nr_helpers(struct ants_pool *pool, unsigned long n)
 {

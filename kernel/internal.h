@@ -5,7 +5,7 @@
  *
  * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
  * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
- * flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * cancel, flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */
@@ -150,6 +150,10 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 /* call.c */
 void ants_call_run(void *data);
 unsigned long ants_call_text(const void *data);
+bool ants_is_call(const struct ants_work *work);
+
+/* each.c */
+bool ants_is_helper(const struct ants_work *work);
 
 /* submit.c: for callers with more than one pool to go to */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,

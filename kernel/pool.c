@@ -90,6 +90,7 @@ static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
 	mutex_init(&pool->config);
+	mutex_init(&pool->cancel);
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);

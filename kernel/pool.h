@@ -8,7 +8,8 @@
  * O: a hint, read and written without a lock
  * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
  *    allocates, wakes or calls back under it, and no hold touches more than
- *    ANTS_ROUND list entries.
+ *    ANTS_ROUND list entries. The one exception: the match function of
+ *    ants_cancel_pending() is called under it, at most ANTS_ROUND times a hold.
  * C: pool->config and pool->lock to write, either to read
  * R: ants_registry_lock
  * M: multi->config
@@ -16,7 +17,8 @@
  *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
- * pool->lock is innermost but for the timer base's.
+ * pool->cancel is taken before no other mutex; pool->lock is innermost but for
+ * the timer base's.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
@@ -220,6 +222,7 @@ struct ants_fifo {
  * @odd: L: something makes the next pending task another than the oldest:
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c looks through the pool
+ * @cancelling: L: cancel.c does, and @cancel_at is its cursor
  * @waking: L: the worker whose wake-up is in flight. Nobody wakes another one
  *	meanwhile; who clears it looks after the next.
  * @pending: L: FIFO of accepted tasks
@@ -278,6 +281,9 @@ struct ants_fifo {
  * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
  * @scan_at: L: first entry that it has not seen of the list that it looks
  *	through, NULL if of none
+ * @cancel_at: L: first entry that cancel.c has not seen of the list that it looks
+ *	through, while @cancelling
+ * @cancel: serialises those who look through
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
  * @upkeep: makes, retires and joins threads, fills the stock
@@ -339,6 +345,7 @@ struct ants_pool {
 		struct {
 			unsigned int nr_high;
 			bool scanning;
+			bool cancelling;
 		};
 		u64 odd;
 	};
@@ -395,6 +402,9 @@ struct ants_pool {
 	const struct module *scan_mod;
 	unsigned long scan_hit;
 	struct list_head *scan_at;
+	struct list_head *cancel_at;
+	/* Serialises the walks of cancel.c. */
+	struct mutex cancel;
 
 	struct timer_list timer;
 	struct work_struct upkeep;

@@ -28,6 +28,14 @@ static inline void ants_scan_skip(struct ants_pool *pool,
 		pool->scan_at = node->next;
 }
 
+/* The same for cancel.c, which looks through pending tasks only. */
+static inline void ants_cancel_skip(struct ants_pool *pool,
+				    const struct list_head *node)
+{
+	if (unlikely(pool->cancelling && pool->cancel_at == node))
+		pool->cancel_at = node->next;
+}
+
 static inline void ants_stock_put(struct ants_pool *pool,
 				  struct ants_slot *slot)
 {

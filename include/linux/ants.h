@@ -53,6 +53,19 @@ struct ants_pool;
 typedef void (*ants_fn_t)(void *data);
 
 /**
+ * typedef ants_match_t - which tasks ants_cancel_pending() cancels
+ * @fn: the function of a task; NULL for a work item
+ * @data: the data of a task; the struct ants_work of a work item
+ * @arg: the pointer that was handed over
+ *
+ * Context: Under a raw spinlock of the pool, with interrupts off, so that it may
+ * look at what it is given, and collect it in a list, but do no more: no sleep,
+ * no spinlock_t, no call of ants.
+ * Return: true if the task is to be cancelled.
+ */
+typedef bool (*ants_match_t)(ants_fn_t fn, void *data, void *arg);
+
+/**
  * enum ants_prio - which of the tasks that wait starts first
  * @ANTS_PRIO_NORMAL: in the order in which they came
  * @ANTS_PRIO_HIGH: ahead of normal ones, and callers that want to hand over such
@@ -292,6 +305,8 @@ int ants_invoke(struct ants_pool *pool, void *data);
 int ants_invoke_timeout(struct ants_pool *pool, void *data,
 			unsigned long timeout);
 int ants_try_invoke(struct ants_pool *pool, void *data);
+unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
+				 void *arg);
 void *ants_worker_data(void);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
