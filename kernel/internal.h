@@ -5,7 +5,8 @@
  *
  * Files from the bottom to the top: debug, slot, item, affine, dispatch, timer,
  * worker, wait, upkeep, submit, invoke, delayed, work, stats, call, each, group,
- * cancel, flush, release, tune, place, pool, multi (local, config, submit, multi), sysfs,
+ * cancel, flush, release, tune, place, pool, devres,
+ * multi (local, config, submit, multi), sysfs,
  * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks, for
  * ants_work_init(), and for pool and multi, which make their files in sysfs.
  */

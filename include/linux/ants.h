@@ -42,6 +42,7 @@
 #include <linux/types.h>
 
 struct ants_pool;
+struct device;
 
 /**
  * typedef ants_fn_t - what a task runs
@@ -237,6 +238,11 @@ __printf(3, 4)
 struct ants_pool *__ants_pool_create_ordered(struct module *owner,
 					     const struct ants_attrs *attrs,
 					     const char *fmt, ...);
+__printf(4, 5)
+struct ants_pool *__devm_ants_pool_create(struct device *dev,
+					  struct module *owner,
+					  const struct ants_attrs *attrs,
+					  const char *fmt, ...);
 
 /**
  * ants_pool_create() - make a pool
@@ -282,6 +288,21 @@ struct ants_pool *__ants_pool_create_ordered(struct module *owner,
  */
 #define ants_pool_create_ordered(attrs, ...)	\
 	__ants_pool_create_ordered(THIS_MODULE, attrs, __VA_ARGS__)
+
+/**
+ * devm_ants_pool_create() - make a pool that ends with the driver of a device
+ * @dev: the device; ants_pool_destroy() is called when its driver is unbound
+ * @attrs: how; NULL for the defaults
+ * @...: printf format and arguments of the name
+ *
+ * What the tasks use has to be there until then: managed memory that was
+ * allocated before the pool is, for resources go in the opposite order.
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_pool_create().
+ */
+#define devm_ants_pool_create(dev, attrs, ...)	\
+	__devm_ants_pool_create(dev, THIS_MODULE, attrs, __VA_ARGS__)
 
 int ants_pool_destroy(struct ants_pool *pool);
 int ants_release(struct ants_pool *pool);
