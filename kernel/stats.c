@@ -45,7 +45,7 @@ static void read_counters(const struct ants_pool *pool,
  * @pool: the pool
  * @stats: where to put them
  *
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  */
 void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats)
 {
@@ -121,7 +121,7 @@ EXPORT_SYMBOL_GPL(ants_nr_waiting);
 /**
  * ants_nr_free() - tasks that a pool would take at once
  * @pool: the pool
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  * Return: how many; %ANTS_UNLIMITED if it has no bound.
  */
 unsigned int ants_nr_free(struct ants_pool *pool)
@@ -163,7 +163,7 @@ EXPORT_SYMBOL_GPL(ants_is_released);
 /**
  * ants_congested() - would a pool send a caller away that does not wait?
  * @pool: the pool
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  * Return: true if it is full, or callers wait, or it is released.
  */
 bool ants_congested(struct ants_pool *pool)

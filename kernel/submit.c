@@ -310,9 +310,10 @@ static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
  * @fn: what to run
  * @data: and with what; any value
  *
- * Context: Any context but NMI and below the scheduler's own locks: hard
- * interrupts and sections under raw locks included, on PREEMPT_RT too. Does not
- * enter the slab.
+ * Context: Any context, hard interrupts and sections under raw locks included,
+ * on PREEMPT_RT too; but not NMI, and not under the locks of the scheduler, of a
+ * timer base or of a workqueue's pool, for it may wake a thread, arm a timer and
+ * queue work. Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
  * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
  * are used up; more are on their way.

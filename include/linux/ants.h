@@ -335,7 +335,11 @@ int __must_check ants_drain(struct ants_pool *pool);
 int __must_check ants_drain_timeout(struct ants_pool *pool,
 				    unsigned long timeout);
 
-/* numbers; each is true for one moment, ants_pool_stats() for the same one */
+/*
+ * numbers; each is true for one moment, ants_pool_stats() for the same one. Not
+ * in NMI, but for those that read one word: all except ants_pool_stats(),
+ * ants_nr_free() and ants_congested().
+ */
 
 unsigned int ants_nr_running(struct ants_pool *pool);
 unsigned int ants_nr_idle(struct ants_pool *pool);
