@@ -341,17 +341,17 @@ int __must_check ants_drain_timeout(struct ants_pool *pool,
  * ants_nr_free() and ants_congested().
  */
 
-unsigned int ants_nr_running(struct ants_pool *pool);
-unsigned int ants_nr_idle(struct ants_pool *pool);
-unsigned int ants_nr_busy(struct ants_pool *pool);
-unsigned int ants_nr_pending(struct ants_pool *pool);
-unsigned int ants_nr_waiting(struct ants_pool *pool);
-unsigned int ants_nr_free(struct ants_pool *pool);
-unsigned int ants_capacity(struct ants_pool *pool);
-bool ants_is_released(struct ants_pool *pool);
-bool ants_congested(struct ants_pool *pool);
-void *ants_pool_private(struct ants_pool *pool);
-void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats);
+unsigned int ants_nr_running(const struct ants_pool *pool);
+unsigned int ants_nr_idle(const struct ants_pool *pool);
+unsigned int ants_nr_busy(const struct ants_pool *pool);
+unsigned int ants_nr_pending(const struct ants_pool *pool);
+unsigned int ants_nr_waiting(const struct ants_pool *pool);
+unsigned int ants_nr_free(const struct ants_pool *pool);
+unsigned int ants_capacity(const struct ants_pool *pool);
+bool ants_is_released(const struct ants_pool *pool);
+bool ants_congested(const struct ants_pool *pool);
+void *ants_pool_private(const struct ants_pool *pool);
+void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats);
 
 #include <linux/ants_work.h>
 #include <linux/ants_multi.h>
