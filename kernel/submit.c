@@ -179,16 +179,16 @@ EXPORT_SYMBOL_GPL(ants_submit);
 /**
  * ants_submit_prio() - hand a task of some priority to a pool
  * @pool: the pool
- * @prio: which is first
  * @fn: what to run
  * @data: and with what; any value
+ * @prio: which is first
  * @timeout: as for ants_submit_timeout()
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit_timeout(). -EINVAL: there is no such priority.
  */
-int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
-		     void *data, unsigned long timeout)
+int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
+		     enum ants_prio prio, unsigned long timeout)
 {
 	struct ants_kick kick;
 	int err;
@@ -222,7 +222,7 @@ EXPORT_SYMBOL_GPL(ants_submit_prio);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
-	return ants_submit_prio(pool, ANTS_PRIO_NORMAL, fn, data, timeout);
+	return ants_submit_prio(pool, fn, data, ANTS_PRIO_NORMAL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 

@@ -50,8 +50,8 @@ static inline void submit_counts(struct rig *rig, atomic_t *count, int nr)
 static inline void submit_high(struct rig *rig, atomic_t *count)
 {
 	KUNIT_ASSERT_EQ(rig->test,
-			ants_submit_prio(rig->pool, ANTS_PRIO_HIGH, count_task,
-					 count, 0), 0);
+			ants_submit_prio(rig->pool, count_task, count,
+					 ANTS_PRIO_HIGH, 0), 0);
 }
 
 /* Cancels in a thread of its own, with @data as the picker. */

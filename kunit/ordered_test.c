@@ -189,8 +189,8 @@ static void high_priority_goes_first(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(rig->pool), 0);
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, turn_task, &normal), 0);
-	KUNIT_EXPECT_EQ(test, ants_submit_prio(rig->pool, ANTS_PRIO_HIGH,
-					       turn_task, &high, 0), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit_prio(rig->pool, turn_task,
+					       &high, ANTS_PRIO_HIGH, 0), 0);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, high.at, 1);

@@ -318,8 +318,8 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout);
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
-int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
-		     void *data, unsigned long timeout);
+int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
+		     enum ants_prio prio, unsigned long timeout);
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr);
 int ants_invoke(struct ants_pool *pool, void *data);
