@@ -188,7 +188,7 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute nice_attr = __ATTR_RW(nice);
 
-static ssize_t cpumask_show(struct kobject *kobj, struct kobj_attribute *attr,
+static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
 	struct ants_place *place = place_of(kobj);
@@ -211,7 +211,7 @@ static int set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	return err;
 }
 
-static ssize_t cpumask_store(struct kobject *kobj, struct kobj_attribute *attr,
+static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 			     const char *buf, size_t count)
 {
 	cpumask_var_t mask;
@@ -224,7 +224,7 @@ static ssize_t cpumask_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: count;
 }
 
-static struct kobj_attribute cpumask_attr = __ATTR_RW(cpumask);
+static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
@@ -249,7 +249,7 @@ static struct attribute *pool_attrs[] = {
 	&expiry_ms_attr.attr,
 	&nonblocking_attr.attr,
 	&nice_attr.attr,
-	&cpumask_attr.attr,
+	&cpulist_attr.attr,
 	&state_attr.attr,
 	NULL
 };
