@@ -47,7 +47,7 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
 		return -EINVAL;
-	if (attrs->expiry_ms > ANTS_BOUND_MAX)
+	if (attrs->expiry > ANTS_EXPIRY_MAX)
 		return -EINVAL;
 	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS)
 		return -EINVAL;
@@ -107,7 +107,7 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	pool->max_blocking = attrs->max_blocking;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
-	ants_set_expiry(pool, attrs->expiry_ms ?: ANTS_EXPIRY_MS);
+	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);
 	raw_spin_unlock_irq(&pool->lock);

@@ -54,7 +54,9 @@
 #define ANTS_BACKOFF_MAX	HZ
 /* Largest finite capacity and queue_depth: their sum fits an unsigned int. */
 #define ANTS_BOUND_MAX		INT_MAX
-#define ANTS_EXPIRY_MS		1000
+/* Longest and default time that a thread may stay idle, in jiffies. */
+#define ANTS_EXPIRY_MAX		msecs_to_jiffies(INT_MAX)
+#define ANTS_EXPIRY		HZ
 
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
@@ -261,8 +263,8 @@ struct ants_fifo {
  * @max_blocking: C
  * @min_workers: C: as configured
  * @floor: C: workers that are never reaped; %ANTS_PREALLOC: all
- * @expiry_ms: C: as configured
- * @expiry: C: the same in jiffies
+ * @expiry: C: how long a worker may be idle, in jiffies
+ * @expiry_ms: C: the same in milliseconds, as written if it was in sysfs
  * @flags: C: bits of enum ants_flags
  * @spare_slots: I: slots that stay in @stock for callers that may not allocate
  * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up

@@ -192,11 +192,13 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	return 0;
 }
 
-void ants_set_expiry(struct ants_pool *pool, unsigned int ms)
+void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->expiry_ms = ms;
-	pool->expiry = msecs_to_jiffies(ms);
+	pool->expiry = expiry;
+	/* A whole tick may be more than what can be written. */
+	pool->expiry_ms = min_t(unsigned int, jiffies_to_msecs(expiry),
+				ANTS_BOUND_MAX);
 }
 
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
@@ -207,7 +209,9 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &kick);
-	ants_set_expiry(pool, ms);
+	ants_set_expiry(pool, msecs_to_jiffies(ms));
+	/* Reads as written, although the pool counts in ticks. */
+	pool->expiry_ms = ms;
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);

@@ -140,7 +140,8 @@ enum ants_flags {
  * @spare_slots: slots that are kept for callers that may not allocate, so the
  *	longest burst of ants_try_submit() that is sure not to get -ENOMEM, as far
  *	as the pool has room; 0 = 16, most %ANTS_MAX_SPARE_SLOTS
- * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
+ * @expiry: how long a thread may stay idle, in jiffies; 0 = HZ, one second, most
+ *	INT_MAX milliseconds. %ANTS_NO_PURGE is for ever
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
  * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
@@ -162,7 +163,7 @@ struct ants_attrs {
 	unsigned int queue_depth;
 	unsigned int min_workers;
 	unsigned int spare_slots;
-	unsigned int expiry_ms;
+	unsigned long expiry;
 	int nice;
 	int node;
 	const struct cpumask *cpumask;
