@@ -132,12 +132,13 @@ static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
  * @arg: what to call @match with; any value
  *
  * Looks at each task that is pending when the call begins and has not started
- * when its turn comes; at some that are accepted meanwhile, or at none. A cancelled task never runs, and nothing else tells its
- * owner so: @match can note what it cancels. A work item that is cancelled ends
- * with the result -ECANCELED. Tasks that run are left alone; so are delayed work
- * items and callers that have no place yet, and calls (ants_call(),
- * ants_call_release()) and the helpers of ants_for_each(), for which @match is
- * not asked. The places that get free go to callers that wait.
+ * when its turn comes; tasks that are accepted meanwhile may be looked at as
+ * well. A cancelled task never runs, and nothing else tells its owner so: @match
+ * can note what it cancels. A work item that is cancelled ends with the result
+ * -ECANCELED. Tasks that run are left alone; so are delayed work items and
+ * callers that have no place yet, and calls (ants_call(), ants_call_release())
+ * and the helpers of ants_for_each(), for which @match is not asked. The places
+ * that get free go to callers that wait.
  *
  * Does not wait for tasks, and may be called from a task of the pool. Calls for
  * one pool take turns. In the system pool @match picks tasks of the caller's own;

@@ -176,8 +176,7 @@ static const struct name_case wrong_names[] = {
 	{ "64 characters",
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
 	{ "much too long",
-	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef01234567" },
 };
 
 KUNIT_ARRAY_PARAM(wrong_names, wrong_names, name_desc);

@@ -114,7 +114,8 @@ static void drain_waits_for_late_items_only(struct kunit *test)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
-				&items[i].dwork, i ? 3600 * HZ : 0), 0);
+							      &items[i].dwork,
+							      i * 3600 * HZ), 0);
 	ASSERT_SOON(test, state_of(&items[0]) == ANTS_WORK_LATE);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
