@@ -76,8 +76,10 @@ static int measure_pools(const struct bench *bench, unsigned int round)
 
 static int measure_workers(const struct bench *bench, unsigned int round)
 {
-	struct ants_attrs attrs = { .capacity = WORKERS,
-				    .expiry_ms = BENCH_NO_EXPIRY };
+	struct ants_attrs attrs = {
+		.capacity = WORKERS,
+		.expiry = msecs_to_jiffies(BENCH_NO_EXPIRY),
+	};
 	struct ants_pool *pool = ants_pool_create(&attrs, "bench");
 	long pages;
 	int err;

@@ -40,7 +40,10 @@ static unsigned int nr_pools(unsigned int nr)
 static int make_pool(struct ants_pool **slot, unsigned int nr,
 		     unsigned int expiry_ms)
 {
-	struct ants_attrs attrs = { .capacity = nr, .expiry_ms = expiry_ms };
+	struct ants_attrs attrs = {
+		.capacity = nr,
+		.expiry = msecs_to_jiffies(expiry_ms),
+	};
 	struct ants_pool *pool;
 
 	pool = ants_pool_create(&attrs, "bench%td", slot - pools);

@@ -14,7 +14,7 @@ static int pool_setup(const struct row *row, unsigned int flags)
 	struct ants_attrs attrs = {
 		.capacity = row->capacity,
 		.queue_depth = row->queue_depth,
-		.expiry_ms = row->expiry_ms,
+		.expiry = msecs_to_jiffies(row->expiry_ms),
 		.flags = flags,
 	};
 

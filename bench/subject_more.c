@@ -22,7 +22,7 @@ static struct ants_attrs attrs_of(const struct row *row)
 	return (struct ants_attrs){
 		.capacity = row->capacity,
 		.queue_depth = row->queue_depth,
-		.expiry_ms = row->expiry_ms,
+		.expiry = msecs_to_jiffies(row->expiry_ms),
 	};
 }
 

@@ -92,7 +92,7 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 	pool->stranded |= first;
 	raw_spin_unlock_irq(&pool->lock);
 	if (first)
-		pr_warn("pool %s: no CPU of cpumask %*pbl is online, threads run on all\n",
+		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on all\n",
 			pool->name, cpumask_pr_args(ants_place_cpus(place)));
 }
 

@@ -25,6 +25,12 @@ static int stack_call_fn(struct ants_work *work)
 	return call->fn(call->data);
 }
 
+/* For cancel.c. */
+bool ants_is_call(const struct ants_work *work)
+{
+	return work->fn == stack_call_fn;
+}
+
 /**
  * ants_call() - run a function in a pool, and wait for its result
  * @pool: the pool

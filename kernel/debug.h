@@ -27,11 +27,13 @@ struct ants_pool;
  * @ANTS_PAUSE_RELEASE: the pool is closed, the rounds have not begun
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
+ * @ANTS_PAUSE_DRAIN: a drain has begun, it does not look yet
+ * @ANTS_PAUSE_CANCEL: a walk over pending tasks, between two rounds
  * @ANTS_PAUSE_SCAN: unload is about to look through the pool
- * @ANTS_PAUSE_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
+ * @ANTS_PAUSE_GROUP_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
  * @ANTS_PAUSE_REFUSED: all shards of a multi refused a task, the first choice
  *	is @pool, and none is marked yet
- * @ANTS_PAUSE_DRAIN: all is closed, the wait for it has not begun
+ * @ANTS_PAUSE_CLOSED: all is closed, the wait for it has not begun
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
@@ -50,10 +52,12 @@ enum ants_pause_point {
 	ANTS_PAUSE_RELEASE,
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
-	ANTS_PAUSE_SCAN,
-	ANTS_PAUSE_CANCEL,
-	ANTS_PAUSE_REFUSED,
 	ANTS_PAUSE_DRAIN,
+	ANTS_PAUSE_CANCEL,
+	ANTS_PAUSE_SCAN,
+	ANTS_PAUSE_GROUP_CANCEL,
+	ANTS_PAUSE_REFUSED,
+	ANTS_PAUSE_CLOSED,
 	ANTS_PAUSE_PREPARE,
 	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,

@@ -74,6 +74,12 @@ static int helper_fn(struct ants_work *work)
 	return 0;
 }
 
+/* For cancel.c. */
+bool ants_is_helper(const struct ants_work *work)
+{
+	return work->fn == helper_fn;
+}
+
 /*
  * Counts the caller in, for all of the loop. Returns how many helpers to ask for,
  * as many as the pool has room for and a loop of @n has work for, or -ESHUTDOWN.

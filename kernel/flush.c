@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for what was accepted so far. Tasks carry one of two epochs; a flush
+ * Flush: waiting for what was accepted so far. Tasks carry one of two epochs; a flush
  * makes the other one current and waits until the old one has no task left.
  * Flushes come one after another. One that gives up leaves its epoch draining,
  * and the next one waits for that before it flips.
+ *
+ * Drain: waiting for a moment at which the pool has no task. Drains share
+ * nothing but the count of those moments, and need no turns.
  */
 #include "internal.h"
 
@@ -94,3 +97,63 @@ int ants_flush(struct ants_pool *pool)
 	return ants_flush_timeout(pool, MAX_SCHEDULE_TIMEOUT);
 }
 EXPORT_SYMBOL_GPL(ants_flush);
+
+/* Was the pool empty since @emptied was read, or is it now? */
+static bool drain_done(struct ants_pool *pool, const void *arg)
+{
+	const unsigned int *emptied = arg;
+
+	lockdep_assert_held(&pool->lock);
+	return pool->nr_emptied != *emptied ||
+	       (!pool->in_epoch[0] && !pool->in_epoch[1]);
+}
+
+/**
+ * ants_drain_timeout() - wait until a pool is empty, a limited time
+ * @pool: the pool; it stays open
+ * @timeout: how long at most, in jiffies
+ *
+ * Waits for a moment at which no task is accepted and unfinished. The tasks that
+ * tasks hand over are waited for as well, and so are those of callers that wait
+ * for a place and of delayed work items whose time has come, for they get in
+ * before the pool is empty. A delayed work item that is not due yet is not waited
+ * for. Others may go on to submit, and prolong the wait by doing so.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: there was such a moment after the call began. -ETIMEDOUT, -EINTR:
+ * not yet. -EDEADLK: the caller is a task of the same pool. -EINVAL: it is the
+ * system pool, whose tasks are other people's.
+ */
+int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	unsigned int emptied;
+	int err;
+
+	might_sleep();
+	if (pool == ants_system_pool)
+		return -EINVAL;
+	if (ants_in_task_of(pool))
+		return -EDEADLK;
+	ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	emptied = READ_ONCE(pool->nr_emptied);
+	ants_pause(ANTS_PAUSE_DRAIN, pool);
+	err = ants_wait_until(pool, drain_done, &emptied, timeout,
+			      TASK_KILLABLE);
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_drain_timeout);
+
+/**
+ * ants_drain() - wait until a pool is empty
+ * @pool: the pool; it stays open
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_drain_timeout(), but never -ETIMEDOUT.
+ */
+int ants_drain(struct ants_pool *pool)
+{
+	return ants_drain_timeout(pool, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_drain);

@@ -345,7 +345,7 @@ void ants_group_cancel(struct ants_group *group)
 	rcu_read_lock();
 	more = cancel_section(pool, group, true);
 	while (more) {
-		ants_pause_atomic(ANTS_PAUSE_CANCEL, pool);
+		ants_pause_atomic(ANTS_PAUSE_GROUP_CANCEL, pool);
 		more = cancel_section(pool, group, false);
 	}
 	rcu_read_unlock();

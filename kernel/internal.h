@@ -4,12 +4,12 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
- * which call each other), affine, dispatch, timer, worker, stand_in, wait, caller, submit,
- * invoke, delayed, join, work, work_wait, work_cancel, stats, call, each, group,
- * upkeep, flush, release, tune, place, pool, multi (local, config, set, submit,
- * multi), sysfs, multi_sysfs, hotplug, unload, main. Calls go downward only, but
- * for checks, for ants_kick_upkeep() and ants_work_init(), and for pool and multi,
- * which make their files in sysfs.
+ * which call each other), affine, dispatch, timer, worker, stand_in, wait, caller,
+ * submit, invoke, delayed, join, work, work_wait, work_cancel, stats, call, each,
+ * group, cancel, upkeep, flush, release, tune, place, pool, devres, multi (local,
+ * config, set, submit, multi), sysfs, multi_sysfs, hotplug, unload, main. Calls go
+ * downward only, but for checks, for ants_kick_upkeep() and ants_work_init(), and
+ * for pool and multi, which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -207,6 +207,10 @@ unsigned long ants_call_text(const void *data, const struct module *mod);
 /* caller.c: tasks that run in their submitters */
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);
+bool ants_is_call(const struct ants_work *work);
+
+/* each.c */
+bool ants_is_helper(const struct ants_work *work);
 
 /* submit.c: for callers with more than one pool to go to */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
@@ -216,8 +220,8 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 /* release.c */
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-int ants_drain(struct ants_pool *pool, unsigned long timeout,
-	       unsigned int state);
+int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
+		    unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
 
 /* tune.c: every change of a live pool, with pool->config held */
@@ -225,7 +229,7 @@ int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
-void ants_set_expiry(struct ants_pool *pool, unsigned int ms);
+void ants_set_expiry(struct ants_pool *pool, unsigned long expiry);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
 int ants_set_nonblocking(struct ants_pool *pool, bool on);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
@@ -243,6 +247,10 @@ int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
+__printf(5, 0)
+struct ants_pool *ants_pool_make(struct module *owner,
+				 const struct ants_attrs *attrs, ants_fn_t fn,
+				 bool ordered, const char *fmt, va_list args);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs);

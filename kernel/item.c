@@ -208,7 +208,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 static void wake_flush(struct ants_pool *pool, bool last,
 		       struct ants_kick *kick)
 {
-	if (!last || !pool->nr_callers)
+	if (!last)
 		return;
 	pool->waitq_wanted = true;
 	ants_kick_upkeep(pool, kick);
@@ -224,7 +224,8 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 	else
 		ants_pending_del(pool, &work->slot);
 	pool->cancelled++;
-	wake_flush(pool, !--pool->in_epoch[work->slot.tag & ANTS_TAG_EPOCH],
+	wake_flush(pool, ants_task_uncount(pool,
+					   work->slot.tag & ANTS_TAG_EPOCH),
 		   kick);
 }
 

@@ -42,6 +42,12 @@ static unsigned int depth_of(const struct ants_worker *w)
 	return depth;
 }
 
+/* The tasks of an ordered pool start in order, and the stack is finite. */
+static bool may_join(const struct ants_worker *w)
+{
+	return !w->pool->ordered && depth_of(w) < ANTS_JOIN_DEPTH;
+}
+
 /* An item that has no place yet is not taken for one run only: it may go on. */
 static bool has_no_place(const struct ants_work *work)
 {
@@ -53,7 +59,7 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    struct ants_work_waiter *waiter)
 {
 	lockdep_assert_held(&w->pool->lock);
-	if (never_ends(w, work) || depth_of(w) >= ANTS_JOIN_DEPTH)
+	if (never_ends(w, work) || !may_join(w))
 		return -EDEADLK;
 	if (waiter->until != ANTS_UNTIL_END && has_no_place(work))
 		return -EDEADLK;
@@ -135,7 +141,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	frame_pop(w);
 	count_joined(pool, -1);
 	ants_work_finish(pool, work, kick);
-	if (!--pool->in_epoch[epoch] && pool->nr_callers)
+	if (ants_task_uncount(pool, epoch))
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 
@@ -207,8 +213,7 @@ static bool runs_member(const struct ants_worker *w,
 int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 {
 	lockdep_assert_held(&w->pool->lock);
-	return runs_member(w, group) || depth_of(w) >= ANTS_JOIN_DEPTH ?
-	       -EDEADLK : 0;
+	return runs_member(w, group) || !may_join(w) ? -EDEADLK : 0;
 }
 
 /*

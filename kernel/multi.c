@@ -353,7 +353,7 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
  * the same time, so that their sum is an upper bound. A submit that all shards
  * refused counts once in &ants_stats.rejected.
  *
- * Context: Any context.
+ * Context: Any context but NMI.
  */
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 {

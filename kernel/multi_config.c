@@ -189,7 +189,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	enter(multi);
 	end.last = last_shard(multi);
 	end.generation = close_all(multi);
-	ants_pause(ANTS_PAUSE_DRAIN, multi->shards[0].pool);
+	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = ants_wait_until(pool, shard_drained, &end,
 				      ants_time_left(start, timeout),

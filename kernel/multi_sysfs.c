@@ -36,6 +36,12 @@ static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return ants_emit_bound(buf, ants_multi_capacity(to_multi(kobj)));
 }
 
+/* The shards of a multi have the same flags. */
+static bool is_fixed(const struct ants_multi *multi)
+{
+	return READ_ONCE(ants_shard(multi, 0)->flags) & ANTS_FIXED;
+}
+
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
@@ -194,11 +200,18 @@ static struct attribute *multi_attrs[] = {
 	NULL
 };
 
-/* The CPUs of local shards are decided when the multi is made. */
+/*
+ * The CPUs of local shards are decided when the multi is made, and what the owner
+ * relies on is not the administrator's.
+ */
 static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 {
-	if (attr == &cpulist_attr.attr &&
-	    to_multi(kobj)->strategy == ANTS_LOCAL)
+	const struct ants_multi *multi = to_multi(kobj);
+
+	if (attr == &cpulist_attr.attr && multi->strategy == ANTS_LOCAL)
+		return 0444;
+	if ((attr == &capacity_attr.attr || attr == &queue_depth_attr.attr) &&
+	    is_fixed(multi))
 		return 0444;
 	return attr->mode;
 }

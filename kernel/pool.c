@@ -50,7 +50,9 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
 		return -EINVAL;
-	if (attrs->expiry_ms > ANTS_BOUND_MAX)
+	if (attrs->expiry > ANTS_EXPIRY_MAX)
+		return -EINVAL;
+	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS)
 		return -EINVAL;
 	if (attrs->cpumask &&
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
@@ -92,6 +94,7 @@ static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
 	mutex_init(&pool->config);
+	mutex_init(&pool->cancel);
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
@@ -106,10 +109,11 @@ static void init_locks(struct ants_pool *pool)
 static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
+	pool->spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->max_blocking = attrs->max_blocking;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
-	ants_set_expiry(pool, attrs->expiry_ms ?: ANTS_EXPIRY_MS);
+	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);
 	raw_spin_unlock_irq(&pool->lock);
@@ -227,11 +231,10 @@ static int pool_publish(struct ants_pool *pool)
 	return err;
 }
 
-__printf(4, 0)
-static struct ants_pool *pool_create(struct module *owner,
-				     const struct ants_attrs *attrs,
-				     ants_fn_t fn, const char *fmt,
-				     va_list args)
+/* Make a pool of any kind; see the functions below, and devres.c. */
+struct ants_pool *ants_pool_make(struct module *owner,
+				 const struct ants_attrs *attrs, ants_fn_t fn,
+				 bool ordered, const char *fmt, va_list args)
 {
 	static const struct ants_attrs defaults;
 	struct ants_pool *pool;
@@ -245,6 +248,7 @@ static struct ants_pool *pool_create(struct module *owner,
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	pool->fn = fn;
+	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
 	      init_place(pool, attrs) ?: pool_publish(pool);
 	if (err) {
@@ -271,7 +275,7 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 	va_list args;
 
 	va_start(args, fmt);
-	pool = pool_create(owner, attrs, NULL, fmt, args);
+	pool = ants_pool_make(owner, attrs, NULL, false, fmt, args);
 	va_end(args);
 	return pool;
 }
@@ -297,11 +301,42 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
 	if (!fn)
 		return ERR_PTR(-EINVAL);
 	va_start(args, fmt);
-	pool = pool_create(owner, attrs, fn, fmt, args);
+	pool = ants_pool_make(owner, attrs, fn, false, fmt, args);
 	va_end(args);
 	return pool;
 }
 EXPORT_SYMBOL_GPL(__ants_pool_create_func);
+
+/**
+ * __ants_pool_create_ordered() - make one; see ants_pool_create_ordered()
+ * @owner: the module that makes it, NULL if built in
+ * @attrs: how; NULL for the defaults
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR.
+ */
+struct ants_pool *__ants_pool_create_ordered(struct module *owner,
+					     const struct ants_attrs *attrs,
+					     const char *fmt, ...)
+{
+	struct ants_attrs one = {};
+	struct ants_pool *pool;
+	va_list args;
+
+	if (attrs)
+		one = *attrs;
+	/* A caller that runs its task would overtake those that are pending. */
+	if (one.capacity > 1 || one.flags & ANTS_CALLER_RUNS)
+		return ERR_PTR(-EINVAL);
+	one.capacity = 1;
+	one.flags |= ANTS_FIXED;
+	va_start(args, fmt);
+	pool = ants_pool_make(owner, &one, NULL, true, fmt, args);
+	va_end(args);
+	return pool;
+}
+EXPORT_SYMBOL_GPL(__ants_pool_create_ordered);
 
 /*
  * A pool that is part of something with a directory and a name, and ends with

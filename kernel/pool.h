@@ -8,7 +8,8 @@
  * O: a hint, read and written without a lock
  * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
  *    allocates, wakes or calls back under it, and no hold touches more than
- *    ANTS_ROUND list entries.
+ *    ANTS_ROUND list entries. The one exception: the match function of
+ *    ants_cancel_pending() is called under it, at most ANTS_ROUND times a hold.
  * C: pool->config and pool->lock to write, either to read
  * R: ants_registry_lock
  * M: multi->config
@@ -16,8 +17,8 @@
  *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
- * pool->lock is innermost but for the timer base's and those of the buckets in
- * caller.c.
+ * pool->cancel is taken before no other mutex; pool->lock is innermost but for
+ * the timer base's and those of the buckets in caller.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
@@ -38,11 +39,11 @@
 #define ANTS_ROUND		16
 /* Most tasks of high priority that start in a row while others are pending. */
 #define ANTS_HIGH_RUN		8
-/* Slots that stay in the stock for callers that may not allocate. */
+/* Slots that stay in the stock for callers that may not allocate, by default. */
 #define ANTS_SPARE_SLOTS	16
 /* Slots that are made at a time: they and a word fill 2 KiB. */
 #define ANTS_SLOT_BATCH		51
-/* Most slots that a stock keeps, but for a batch. */
+/* Most slots that a stock keeps, but for a batch, unless more are spare ones. */
 #define ANTS_STOCK_MAX		1024U
 /* Ticks after which a wake-up is late: more than one whole tick. */
 #define ANTS_LATE_TICKS		2
@@ -53,12 +54,15 @@
 #define ANTS_BACKOFF_MAX	HZ
 /* Largest finite capacity and queue_depth: their sum fits an unsigned int. */
 #define ANTS_BOUND_MAX		INT_MAX
-#define ANTS_EXPIRY_MS		1000
+/* Longest and default time that a thread may stay idle, in jiffies. */
+#define ANTS_EXPIRY_MAX		msecs_to_jiffies(INT_MAX)
+#define ANTS_EXPIRY		HZ
 
 #define ANTS_ALL_FLAGS		(ANTS_NONBLOCKING | ANTS_PREALLOC |	\
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
-				 ANTS_FREEZABLE | ANTS_CALLER_RUNS)
+				 ANTS_FREEZABLE | ANTS_CALLER_RUNS |	\
+				 ANTS_FIXED)
 
 struct ants_place;
 struct ants_frame;
@@ -234,6 +238,7 @@ struct ants_fifo {
  * @odd: L: something makes the next pending task another than the oldest:
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c looks through the pool
+ * @cancel_scan: L: cancel.c does, and @cancel_at is its cursor
  * @waking: L: the worker whose wake-up is in flight. Nobody wakes another one
  *	meanwhile; who clears it looks after the next.
  * @pending: L: FIFO of accepted tasks
@@ -252,6 +257,7 @@ struct ants_fifo {
  * @in_epoch: L: tasks of each epoch that have not ended
  * @nr_callers: L: callers that have dropped the lock and will come back, and
  *	whom destroy waits for
+ * @nr_emptied: L: how often the last task ended while @nr_callers was not 0
  * @submitted: L: see struct ants_stats, as the following ones
  * @spawned: L
  * @reaped: L
@@ -272,9 +278,10 @@ struct ants_fifo {
  * @max_blocking: C
  * @min_workers: C: as configured
  * @floor: C: workers that are never reaped; %ANTS_PREALLOC: all
- * @expiry_ms: C: as configured
- * @expiry: C: the same in jiffies
+ * @expiry: C: how long a worker may be idle, in jiffies
+ * @expiry_ms: C: the same in milliseconds, as written if it was in sysfs
  * @flags: C: bits of enum ants_flags
+ * @spare_slots: I: slots that stay in @stock for callers that may not allocate
  * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row while others
@@ -293,6 +300,9 @@ struct ants_fifo {
  * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
  * @scan_at: L: first entry that it has not seen of the list that it looks
  *	through, NULL if of none
+ * @cancel_at: L: first entry that cancel.c has not seen of the list that it looks
+ *	through, while @cancel_scan
+ * @cancel: serialises those who look through
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
  * @upkeep: makes and retires threads, fills the stock
@@ -337,6 +347,7 @@ struct ants_fifo {
  * @stand_in: T: the worker that is played if no thread can be made
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
+ * @ordered: I: tasks run one at a time, in the order of their acceptance
  * @protected: I: not its users' to release, reboot or destroy
  * @registered: R: in ants_pools
  * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
@@ -367,6 +378,7 @@ struct ants_pool {
 		struct {
 			unsigned int nr_high;
 			bool scanning;
+			bool cancel_scan;
 		};
 		u64 odd;
 	};
@@ -379,6 +391,7 @@ struct ants_pool {
 	unsigned int nr_making;
 	unsigned int in_epoch[2];
 	unsigned int nr_callers;
+	unsigned int nr_emptied;
 	u64 submitted;
 	u64 spawned;
 	u64 reaped;
@@ -402,6 +415,7 @@ struct ants_pool {
 	unsigned int expiry_ms;
 	unsigned long expiry;
 	unsigned int flags;
+	unsigned int spare_slots;
 	unsigned int stock_max;
 
 	struct ants_fifo waiters[2];
@@ -422,6 +436,9 @@ struct ants_pool {
 	const struct module *scan_mod;
 	unsigned long scan_hit;
 	struct list_head *scan_at;
+	struct list_head *cancel_at;
+	/* Serialises the walks of cancel.c. */
+	struct mutex cancel;
 
 	struct timer_list timer;
 	struct work_struct upkeep;
@@ -463,6 +480,7 @@ struct ants_pool {
 	struct ants_worker stand_in;
 	struct kobject kobj;
 	struct kobject *parent;
+	bool ordered;
 	bool protected;
 	struct list_head registered;
 	bool warned_reclaim;

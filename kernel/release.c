@@ -108,12 +108,12 @@ static bool drained(struct ants_pool *pool, const void *generation)
  * Closes the pool and waits until it owns no task, thread, timer or queued work.
  * Returns 0, -ETIMEDOUT or -EINTR.
  */
-int ants_drain(struct ants_pool *pool, unsigned long timeout,
-	       unsigned int state)
+int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
+		    unsigned int state)
 {
 	unsigned int generation = ants_close(pool);
 
-	ants_pause(ANTS_PAUSE_DRAIN, pool);
+	ants_pause(ANTS_PAUSE_CLOSED, pool);
 	return ants_wait_until(pool, drained, &generation, timeout, state);
 }
 
@@ -123,7 +123,7 @@ void ants_drain_for_good(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	pool->dying = true;
 	raw_spin_unlock_irq(&pool->lock);
-	ants_drain(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
 
 /**
@@ -153,7 +153,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EDEADLK;
 	ants_wait_touch(pool);
 	ants_caller_enter(pool);
-	err = ants_drain(pool, timeout, TASK_KILLABLE);
+	err = ants_close_wait(pool, timeout, TASK_KILLABLE);
 	ants_caller_leave(pool);
 	return err;
 }

@@ -172,6 +172,7 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
 	ants_scan_skip(pool, &slot->node);
+	ants_cancel_skip(pool, &slot->node);
 	__list_del_entry(&slot->node);
 	pool->nr_pending--;
 	pool->nr_high -= !!(slot->tag & ANTS_TAG_HIGH);

@@ -31,6 +31,14 @@ static inline void ants_scan_skip(struct ants_pool *pool,
 		pool->scan_at = node->next;
 }
 
+/* The same for cancel.c, which looks through pending tasks only. */
+static inline void ants_cancel_skip(struct ants_pool *pool,
+				    const struct list_head *node)
+{
+	if (unlikely(pool->cancel_scan && pool->cancel_at == node))
+		pool->cancel_at = node->next;
+}
+
 static inline void ants_stock_put(struct ants_pool *pool,
 				  struct ants_slot *slot)
 {
@@ -42,7 +50,8 @@ static inline void ants_stock_put(struct ants_pool *pool,
 /* Slots that exist even if nothing is pending. */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
-	return pool->flags & ANTS_PREALLOC ? pool->stock_max : ANTS_SPARE_SLOTS;
+	return pool->flags & ANTS_PREALLOC ? pool->stock_max :
+					     pool->spare_slots;
 }
 
 /* Takes a free slot, or returns NULL. */
@@ -63,6 +72,22 @@ static inline void ants_task_count(struct ants_pool *pool)
 {
 	pool->in_epoch[pool->epoch]++;
 	pool->submitted++;
+}
+
+/*
+ * Count out a task that is neither busy nor pending any more. Return true if a
+ * flush or a drain may have to end. A drain ends at a moment at which the pool
+ * is empty, and may look at the pool only later, so those moments are counted.
+ */
+static __always_inline bool ants_task_uncount(struct ants_pool *pool,
+					      unsigned int epoch)
+{
+	if (--pool->in_epoch[epoch] || !pool->nr_callers)
+		return false;
+	/* A caller that waits gets in before the lock is dropped. */
+	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_late)
+		pool->nr_emptied++;
+	return true;
 }
 
 /*

@@ -4,6 +4,12 @@
  */
 #include "internal.h"
 
+/* The lock is no part of what a reader must not change. */
+static raw_spinlock_t *lock_of(const struct ants_pool *pool)
+{
+	return &((struct ants_pool *)pool)->lock;
+}
+
 static unsigned int nr_free(const struct ants_pool *pool)
 {
 	if (pool->capacity == ANTS_UNLIMITED)
@@ -45,16 +51,16 @@ static void read_counters(const struct ants_pool *pool,
  * @pool: the pool
  * @stats: where to put them
  *
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  */
-void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats)
+void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(lock_of(pool), flags);
 	read_gauges(pool, stats);
 	read_counters(pool, stats);
-	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(lock_of(pool), flags);
 }
 EXPORT_SYMBOL_GPL(ants_pool_stats);
 
@@ -64,7 +70,7 @@ EXPORT_SYMBOL_GPL(ants_pool_stats);
  * Context: Any context.
  * Return: how many.
  */
-unsigned int ants_nr_running(struct ants_pool *pool)
+unsigned int ants_nr_running(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->nr_workers);
 }
@@ -76,7 +82,7 @@ EXPORT_SYMBOL_GPL(ants_nr_running);
  * Context: Any context.
  * Return: how many.
  */
-unsigned int ants_nr_idle(struct ants_pool *pool)
+unsigned int ants_nr_idle(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->nr_idle);
 }
@@ -88,7 +94,7 @@ EXPORT_SYMBOL_GPL(ants_nr_idle);
  * Context: Any context.
  * Return: how many.
  */
-unsigned int ants_nr_busy(struct ants_pool *pool)
+unsigned int ants_nr_busy(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->nr_busy);
 }
@@ -100,7 +106,7 @@ EXPORT_SYMBOL_GPL(ants_nr_busy);
  * Context: Any context.
  * Return: how many.
  */
-unsigned int ants_nr_pending(struct ants_pool *pool)
+unsigned int ants_nr_pending(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->nr_pending);
 }
@@ -112,7 +118,7 @@ EXPORT_SYMBOL_GPL(ants_nr_pending);
  * Context: Any context.
  * Return: how many.
  */
-unsigned int ants_nr_waiting(struct ants_pool *pool)
+unsigned int ants_nr_waiting(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->nr_waiting);
 }
@@ -121,17 +127,17 @@ EXPORT_SYMBOL_GPL(ants_nr_waiting);
 /**
  * ants_nr_free() - tasks that a pool would take at once
  * @pool: the pool
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  * Return: how many; %ANTS_UNLIMITED if it has no bound.
  */
-unsigned int ants_nr_free(struct ants_pool *pool)
+unsigned int ants_nr_free(const struct ants_pool *pool)
 {
 	unsigned long flags;
 	unsigned int ret;
 
-	raw_spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irqsave(lock_of(pool), flags);
 	ret = nr_free(pool);
-	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	raw_spin_unlock_irqrestore(lock_of(pool), flags);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_nr_free);
@@ -142,7 +148,7 @@ EXPORT_SYMBOL_GPL(ants_nr_free);
  * Context: Any context.
  * Return: the capacity, %ANTS_UNLIMITED if it has no bound.
  */
-unsigned int ants_capacity(struct ants_pool *pool)
+unsigned int ants_capacity(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->capacity);
 }
@@ -154,7 +160,7 @@ EXPORT_SYMBOL_GPL(ants_capacity);
  * Context: Any context.
  * Return: true from ants_release() until ants_reboot().
  */
-bool ants_is_released(struct ants_pool *pool)
+bool ants_is_released(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->released);
 }
@@ -163,10 +169,10 @@ EXPORT_SYMBOL_GPL(ants_is_released);
 /**
  * ants_congested() - would a pool send a caller away that does not wait?
  * @pool: the pool
- * Context: Any context.
+ * Context: Any context but NMI: takes the lock of the pool.
  * Return: true if it is full, or callers wait, or it is released.
  */
-bool ants_congested(struct ants_pool *pool)
+bool ants_congested(const struct ants_pool *pool)
 {
 	return !ants_nr_free(pool);
 }
@@ -178,7 +184,7 @@ EXPORT_SYMBOL_GPL(ants_congested);
  * Context: Any context.
  * Return: that.
  */
-void *ants_pool_private(struct ants_pool *pool)
+void *ants_pool_private(const struct ants_pool *pool)
 {
 	return pool->private;
 }

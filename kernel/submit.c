@@ -125,12 +125,12 @@ static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 	if (current->flags & PF_MEMALLOC)
 		check_reclaim(pool, fn);
 	ants_caller_enter(pool);
-	ants_stock_fill(pool, ANTS_SPARE_SLOTS + ANTS_SLOT_BATCH);
+	ants_stock_fill(pool, pool->spare_slots + ANTS_SLOT_BATCH);
 }
 
 static inline bool stock_is_low(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_stock) <= ANTS_SPARE_SLOTS &&
+	return READ_ONCE(pool->nr_stock) <= pool->spare_slots &&
 	       !READ_ONCE(pool->released);
 }
 
@@ -197,16 +197,16 @@ EXPORT_SYMBOL_GPL(ants_submit);
 /**
  * ants_submit_prio() - hand a task of some priority to a pool
  * @pool: the pool
- * @prio: which is first
  * @fn: what to run
  * @data: and with what; any value
+ * @prio: which is first
  * @timeout: as for ants_submit_timeout()
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit_timeout(). -EINVAL: there is no such priority.
  */
-int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
-		     void *data, unsigned long timeout)
+int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
+		     enum ants_prio prio, unsigned long timeout)
 {
 	struct ants_kick kick;
 	DEFINE_ANTS_VISIT(visit);
@@ -242,7 +242,7 @@ EXPORT_SYMBOL_GPL(ants_submit_prio);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
-	return ants_submit_prio(pool, ANTS_PRIO_NORMAL, fn, data, timeout);
+	return ants_submit_prio(pool, fn, data, ANTS_PRIO_NORMAL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
@@ -380,9 +380,10 @@ static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
  * @fn: what to run
  * @data: and with what; any value
  *
- * Context: Any context but NMI and below the scheduler's own locks: hard
- * interrupts and sections under raw locks included, on PREEMPT_RT too. Does not
- * enter the slab.
+ * Context: Any context, hard interrupts and sections under raw locks included,
+ * on PREEMPT_RT too; but not NMI, and not under the locks of the scheduler, of a
+ * timer base or of a workqueue's pool, for it may wake a thread, arm a timer and
+ * queue work. Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
  * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
  * are used up; more are on their way.
@@ -396,7 +397,7 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 		return -EINVAL;
 	ants_lock_any(pool, &kick);
 	err = accept(pool, fn, data, false, &kick);
-	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &kick);
 	if (unlikely(err))
 		ants_refused(pool, err);
@@ -435,7 +436,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 
 	ants_lock_any(pool, &kick);
 	err = accept(pool, fn, data, false, &kick);
-	if (unlikely(pool->nr_stock < ANTS_SPARE_SLOTS))
+	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &kick);
 	pool->rejected += err == -ESHUTDOWN;
 	ants_unlock_any(pool, &kick);

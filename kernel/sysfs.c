@@ -68,6 +68,17 @@ static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return ants_emit_bound(buf, ants_capacity(to_pool(kobj)));
 }
 
+/* The mode of a file can be changed by root, what the owner fixed cannot. */
+static int check_fixed(const struct ants_pool *pool)
+{
+	return pool->flags & ANTS_FIXED ? -EPERM : 0;
+}
+
+static int set_capacity(struct ants_pool *pool, unsigned int value)
+{
+	return check_fixed(pool) ?: __ants_tune(pool, value);
+}
+
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
@@ -75,7 +86,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change(kobj, count, capacity, __ants_tune);
+	return err ?: change(kobj, count, capacity, set_capacity);
 }
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
@@ -107,6 +118,11 @@ static unsigned int get_queue_depth(const struct ants_pool *pool)
 	return READ_ONCE(pool->queue_depth);
 }
 
+static int set_queue_depth(struct ants_pool *pool, unsigned int value)
+{
+	return check_fixed(pool) ?: ants_set_queue_depth(pool, value);
+}
+
 static unsigned int get_min_workers(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->min_workers);
@@ -124,11 +140,13 @@ static unsigned int get_nonblocking(const struct ants_pool *pool)
 
 static int set_nonblocking(struct ants_pool *pool, unsigned int value)
 {
-	return value > 1 ? -EINVAL : ants_set_nonblocking(pool, value);
+	if (value > 1)
+		return -EINVAL;
+	return check_fixed(pool) ?: ants_set_nonblocking(pool, value);
 }
 
 ANTS_UINT_ATTR(max_blocking, get_max_blocking, ants_set_max_blocking);
-ANTS_UINT_ATTR(queue_depth, get_queue_depth, ants_set_queue_depth);
+ANTS_UINT_ATTR(queue_depth, get_queue_depth, set_queue_depth);
 ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
 ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
 ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
@@ -170,7 +188,7 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute nice_attr = __ATTR_RW(nice);
 
-static ssize_t cpumask_show(struct kobject *kobj, struct kobj_attribute *attr,
+static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
 	struct ants_place *place = place_of(kobj);
@@ -193,7 +211,7 @@ static int set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	return err;
 }
 
-static ssize_t cpumask_store(struct kobject *kobj, struct kobj_attribute *attr,
+static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 			     const char *buf, size_t count)
 {
 	cpumask_var_t mask;
@@ -206,7 +224,7 @@ static ssize_t cpumask_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: count;
 }
 
-static struct kobj_attribute cpumask_attr = __ATTR_RW(cpumask);
+static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
@@ -231,13 +249,28 @@ static struct attribute *pool_attrs[] = {
 	&expiry_ms_attr.attr,
 	&nonblocking_attr.attr,
 	&nice_attr.attr,
-	&cpumask_attr.attr,
+	&cpulist_attr.attr,
 	&state_attr.attr,
 	NULL
 };
 
+/* What an administrator may not change in a pool with ANTS_FIXED. */
+static bool is_limit(const struct attribute *attr)
+{
+	return attr == &capacity_attr.attr || attr == &queue_depth_attr.attr ||
+	       attr == &nonblocking_attr.attr;
+}
+
+static umode_t pool_mode(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	if (to_pool(kobj)->flags & ANTS_FIXED && is_limit(attr))
+		return 0444;
+	return attr->mode;
+}
+
 static const struct attribute_group pool_group = {
 	.attrs = pool_attrs,
+	.is_visible = pool_mode,
 };
 
 /* stats/ is there for pools and for multis. */

@@ -43,9 +43,9 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 						   capacity + queue_depth;
 	pool->refill = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
-	pool->stock_max = ANTS_STOCK_MAX;
+	pool->stock_max = max(ANTS_STOCK_MAX, pool->spare_slots);
 	if (pool->flags & ANTS_PREALLOC)
-		pool->stock_max = pool->limit + ANTS_SPARE_SLOTS;
+		pool->stock_max = pool->limit + pool->spare_slots;
 	ants_update_room(pool);
 	ants_update_calm(pool);
 }
@@ -82,7 +82,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 	nr = min(pool->nr_waiting, ants_places(pool));
 	raw_spin_unlock_irq(&pool->lock);
 	if (nr)
-		ants_stock_fill(pool, nr + ANTS_SPARE_SLOTS);
+		ants_stock_fill(pool, nr + pool->spare_slots);
 }
 
 /* What follows from a change of the bounds, in either direction. */
@@ -146,7 +146,7 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 	if (capacity <= pool->capacity &&
 	    capacity + queue_depth <= pool->limit)
 		return 0;
-	if (!ants_stock_fill(pool, capacity + queue_depth + ANTS_SPARE_SLOTS))
+	if (!ants_stock_fill(pool, capacity + queue_depth + pool->spare_slots))
 		return -ENOMEM;
 	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
 				   prepared);
@@ -177,6 +177,8 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 
 int __ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
+	if (pool->ordered && capacity != 1)
+		return -EINVAL;
 	return set_bounds(pool, capacity, pool->queue_depth, pool->min_workers);
 }
 
@@ -199,11 +201,13 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	return 0;
 }
 
-void ants_set_expiry(struct ants_pool *pool, unsigned int ms)
+void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->expiry_ms = ms;
-	pool->expiry = msecs_to_jiffies(ms);
+	pool->expiry = expiry;
+	/* A whole tick may be more than what can be written. */
+	pool->expiry_ms = min_t(unsigned int, jiffies_to_msecs(expiry),
+				ANTS_BOUND_MAX);
 }
 
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
@@ -214,7 +218,9 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &kick);
-	ants_set_expiry(pool, ms);
+	ants_set_expiry(pool, msecs_to_jiffies(ms));
+	/* Reads as written, although the pool counts in ticks. */
+	pool->expiry_ms = ms;
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);
@@ -247,9 +253,10 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * when they have nothing to run, and no task is accepted until the sums fit.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, or no
- * bound for an %ANTS_PREALLOC pool. -ENOMEM: the threads of such a pool cannot be
- * made. -EINTR: the caller is being killed. In error nothing has changed.
+ * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, no
+ * bound for an %ANTS_PREALLOC pool, or not 1 for an ordered one. -ENOMEM: the
+ * threads of an %ANTS_PREALLOC pool cannot be made. -EINTR: the caller is being
+ * killed. In error nothing has changed.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {

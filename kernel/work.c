@@ -87,9 +87,7 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  * A work item that runs, in this pool, runs once more when it has finished. It
  * takes over its own place then: nobody else gets that as long as it goes on.
  *
- * Context: Any context but NMI and below the scheduler's own locks: hard
- * interrupts and sections under raw locks included, on PREEMPT_RT too. Uses no
- * memory.
+ * Context: as ants_try_submit(). Uses no memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or no priority that there is. -EALREADY: it is queued, or in another
  * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or its

@@ -226,7 +226,7 @@ static __always_inline void worker_finish(struct ants_worker *w, struct ants_kic
 			ants_work_finish(pool, w->data, kick);
 		epoch &= ANTS_TAG_EPOCH;
 	}
-	if (!--pool->in_epoch[epoch] && pool->nr_callers)
+	if (ants_task_uncount(pool, epoch))
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 

@@ -132,7 +132,8 @@ static inline struct ants_pool *pool_of(struct kunit *test,
 					unsigned int flags)
 {
 	struct ants_attrs attrs = {
-		.capacity = capacity, .expiry_ms = expiry_ms, .flags = flags,
+		.capacity = capacity, .flags = flags,
+		.expiry = msecs_to_jiffies(expiry_ms),
 	};
 
 	return port_pool(test, &attrs);

@@ -53,6 +53,11 @@ static const struct attrs_case wrong[] = {
 	{ "highest expiry", { .expiry_ms = UINT_MAX } },
 	{ "reclaim needs a thread that fails",
 	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
+	{ "expiry above INT_MAX", { .expiry = TOO_MUCH } },
+	{ "too many spare slots",
+	  { .spare_slots = ANTS_MAX_SPARE_SLOTS + 1 } },
+	{ "most spare slots", { .spare_slots = UINT_MAX } },
+	{ "highest expiry", { .expiry = ULONG_MAX } },
 };
 
 KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);
@@ -81,8 +86,13 @@ static const struct attrs_case extreme[] = {
 	{ "highest nice allowed", { .nice = MAX_NICE } },
 	{ "first node", { .node = 0, .flags = ANTS_ON_NODE } },
 	{ "all CPUs", { .cpumask = cpu_possible_mask } },
-	{ "longest expiry", { .expiry_ms = INT_MAX } },
-	{ "shortest expiry", { .expiry_ms = 1 } },
+	{ "one spare slot", { .spare_slots = 1 } },
+	{ "most spare slots", { .spare_slots = ANTS_MAX_SPARE_SLOTS } },
+	{ "most preallocated",
+	  { .capacity = 2, .queue_depth = 30, .flags = ANTS_PREALLOC,
+	    .spare_slots = 100 } },
+	{ "longest expiry", { .expiry = INT_MAX / MSEC_PER_SEC * HZ } },
+	{ "shortest expiry", { .expiry = 1 } },
 	{ "every flag but one at once",
 	  { .capacity = 2, .flags = ANTS_ALL_FLAGS & ~ANTS_CALLER_RUNS } },
 	{ "every flag but another",
@@ -130,12 +140,30 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), num_online_cpus());
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
 	KUNIT_EXPECT_EQ(test, pool->max_blocking, 0);
+	KUNIT_EXPECT_EQ(test, pool->spare_slots, ANTS_SPARE_SLOTS);
 	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, null->expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, pool->place->nice, 0);
 	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
 	KUNIT_EXPECT_TRUE(test, pool->place->any);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
+}
+
+/* In jiffies; sysfs shows milliseconds, never more than can be written. */
+static void expiry_is_in_jiffies(struct kunit *test)
+{
+	struct ants_attrs attrs = { .expiry = 2 * HZ };
+	struct ants_pool *pool = test_pool(test, &attrs, "two");
+
+	KUNIT_EXPECT_EQ(test, pool->expiry, 2 * HZ);
+	KUNIT_EXPECT_EQ(test, pool->expiry_ms, 2000);
+	attrs.expiry = msecs_to_jiffies(INT_MAX);
+	pool = test_pool(test, &attrs, "longest");
+	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(INT_MAX));
+	KUNIT_EXPECT_LE(test, pool->expiry_ms, (unsigned int)INT_MAX);
+	attrs.expiry++;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ants_pool_create(&attrs, "more")),
+			-EINVAL);
 }
 
 struct name_case {
@@ -154,9 +182,10 @@ static const struct name_case wrong_names[] = {
 	{ "slash inside", "a/b" },
 	{ "dot", "." },
 	{ "two dots", ".." },
-	{ "32 characters", "0123456789abcdef0123456789abcdef" },
-	{ "much too long",
+	{ "64 characters",
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
+	{ "much too long",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef01234567" },
 };
 
 KUNIT_ARRAY_PARAM(wrong_names, wrong_names, name_desc);
@@ -172,7 +201,8 @@ static void wrong_names_are_refused(struct kunit *test)
 
 static const struct name_case good_names[] = {
 	{ "one character", "x" },
-	{ "31 characters", "0123456789abcdef0123456789abcde" },
+	{ "63 characters",
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde" },
 	{ "three dots", "..." },
 	{ "hidden", ".x" },
 	{ "space", "a b" },
@@ -287,6 +317,7 @@ static struct kunit_case attrs_cases[] = {
 	KUNIT_CASE_PARAM(extreme_attributes_work, extreme_gen_params),
 	KUNIT_CASE(largest_bounds_do_not_wrap),
 	KUNIT_CASE(zero_means_the_default),
+	KUNIT_CASE(expiry_is_in_jiffies),
 	KUNIT_CASE_PARAM(wrong_names_are_refused, wrong_names_gen_params),
 	KUNIT_CASE_PARAM(good_names_are_taken, good_names_gen_params),
 	KUNIT_CASE(name_is_formatted),

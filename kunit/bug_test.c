@@ -154,7 +154,7 @@ static void b03_reaper_takes_exactly_the_surplus(struct kunit *test)
 	struct ants_attrs attrs = {
 		.capacity = 4,
 		.min_workers = 1,
-		.expiry_ms = 1,
+		.expiry = 1,
 	};
 	struct ants_pool *pool = test_pool(test, &attrs, "b03");
 	struct gate *gate = test_gate(test);
@@ -186,7 +186,7 @@ static void b04_released_pool_owns_nothing(struct kunit *test)
 /* Workers expire around each submit. */
 static void b05_reaper_leaves_no_submitter_behind(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 1 };
+	struct ants_attrs attrs = { .capacity = 1, .expiry = 1 };
 	struct ants_pool *pool = test_pool(test, &attrs, "b05");
 	atomic_t *count = counter(test);
 	int i;

@@ -217,6 +217,44 @@ static void stock_serves_one_interrupt(struct kunit *test)
 	expect_ran(test, v);
 }
 
+#define NR_BURST	2000
+
+/*
+ * As many as were asked for, twice: the stock is filled up behind the first
+ * burst, while its tasks are pending.
+ */
+static void spare_slots_serve_a_burst(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 2, .queue_depth = 3 * NR_BURST,
+		.spare_slots = NR_BURST,
+	};
+	struct visit *v = visit_of(test, test_pool(test, &attrs, "burst"));
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, v->pool, gate, 2);
+	v->nr = NR_BURST;
+	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	visit_from_irq(v);
+	KUNIT_EXPECT_TRUE(test, v->hard);
+	KUNIT_EXPECT_EQ(test, v->accepted, NR_BURST);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	visit_from_irq(v);
+	EXPECT_SOON(test, READ_ONCE(v->pool->nr_stock) >= NR_BURST);
+	v->accepted = 0;
+	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	local_irq_disable();
+	visit_now(v);
+	local_irq_enable();
+	KUNIT_EXPECT_EQ(test, v->accepted, NR_BURST);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(v->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&v->count) + 2,
+			stats_of(v->pool).submitted);
+	KUNIT_EXPECT_GE(test, READ_ONCE(v->pool->nr_stock), NR_BURST);
+}
+
 /* The stock is used up: refused. With memory it is refilled, without a call. */
 static void stock_is_refilled_behind_it(struct kunit *test)
 {
@@ -329,6 +367,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(with_preemption_off),
 	KUNIT_CASE(inside_an_rcu_section),
 	KUNIT_CASE(stock_serves_one_interrupt),
+	KUNIT_CASE(spare_slots_serve_a_burst),
 	KUNIT_CASE(stock_is_refilled_behind_it),
 	KUNIT_CASE(errors_are_told_in_interrupts),
 	KUNIT_CASE(interrupt_wakes_a_parked_worker),

@@ -76,9 +76,9 @@ static struct call *start_cancel(struct rig *rig, struct ants_group *group)
 {
 	struct call *call;
 
-	hold(rig, ANTS_PAUSE_CANCEL);
+	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
 	call = call_start(rig, do_cancel, 0, group);
-	held(rig, ANTS_PAUSE_CANCEL);
+	held(rig, ANTS_PAUSE_GROUP_CANCEL);
 	return call;
 }
 
@@ -99,7 +99,7 @@ static void waiter_frees_what_is_being_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
 	/* All have ended. */
 	KUNIT_EXPECT_TRUE(test, crew_is_waited_for(crew));
-	let_go(rig, ANTS_PAUSE_CANCEL);
+	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 	expect_waited(test, wait, -ECANCELED);
 	expect_counted(test, rig->pool, MANY + 1, MANY);
@@ -120,10 +120,10 @@ static void waiter_frees_after_the_last_round(struct kunit *test)
 						&crew->members[i].work), 0);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
-	hold(rig, ANTS_PAUSE_CANCEL);
+	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
 	cancel = call_start(rig, do_cancel, 0, &crew->group);
 	expect_waited(test, wait, -ECANCELED);
-	let_go(rig, ANTS_PAUSE_CANCEL);
+	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 }
 
@@ -153,7 +153,7 @@ static void cancelled_group_is_busy(struct kunit *test)
 	for (i = 0; i < MANY; i++)
 		expect_next(team, i);
 	expect_none(team, 1, ERR_PTR(-ETIMEDOUT));
-	let_go(team->rig, ANTS_PAUSE_CANCEL);
+	let_go(team->rig, ANTS_PAUSE_GROUP_CANCEL);
 	expect_none(team, FOREVER, NULL);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
@@ -213,7 +213,7 @@ static void taken_members_leave_the_walk(struct kunit *test)
 	gate_open(&rig->gate);
 	take_and_free(rig, group, MANY - 1);
 	/* The first one goes on, so that the walk does, too. */
-	let_go(rig, ANTS_PAUSE_CANCEL);
+	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 	gate_open(&rig->late);
 	take_and_free(rig, group, 1);

@@ -65,7 +65,7 @@ static int hooks_init(struct kunit *test)
 }
 
 static const struct ants_attrs hooked = {
-	.capacity = 4, .expiry_ms = 20,
+	.capacity = 4, .expiry = HZ / 50,
 	.worker_init = make_mine, .worker_exit = free_mine,
 };
 

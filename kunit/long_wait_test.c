@@ -108,7 +108,7 @@ static void reaper_does_not_wait_for_it(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 1,
-						.expiry_ms = 20000 });
+						.expiry = 20 * HZ });
 	struct timer_list *timer = &rig->pool->timer;
 
 	start_waiters(rig, 1);

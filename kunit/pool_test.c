@@ -199,7 +199,7 @@ static bool owns_nothing(struct ants_pool *pool)
 
 static void a_hundred_idle_pools_own_nothing(struct kunit *test)
 {
-	struct ants_attrs attrs = { .expiry_ms = 1 };
+	struct ants_attrs attrs = { .expiry = 1 };
 	struct ants_pool **pools;
 	atomic_t count = ATOMIC_INIT(0);
 	char name[ANTS_NAME_LEN];

@@ -63,8 +63,9 @@ static void high_goes_ahead(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_submit(pool, note_fn, (void *)-i),
 				0);
 	for (i = 1; i <= 3; i++)
-		KUNIT_ASSERT_EQ(test, ants_submit_prio(pool, ANTS_PRIO_HIGH,
-						       note_fn, (void *)i, 0),
+		KUNIT_ASSERT_EQ(test, ants_submit_prio(pool, note_fn,
+						       (void *)i,
+						       ANTS_PRIO_HIGH, 0),
 				0);
 	run_all(test, pool, gate, 6);
 	for (i = 0; i < 3; i++) {
@@ -84,8 +85,9 @@ static void eight_in_a_row_then_another(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_submit(pool, note_fn, (void *)-i),
 				0);
 	for (i = 1; i <= NR; i++)
-		KUNIT_ASSERT_EQ(test, ants_submit_prio(pool, ANTS_PRIO_HIGH,
-						       note_fn, (void *)i, 0),
+		KUNIT_ASSERT_EQ(test, ants_submit_prio(pool, note_fn,
+						       (void *)i,
+						       ANTS_PRIO_HIGH, 0),
 				0);
 	run_all(test, pool, gate, NR + 4);
 	for (i = 0; i < NR + 4; i++)
@@ -123,7 +125,7 @@ static int call_prio(void *arg)
 {
 	struct prio_call *c = arg;
 
-	return ants_submit_prio(c->pool, c->prio, note_fn, (void *)c->id,
+	return ants_submit_prio(c->pool, note_fn, (void *)c->id, c->prio,
 				FOREVER);
 }
 
@@ -197,7 +199,7 @@ static void unknown_priorities_are_refused(struct kunit *test)
 	struct ants_task task = { .fn = note_fn, .prio = 2 };
 	struct ants_work work;
 
-	KUNIT_EXPECT_EQ(test, ants_submit_prio(pool, 2, note_fn, NULL, 0),
+	KUNIT_EXPECT_EQ(test, ants_submit_prio(pool, note_fn, NULL, 2, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, &task, 1), -EINVAL);
 	INIT_ANTS_WORK(&work, note_work);

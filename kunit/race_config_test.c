@@ -425,7 +425,7 @@ static void destroy_waits_for_the_join(struct kunit *test)
 /* Who joins and who makes threads do not wait for each other. */
 static void thread_is_made_while_a_worker_is_joined(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 1 };
+	struct ants_attrs attrs = { .capacity = 1, .expiry = 1 };
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
 	atomic_t *count = counter(test);
 

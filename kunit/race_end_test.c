@@ -116,12 +116,12 @@ static void drain_ends_with_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct call *drainer;
 
-	hold(ANTS_PAUSE_DRAIN, pool);
+	hold(ANTS_PAUSE_CLOSED, pool);
 	drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_DRAIN);
+	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, !ants_reboot(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	let_go(ANTS_PAUSE_DRAIN);
+	let_go(ANTS_PAUSE_CLOSED);
 	expect_result(test, drainer, 0);
 }
 
@@ -293,13 +293,13 @@ static void multi_drain_ends_with_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct call *drainer;
 
-	hold(ANTS_PAUSE_DRAIN, ants_multi_shard(multi, 0));
+	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
 	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_DRAIN);
+	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, !ants_multi_reboot(multi));
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
-	let_go(ANTS_PAUSE_DRAIN);
+	let_go(ANTS_PAUSE_CLOSED);
 	expect_result(test, drainer, 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
@@ -315,14 +315,14 @@ static void multi_drain_hears_of_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct call *drainer, *rebooter;
 
-	hold(ANTS_PAUSE_DRAIN, ants_multi_shard(multi, 0));
+	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
 	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_DRAIN);
+	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, all_drained(multi));
 	rebooter = hold_multi(test, multi, multi_reboot, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
-	let_go(ANTS_PAUSE_DRAIN);
+	let_go(ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, somebody_drains(ants_multi_shard(multi, 0)));
 	let_go(ANTS_PAUSE_PREPARE);
 	expect_result(test, rebooter, 0);

@@ -139,7 +139,7 @@ static void shrink_overtakes_a_woken_worker(struct kunit *test)
 /* Its time as an idle worker is over, but it is not idle any more. */
 static void woken_worker_is_not_reaped(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 1, .expiry_ms = 60000 };
+	struct ants_attrs attrs = { .capacity = 1, .expiry = 60 * HZ };
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
 	atomic_t *count = counter(test);
 	unsigned long later;
@@ -167,7 +167,7 @@ static struct ants_pool *hold_leaving(struct kunit *test, unsigned int capacity,
 	struct ants_attrs attrs = {
 		.capacity = capacity,
 		.queue_depth = queue_depth,
-		.expiry_ms = 60000,
+		.expiry = 60 * HZ,
 	};
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
 

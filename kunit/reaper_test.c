@@ -151,7 +151,7 @@ static s64 idle_life_ms(struct rig *rig, int phase)
 static void no_worker_expires_early(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 1, .expiry_ms = 40 });
+					.capacity = 1, .expiry = HZ / 25 });
 	int i;
 
 	for (i = 0; i < 24; i++)
@@ -230,7 +230,7 @@ static void busy_worker_stays(struct kunit *test)
 static void expired_pool_is_silent(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 3, .expiry_ms = 20 });
+					.capacity = 3, .expiry = HZ / 50 });
 
 	park(rig, 0, 1);
 	fill_pool(test, rig->pool, &rig->gate, 3);
@@ -393,7 +393,7 @@ static void stock_is_trimmed_when_all_left(struct kunit *test)
 static void reaper_and_submits_race(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .expiry_ms = 1 });
+					.capacity = 2, .expiry = 1 });
 	struct ants_stats stats;
 	int i;
 

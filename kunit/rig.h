@@ -148,8 +148,8 @@ static inline struct rig *rig_make(struct kunit *test, const char *name,
 	struct ants_pool *pool;
 	int i;
 
-	if (!attrs.expiry_ms)
-		attrs.expiry_ms = RIG_EXPIRY_MS;
+	if (!attrs.expiry)
+		attrs.expiry = msecs_to_jiffies(RIG_EXPIRY_MS);
 	pool = ants_pool_create(&attrs, "%s", name);
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(pool), "%ld", PTR_ERR(pool));
 	rig->pool = pool;

@@ -5,7 +5,7 @@
 #include "caller.h"
 
 /* The getters and the snapshot of a pool at rest say the same. */
-static void expect_agreement(struct kunit *test, struct ants_pool *pool)
+static void expect_agreement(struct kunit *test, const struct ants_pool *pool)
 {
 	struct ants_stats s;
 
@@ -17,6 +17,9 @@ static void expect_agreement(struct kunit *test, struct ants_pool *pool)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), s.pending);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), s.waiting);
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), s.free);
+	KUNIT_EXPECT_EQ(test, ants_congested(pool), !s.free);
+	KUNIT_EXPECT_FALSE(test, s.free && ants_is_released(pool));
+	KUNIT_EXPECT_PTR_EQ(test, ants_pool_private(pool), NULL);
 }
 
 static void expect_gauges(struct kunit *test, struct ants_pool *pool,

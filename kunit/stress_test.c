@@ -410,7 +410,7 @@ static void bursts_and_expiry_lose_nothing(struct kunit *test)
 		.submit = submit_in_bursts,
 		.again = always,
 	};
-	struct ants_attrs attrs = { .capacity = 8, .expiry_ms = 1 };
+	struct ants_attrs attrs = { .capacity = 8, .expiry = 1 };
 
 	storm_run(test, &storm, &attrs);
 }
@@ -427,7 +427,7 @@ static void failing_creation_loses_nothing(struct kunit *test)
 	struct ants_attrs attrs = {
 		.capacity = 8,
 		.queue_depth = 8,
-		.expiry_ms = 1,
+		.expiry = 1,
 	};
 
 	storm_run(test, &storm, &attrs);

@@ -335,7 +335,7 @@ static int run_line(const char *line)
 	char verb[16], name[ANTS_NAME_LEN];
 	int nr;
 
-	nr = sscanf(line, "%15s %31s %u %u %u %u", verb, name, &arg[0],
+	nr = sscanf(line, "%15s %63s %u %u %u %u", verb, name, &arg[0],
 		    &arg[1], &arg[2], &arg[3]);
 	if (nr >= 2)
 		return run_named(verb, name, arg, nr);

@@ -15,7 +15,7 @@
 
 static const char * const writable[] = {
 	"capacity", "max_blocking", "queue_depth", "min_workers", "expiry_ms",
-	"nonblocking", "nice", "cpumask", "stall_ms",
+	"nonblocking", "nice", "cpulist", "stall_ms",
 };
 
 FIXTURE(files) {
@@ -159,6 +159,28 @@ CASE(files, read_only_files_cannot_be_opened_for_writing)
 		EXPECT_EQ(-EACCES, put(self->pool, file, "1"))
 			TH_LOG("%s", file);
 	}
+}
+
+/* ANTS_FIXED, 256: not even after somebody changed the modes. */
+CASE(files, fixed_limits_are_read_only)
+{
+	static const char * const limits[] = {
+		"capacity", "queue_depth", "nonblocking",
+	};
+	struct stat st;
+	size_t i;
+
+	ASSERT_EQ(0, ctl("destroy %s", self->pool));
+	ASSERT_EQ(0, ctl("create %s 3 0 256", self->pool));
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		ASSERT_EQ(0, stat(pool_path(self->pool, limits[i]), &st));
+		EXPECT_EQ(S_IFREG | 0444U, st.st_mode);
+		EXPECT_EQ(-EACCES, put(self->pool, limits[i], "1"));
+		ASSERT_EQ(0, chmod(pool_path(self->pool, limits[i]), 0644));
+		EXPECT_EQ(-EPERM, put(self->pool, limits[i], "1"));
+	}
+	EXPECT_STREQ("3", get(self->pool, "capacity"));
+	EXPECT_EQ(0, put(self->pool, "max_blocking", "1"));
 }
 
 CASE(files, nobody_else_may_write)
@@ -351,7 +373,7 @@ CASE(files, a_new_pool_shows_the_defaults)
 	EXPECT_STREQ("1000", get(self->pool, "expiry_ms"));
 	EXPECT_STREQ("0", get(self->pool, "nonblocking"));
 	EXPECT_STREQ("0", get(self->pool, "nice"));
-	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpumask"));
+	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpulist"));
 	EXPECT_STREQ("open", get(self->pool, "state"));
 	EXPECT_STREQ("4", get(self->pool, "stats/free"));
 	EXPECT_STREQ("0", get(self->pool, "stats/running"));

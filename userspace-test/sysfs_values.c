@@ -288,25 +288,25 @@ CASE(values, descriptor_can_be_written_again)
 }
 
 /* A list of CPUs. The guest has at least two, and CPU 0 stays. */
-FIXTURE(cpumask) {
+FIXTURE(cpulist) {
 	char pool[32];
 	char all[16];
 };
 
-FIXTURE_SETUP(cpumask)
+FIXTURE_SETUP(cpulist)
 {
-	snprintf(self->pool, sizeof(self->pool), "cpumask%d", getpid());
+	snprintf(self->pool, sizeof(self->pool), "cpulist%d", getpid());
 	ASSERT_EQ(0, ctl("create %s 4", self->pool));
 	snprintf(self->all, sizeof(self->all), "%s",
-		 get(self->pool, "cpumask"));
+		 get(self->pool, "cpulist"));
 }
 
-FIXTURE_TEARDOWN(cpumask)
+FIXTURE_TEARDOWN(cpulist)
 {
 	EXPECT_EQ(0, ctl("destroy %s", self->pool));
 }
 
-CASE(cpumask, takes_lists)
+CASE(cpulist, takes_lists)
 {
 	const struct good good[] = {
 		{ "0", "0" },
@@ -321,13 +321,13 @@ CASE(cpumask, takes_lists)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		EXPECT_EQ(0, put(self->pool, "cpumask", good[i].text))
+		EXPECT_EQ(0, put(self->pool, "cpulist", good[i].text))
 			TH_LOG("written '%s'", good[i].text);
-		EXPECT_STREQ(good[i].read, get(self->pool, "cpumask"));
+		EXPECT_STREQ(good[i].read, get(self->pool, "cpulist"));
 	}
 }
 
-CASE(cpumask, refuses_others)
+CASE(cpulist, refuses_others)
 {
 	static const struct bad bad[] = {
 		{ "\n", EINVAL },
@@ -344,11 +344,11 @@ CASE(cpumask, refuses_others)
 	};
 	size_t i;
 
-	EXPECT_EQ(0, put(self->pool, "cpumask", "1"));
+	EXPECT_EQ(0, put(self->pool, "cpulist", "1"));
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		expect_refused(_metadata, self->pool, "cpumask", bad[i].err,
+		expect_refused(_metadata, self->pool, "cpulist", bad[i].err,
 			       bad[i].text);
-	EXPECT_STREQ("1", get(self->pool, "cpumask"));
+	EXPECT_STREQ("1", get(self->pool, "cpulist"));
 }
 
 TEST_HARNESS_MAIN

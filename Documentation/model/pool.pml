@@ -69,7 +69,7 @@
 #define TMIN	1
 #endif
 #ifndef CLOSERS
-#define CLOSERS	0	/* callers of ants_release() + ants_drain() */
+#define CLOSERS	0	/* callers of ants_release() + ants_close_wait() */
 #endif
 #ifndef REBOOTS
 #define REBOOTS	0	/* calls of ants_reboot() */
@@ -892,7 +892,7 @@ active [CLOSERS] proctype closer()
 	:: d_step { releasing -> release_round(); check() }
 	:: atomic { !releasing -> cfg = 0; break }
 	od;
-	/* ants_drain() */
+	/* ants_close_wait() */
 	do
 	:: atomic {
 		dstate[me] != 1 -> dstate[me] = 0;

@@ -42,6 +42,7 @@
 #include <linux/types.h>
 
 struct ants_pool;
+struct device;
 
 /**
  * typedef ants_fn_t - what a task runs
@@ -52,6 +53,19 @@ struct ants_pool;
  * the preemption count and the interrupt state it was entered with.
  */
 typedef void (*ants_fn_t)(void *data);
+
+/**
+ * typedef ants_match_t - which tasks ants_cancel_pending() cancels
+ * @fn: the function of a task; NULL for a work item
+ * @data: the data of a task; the struct ants_work of a work item
+ * @arg: the pointer that was handed over
+ *
+ * Context: Under a raw spinlock of the pool, with interrupts off, so that it may
+ * look at what it is given, and collect it in a list, but do no more: no sleep,
+ * no spinlock_t, no call of ants.
+ * Return: true if the task is to be cancelled.
+ */
+typedef bool (*ants_match_t)(ants_fn_t fn, void *data, void *arg);
 
 /**
  * enum ants_prio - which of the tasks that wait starts first
@@ -80,8 +94,11 @@ struct ants_task {
 /* A capacity without a bound. */
 #define ANTS_UNLIMITED		UINT_MAX
 
+/* Most slots that a pool keeps for callers that may not allocate. */
+#define ANTS_MAX_SPARE_SLOTS	65536
+
 /* Most bytes of a pool's name, the terminating NUL included. */
-#define ANTS_NAME_LEN		32
+#define ANTS_NAME_LEN		64
 
 /**
  * enum ants_flags - the modes of a pool
@@ -100,6 +117,8 @@ struct ants_task {
  *	may be frozen there, and must hold no lock.
  * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
  *	task itself rather than wait; but a task of the same pool waits
+ * @ANTS_FIXED: the files capacity, queue_depth and nonblocking in sysfs are
+ *	read-only; the owner may still call ants_tune()
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,
@@ -110,6 +129,7 @@ enum ants_flags {
 	ANTS_ON_NODE		= 1 << 5,
 	ANTS_FREEZABLE		= 1 << 6,
 	ANTS_CALLER_RUNS	= 1 << 7,
+	ANTS_FIXED		= 1 << 8,
 };
 
 /**
@@ -119,7 +139,11 @@ enum ants_flags {
  * @max_blocking: most callers that may wait at once; 0 = no limit
  * @queue_depth: how many more tasks may be pending before a submitter waits
  * @min_workers: threads that are made with the pool and never reaped
- * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
+ * @spare_slots: slots that are kept for callers that may not allocate, so the
+ *	longest burst of ants_try_submit() that is sure not to get -ENOMEM, as far
+ *	as the pool has room; 0 = 16, most %ANTS_MAX_SPARE_SLOTS
+ * @expiry: how long a thread may stay idle, in jiffies; 0 = HZ, one second, most
+ *	INT_MAX milliseconds. %ANTS_NO_PURGE is for ever
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
  * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
@@ -143,7 +167,8 @@ struct ants_attrs {
 	unsigned int max_blocking;
 	unsigned int queue_depth;
 	unsigned int min_workers;
-	unsigned int expiry_ms;
+	unsigned int spare_slots;
+	unsigned long expiry;
 	int nice;
 	int node;
 	const struct cpumask *cpumask;
@@ -200,7 +225,8 @@ struct ants_stats {
 
 /*
  * A pool of the module itself, made when ants is loaded, for tasks that need
- * no pool of their own. Its users may neither release nor destroy nor flush it.
+ * no pool of their own. Its users may neither release nor destroy it, nor flush
+ * or drain it.
  */
 extern struct ants_pool *ants_system_pool;
 
@@ -214,6 +240,15 @@ __printf(4, 5)
 struct ants_pool *__ants_pool_create_func(struct module *owner,
 					  const struct ants_attrs *attrs,
 					  ants_fn_t fn, const char *fmt, ...);
+__printf(3, 4)
+struct ants_pool *__ants_pool_create_ordered(struct module *owner,
+					     const struct ants_attrs *attrs,
+					     const char *fmt, ...);
+__printf(4, 5)
+struct ants_pool *__devm_ants_pool_create(struct device *dev,
+					  struct module *owner,
+					  const struct ants_attrs *attrs,
+					  const char *fmt, ...);
 
 /**
  * ants_pool_create() - make a pool
@@ -243,6 +278,38 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
 #define ants_pool_create_func(attrs, fn, ...)	\
 	__ants_pool_create_func(THIS_MODULE, attrs, fn, __VA_ARGS__)
 
+/**
+ * ants_pool_create_ordered() - make a pool whose tasks run one after another
+ * @attrs: how; NULL for the defaults. &ants_attrs.capacity is 0 or 1
+ * @...: printf format and arguments of the name
+ *
+ * The capacity is 1 and stays 1, and %ANTS_FIXED is implied. No two tasks of the
+ * pool overlap, and each starts after all that were accepted before it have
+ * ended. A task of %ANTS_PRIO_HIGH goes first even here: who submits such a task
+ * chooses so.
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_pool_create(). -EINVAL: also for a capacity above 1, and for
+ * %ANTS_CALLER_RUNS, whose callers would overtake tasks that are pending.
+ */
+#define ants_pool_create_ordered(attrs, ...)	\
+	__ants_pool_create_ordered(THIS_MODULE, attrs, __VA_ARGS__)
+
+/**
+ * devm_ants_pool_create() - make a pool that ends with the driver of a device
+ * @dev: the device; ants_pool_destroy() is called when its driver is unbound
+ * @attrs: how; NULL for the defaults
+ * @...: printf format and arguments of the name
+ *
+ * What the tasks use has to be there until then: managed memory that was
+ * allocated before the pool is, for resources go in the opposite order.
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_pool_create().
+ */
+#define devm_ants_pool_create(dev, attrs, ...)	\
+	__devm_ants_pool_create(dev, THIS_MODULE, attrs, __VA_ARGS__)
+
 int ants_pool_destroy(struct ants_pool *pool);
 int ants_release(struct ants_pool *pool);
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout);
@@ -257,8 +324,8 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout);
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
-int ants_submit_prio(struct ants_pool *pool, enum ants_prio prio, ants_fn_t fn,
-		     void *data, unsigned long timeout);
+int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
+		     enum ants_prio prio, unsigned long timeout);
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr);
 int ants_invoke(struct ants_pool *pool, void *data);
@@ -268,22 +335,31 @@ int ants_try_invoke(struct ants_pool *pool, void *data);
 void *ants_worker_data(struct ants_pool *pool);
 bool ants_in_pool(const struct ants_pool *pool);
 struct ants_pool *ants_current_pool(void);
+unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
+				 void *arg);
 int ants_flush(struct ants_pool *pool);
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout);
+int __must_check ants_drain(struct ants_pool *pool);
+int __must_check ants_drain_timeout(struct ants_pool *pool,
+				    unsigned long timeout);
 
-/* numbers; each is true for one moment, ants_pool_stats() for the same one */
+/*
+ * numbers; each is true for one moment, ants_pool_stats() for the same one. Not
+ * in NMI, but for those that read one word: all except ants_pool_stats(),
+ * ants_nr_free() and ants_congested().
+ */
 
-unsigned int ants_nr_running(struct ants_pool *pool);
-unsigned int ants_nr_idle(struct ants_pool *pool);
-unsigned int ants_nr_busy(struct ants_pool *pool);
-unsigned int ants_nr_pending(struct ants_pool *pool);
-unsigned int ants_nr_waiting(struct ants_pool *pool);
-unsigned int ants_nr_free(struct ants_pool *pool);
-unsigned int ants_capacity(struct ants_pool *pool);
-bool ants_is_released(struct ants_pool *pool);
-bool ants_congested(struct ants_pool *pool);
-void *ants_pool_private(struct ants_pool *pool);
-void ants_pool_stats(struct ants_pool *pool, struct ants_stats *stats);
+unsigned int ants_nr_running(const struct ants_pool *pool);
+unsigned int ants_nr_idle(const struct ants_pool *pool);
+unsigned int ants_nr_busy(const struct ants_pool *pool);
+unsigned int ants_nr_pending(const struct ants_pool *pool);
+unsigned int ants_nr_waiting(const struct ants_pool *pool);
+unsigned int ants_nr_free(const struct ants_pool *pool);
+unsigned int ants_capacity(const struct ants_pool *pool);
+bool ants_is_released(const struct ants_pool *pool);
+bool ants_congested(const struct ants_pool *pool);
+void *ants_pool_private(const struct ants_pool *pool);
+void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats);
 
 #include <linux/ants_work.h>
 #include <linux/ants_multi.h>

@@ -9,7 +9,7 @@
 
 CTL=/sys/kernel/debug/ants_ctl
 POOL=/sys/kernel/ants/bound
-STRANDED='ants: pool bound: no CPU of cpumask 2-3 is online'
+STRANDED='ants: pool bound: no CPU of cpulist 2-3 is online'
 
 ctl()
 {
@@ -57,8 +57,8 @@ churn()
 	for _round in 1 2 3 4 5; do
 		cpu 2 0 && cpu 3 0 && cpu 1 0 && cpu 3 1 && cpu 1 1 && cpu 2 1 ||
 			return
-		echo 2 >$POOL/cpumask
-		echo 2-3 >$POOL/cpumask
+		echo 2 >$POOL/cpulist
+		echo 2-3 >$POOL/cpulist
 	done
 	touch /tmp/enough
 	wait $churner && ctl flush bound
@@ -75,9 +75,9 @@ check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 # idle ones among them, which stay
 ctl create bound 8 6 4
-check "unbound" [ "$(cat $POOL/cpumask)" = 0-3 ]
-echo 2-3 >$POOL/cpumask
-check "bound" [ "$(cat $POOL/cpumask)" = 2-3 ]
+check "unbound" [ "$(cat $POOL/cpulist)" = 0-3 ]
+echo 2-3 >$POOL/cpulist
+check "bound" [ "$(cat $POOL/cpulist)" = 2-3 ]
 check "tasks run on 2 and 3" tasks_run_on '2|3|2-3'
 check "idle threads are bound as well" wait_for "threads_have 2-3" 60
 
@@ -88,7 +88,7 @@ check "CPU 2 goes" cpu 2 0
 check "tasks run on what is left" tasks_run_on '0|1|0-1'
 check "new threads, too" eval "echo 8 >$POOL/min_workers && wait_for '[ \$(cat $POOL/stats/idle) -eq 8 ]' 60 && tasks_run_on '0|1|0-1'"
 check "the log says so" stranded 1
-check "the mask is kept" [ "$(cat $POOL/cpumask)" = 2-3 ]
+check "the mask is kept" [ "$(cat $POOL/cpulist)" = 2-3 ]
 check "CPU 1 goes and comes, which is nothing to the pool" eval "cpu 1 0 && tasks_run_on 0 && cpu 1 1 && tasks_run_on '0|1|0-1'"
 check "the log does not repeat it" stranded 1
 

@@ -33,18 +33,18 @@ check "ants_ctl loads" insmod /ants/ants_ctl.ko
 check_fails "no pool on a node that there is not" ctl create none 4 0 $ON_NODE 2
 ctl create zero 4 0 $ON_NODE 0
 ctl create one 4 2 $ON_NODE 1
-check "a pool on node 1 has its CPUs" [ "$(cat $POOLS/one/cpumask)" = 2-3 ]
+check "a pool on node 1 has its CPUs" [ "$(cat $POOLS/one/cpulist)" = 2-3 ]
 check "and runs there" tasks_run_on one '2|3|2-3'
-check "a pool on node 0 has its CPUs" [ "$(cat $POOLS/zero/cpumask)" = 0-1 ]
+check "a pool on node 0 has its CPUs" [ "$(cat $POOLS/zero/cpulist)" = 0-1 ]
 check "and runs there" tasks_run_on zero '0|1|0-1'
-echo 1-2 >$POOLS/one/cpumask
+echo 1-2 >$POOLS/one/cpulist
 check "a mask of its own wins" tasks_run_on one '1|2|1-2'
 check "also when a CPU of the node comes" eval "echo 0 >/sys/devices/system/cpu/cpu3/online && echo 1 >/sys/devices/system/cpu/cpu3/online && tasks_run_on one '1|2|1-2'"
-echo 2-3 >$POOLS/one/cpumask
+echo 2-3 >$POOLS/one/cpulist
 echo 0 >/sys/devices/system/cpu/cpu2/online
 echo 0 >/sys/devices/system/cpu/cpu3/online
 check "a node without a CPU falls back" tasks_run_on one '0|1|0-1'
-check "and says so" log_has 'pool one: no CPU of cpumask 2-3 is online'
+check "and says so" log_has 'pool one: no CPU of cpulist 2-3 is online'
 echo 1 >/sys/devices/system/cpu/cpu2/online
 echo 1 >/sys/devices/system/cpu/cpu3/online
 check "and comes back" tasks_run_on one '2|3|2-3'

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Taking pending tasks off a pool, all of them or those that the caller picks.
+ * The lists are walked in rounds with a cursor in the pool, as unload.c does;
+ * calls take turns, for there is one cursor.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/**
+ * struct sieve - one walk over the pending tasks
+ * @pool: whose tasks
+ * @match: picks tasks; NULL for all
+ * @arg: and with what
+ * @left: how many entries of the list have not been looked at
+ * @cancelled: how many tasks were cancelled so far
+ */
+struct sieve {
+	struct ants_pool *pool;
+	ants_match_t match;
+	void *arg;
+	unsigned int left;
+	unsigned int cancelled;
+};
+
+/* Somebody waits for a call, or has given its data away: it is not cancelled. */
+static bool is_call(const struct ants_slot *slot)
+{
+	if (!(slot->tag & ANTS_TAG_WORK))
+		return slot->fn == ants_call_run;
+	return ants_is_call(slot->data) || ants_is_helper(slot->data);
+}
+
+static bool matches(const struct sieve *s, const struct ants_slot *slot)
+{
+	if (is_call(slot))
+		return false;
+	if (!s->match)
+		return true;
+	return s->match(slot->tag & ANTS_TAG_WORK ? NULL : slot->fn, slot->data,
+			s->arg);
+}
+
+static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
+		       struct ants_kick *kick)
+{
+	if (slot->tag & ANTS_TAG_WORK) {
+		ants_work_cancel_waiting(pool, slot->data, kick);
+		return;
+	}
+	ants_pending_del(pool, slot);
+	pool->cancelled++;
+	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
+		kick->todo |= ANTS_TODO_WAITQ;
+	ants_stock_put(pool, slot);
+}
+
+/* From here on, who takes an entry out of @list moves the cursor. */
+static void sift_begin(struct sieve *s, struct list_head *list)
+{
+	struct ants_pool *pool = s->pool;
+
+	raw_spin_lock_irq(&pool->lock);
+	pool->cancel_at = list->next;
+	pool->cancel_scan = true;
+	s->left = list == &pool->urgent ? pool->nr_high :
+					  pool->nr_pending - pool->nr_high;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/*
+ * One round over @list, from where the last one stopped. Return false at the
+ * end, or when as many entries were seen as there were at the beginning: those
+ * that are accepted meanwhile stand behind them.
+ */
+static bool sift_round(struct sieve *s, struct list_head *list)
+{
+	struct ants_pool *pool = s->pool;
+	struct ants_slot *slot;
+	struct ants_round round;
+	struct ants_kick kick;
+	unsigned int i;
+	bool more;
+
+	ants_lock_round(pool, &kick, &round);
+	for (i = 0; i < ANTS_ROUND && s->left && !ants_kick_full(&kick); i++) {
+		if (pool->cancel_at == list)
+			break;
+		slot = list_entry(pool->cancel_at, struct ants_slot, node);
+		pool->cancel_at = slot->node.next;
+		s->left--;
+		if (!matches(s, slot))
+			continue;
+		cancel_one(pool, slot, &kick);
+		s->cancelled++;
+	}
+	more = s->left && pool->cancel_at != list;
+	pool->cancel_scan = more;
+	ants_place_freed(pool, &kick);
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+static void sift(struct sieve *s, struct list_head *list)
+{
+	sift_begin(s, list);
+	while (sift_round(s, list)) {
+		ants_pause(ANTS_PAUSE_CANCEL, s->pool);
+		cond_resched();
+	}
+}
+
+static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
+				   void *arg)
+{
+	struct sieve s = { .pool = pool, .match = match, .arg = arg };
+
+	mutex_lock(&pool->cancel);
+	sift(&s, &pool->urgent);
+	sift(&s, &pool->pending);
+	mutex_unlock(&pool->cancel);
+	/* A worker would have kept no more. */
+	ants_stock_trim(pool, READ_ONCE(pool->stock_max) + ANTS_SLOT_BATCH);
+	return s.cancelled;
+}
+
+/**
+ * ants_cancel_pending() - cancel tasks that have not started
+ * @pool: the pool; it stays as it is, open or released
+ * @match: says which tasks; NULL for all
+ * @arg: what to call @match with; any value
+ *
+ * Looks at each task that is pending when the call begins and has not started
+ * when its turn comes; tasks that are accepted meanwhile may be looked at as
+ * well. A cancelled task never runs, and nothing else tells its owner so: @match
+ * can note what it cancels. A work item that is cancelled ends with the result
+ * -ECANCELED. Tasks that run are left alone; so are delayed work items and
+ * callers that have no place yet, and calls (ants_call(), ants_call_release())
+ * and the helpers of ants_for_each(), for which @match is not asked. The places
+ * that get free go to callers that wait.
+ *
+ * Does not wait for tasks, and may be called from a task of the pool. Calls for
+ * one pool take turns. In the system pool @match picks tasks of the caller's own;
+ * with NULL nothing is cancelled there.
+ *
+ * Context: Process context. May sleep. @match is called with the lock of the
+ * pool held and interrupts off: see &typedef ants_match_t.
+ * Return: how many tasks were cancelled.
+ */
+unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
+				 void *arg)
+{
+	unsigned int nr;
+
+	might_sleep();
+	if (pool == ants_system_pool && !match)
+		return 0;
+	ants_caller_enter(pool);
+	nr = cancel_pending(pool, match, arg);
+	ants_caller_leave(pool);
+	return nr;
+}
+EXPORT_SYMBOL_GPL(ants_cancel_pending);

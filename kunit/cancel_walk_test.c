@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The walk of a cancel over pending tasks, while others are at work. */
+#include <linux/module.h>
+
+#include "cancel.h"
+
+#define NAME	"walk"
+
+/* A walk that has done one round. */
+static struct call *start_walk(struct rig *rig, struct picker *p)
+{
+	struct call *call;
+
+	hold(rig, ANTS_PAUSE_CANCEL);
+	call = call_start(rig, do_cancel_pending, 0, p);
+	held(rig, ANTS_PAUSE_CANCEL);
+	return call;
+}
+
+static void end_walk(struct rig *rig, struct call *call, int cancelled)
+{
+	let_go(rig, ANTS_PAUSE_CANCEL);
+	KUNIT_EXPECT_EQ(rig->test, call_result(call), cancelled);
+	KUNIT_EXPECT_FALSE(rig->test, READ_ONCE(rig->pool->cancelling));
+}
+
+static void one_hold_is_one_round(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
+	struct picker p = { .all = true };
+	struct call *walk;
+
+	submit_counts(rig, &rig->count, NR_TASKS);
+	walk = start_walk(rig, &p);
+	KUNIT_EXPECT_EQ(test, p.asked, ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool),
+			NR_TASKS - ANTS_ROUND);
+	end_walk(rig, walk, NR_TASKS);
+}
+
+/* Those it would look at next: one is called off, and one starts. */
+static void tasks_leave_under_the_cursor(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
+	struct item *items = items_alloc(test, NR_TASKS);
+	struct picker p = { .all = true };
+	struct call *walk;
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++)
+		KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool,
+						      work_of(&items[i])), 0);
+	items[ANTS_ROUND + 1].gate = &rig->late;
+	walk = start_walk(rig, &p);
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[ANTS_ROUND])));
+	item_init(&items[ANTS_ROUND]);
+	gate_open(&rig->gate);
+	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
+	end_walk(rig, walk, NR_TASKS - 2);
+	gate_open(&rig->late);
+	expect_ended(test, &items[ANTS_ROUND + 1], 1, RESULT(1));
+	expect_counted(test, rig->pool, NR_TASKS + 1, NR_TASKS - 1);
+}
+
+/* Plain tasks, whose slots are used again at once. */
+static void slots_leave_under_the_cursor(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
+	struct picker p = {};
+	struct call *walk;
+
+	submit_counts(rig, &rig->count, ANTS_ROUND);
+	submit_counts(rig, &rig->inside, NR_TASKS - ANTS_ROUND - 1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->late), 0);
+	p.fn = count_task;
+	p.data = &rig->count;
+	walk = start_walk(rig, &p);
+	gate_open(&rig->gate);
+	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
+	submit_counts(rig, &rig->inside, 5);
+	end_walk(rig, walk, ANTS_ROUND);
+	gate_open(&rig->late);
+	expect_counted(test, rig->pool, NR_TASKS + 6, ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->inside),
+			NR_TASKS - ANTS_ROUND + 4);
+}
+
+/* Else a task that hands itself over could keep a walk busy for ever. */
+static void later_tasks_are_left_alone(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, 2 * NR_TASKS);
+	struct picker p = { .all = true };
+	struct call *walk;
+
+	submit_counts(rig, &rig->count, NR_TASKS);
+	walk = start_walk(rig, &p);
+	submit_counts(rig, &rig->inside, 10);
+	end_walk(rig, walk, NR_TASKS);
+	KUNIT_EXPECT_EQ(test, p.asked, NR_TASKS);
+	gate_open(&rig->gate);
+	expect_counted(test, rig->pool, NR_TASKS + 11, NR_TASKS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->inside), 10);
+}
+
+static void walks_take_turns(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
+	struct picker p = { .fn = count_task, .data = &rig->count };
+	struct picker other = { .fn = count_task, .data = &rig->inside };
+	struct call *first, *second;
+
+	submit_counts(rig, &rig->count, NR_TASKS / 2);
+	submit_counts(rig, &rig->inside, NR_TASKS / 2);
+	first = start_walk(rig, &p);
+	second = call_start(rig, do_cancel_pending, 0, &other);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	KUNIT_EXPECT_EQ(test, other.asked, 0);
+	end_walk(rig, first, NR_TASKS / 2);
+	KUNIT_EXPECT_EQ(test, call_result(second), NR_TASKS / 2);
+	KUNIT_EXPECT_EQ(test, other.asked, NR_TASKS / 2);
+}
+
+static void destroy_waits_for_a_walk(struct kunit *test)
+{
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
+	struct picker p = { .all = true };
+	struct call *walk, *destroy;
+
+	submit_counts(rig, &rig->count, NR_TASKS);
+	walk = start_walk(rig, &p);
+	destroy = call_start(rig, do_destroy, 0, NULL);
+	ASSERT_SOON(test, ants_is_released(rig->pool));
+	gate_open(&rig->gate);
+	ASSERT_SOON(test, atomic_read(&rig->count) == NR_TASKS - ANTS_ROUND);
+	KUNIT_EXPECT_FALSE(test, call_returned(destroy));
+	let_go(rig, ANTS_PAUSE_CANCEL);
+	KUNIT_EXPECT_EQ(test, call_result(walk), ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	rig->pool = NULL;
+}
+
+static struct kunit_case cancel_walk_cases[] = {
+	KUNIT_CASE(one_hold_is_one_round),
+	KUNIT_CASE(tasks_leave_under_the_cursor),
+	KUNIT_CASE(slots_leave_under_the_cursor),
+	KUNIT_CASE(later_tasks_are_left_alone),
+	KUNIT_CASE(walks_take_turns),
+	KUNIT_CASE(destroy_waits_for_a_walk),
+	{}
+};
+
+static struct kunit_suite cancel_walk_suite = {
+	.name = "ants_cancel_walk",
+	.test_cases = cancel_walk_cases,
+};
+
+kunit_test_suite(cancel_walk_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of walks over pending tasks");
+MODULE_LICENSE("GPL");
