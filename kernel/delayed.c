@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work items that a timer queues. From ants_queue_delayed_work() until it is
- * pending, or has ended, such an item stands in one of two lists of its pool:
- * in pool->delayed while its timer is armed, or about to look, and in
- * pool->late when its time has come and there is no place. Whoever ends one whose
- * timer is about to look leaves that to the timer, so that nobody touches it
- * after it has ended.
+ * pending, or has ended, such an item stands in a list of its pool: in
+ * pool->delayed while its timer is armed, or about to look, and in the list of
+ * pool->late that its priority has when its time has come and there is no place.
+ * Whoever ends one whose timer is about to look leaves that to the timer, so that
+ * nobody touches it after it has ended.
  */
 #include <linux/export.h>
 
@@ -36,7 +36,7 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
 	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->late);
+	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
 	pool->has_late = true;
 	ants_update_room(pool);
 	/* As for a caller that enrols: a batch may hold back who is before it. */
@@ -79,8 +79,10 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 
 static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 {
-	struct list_head *list = pool->has_late ? &pool->late : &pool->delayed;
+	struct list_head *list = &pool->delayed;
 
+	if (pool->has_late)
+		list = &pool->late[list_empty(&pool->late[ANTS_PRIO_NORMAL])];
 	return list_first_entry_or_null(list, struct ants_delayed_work, node);
 }
 
@@ -174,8 +176,9 @@ static int queue_delayed(struct ants_pool *pool,
  * @dwork: the work item
  * @delay: in how many jiffies
  *
- * If there is no place then it waits for one, ahead of callers that wait. If the
- * pool is released before it is accepted it ends with the result -ESHUTDOWN. A
+ * If there is no place then it waits for one. Such items go ahead of callers that
+ * wait, but after 8 of them in a row one caller is served. If the pool is
+ * released before the item is accepted it ends with the result -ESHUTDOWN. A
  * work item that runs, in this pool, is queued once more, not before it has
  * finished.
  *

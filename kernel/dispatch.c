@@ -206,7 +206,7 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
  * slot, so all of them are pending. One comes back with the next task that
  * starts, and its worker dispatches.
  */
-static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_waiter *waiter = pick_waiter(pool);
 	struct ants_slot *slot;
@@ -222,22 +222,54 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	return true;
 }
 
-/*
- * Work items whose time has come while there was no place. They go ahead of
- * callers that wait. False: that was a round, and there are more.
- */
-static bool grant_late(struct ants_pool *pool)
+/* As for tasks: see pick_list() in slot.c. */
+static struct list_head *pick_late(struct ants_pool *pool)
+{
+	struct list_head *normal = &pool->late[ANTS_PRIO_NORMAL];
+
+	if (list_empty(&pool->late[ANTS_PRIO_HIGH]))
+		return normal;
+	if (list_empty(normal) || pool->high_late++ < ANTS_HIGH_RUN)
+		return &pool->late[ANTS_PRIO_HIGH];
+	pool->high_late = 0;
+	return normal;
+}
+
+/* The late work item whose turn it is becomes pending. */
+static void grant_late(struct ants_pool *pool)
 {
 	struct ants_delayed_work *dwork;
-	unsigned int nr = ANTS_ROUND;
 
-	while (pool->has_late && ants_places(pool) && nr--) {
-		dwork = list_first_entry(&pool->late, struct ants_delayed_work,
-					 node);
-		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work);
+	dwork = list_first_entry(pick_late(pool), struct ants_delayed_work,
+				 node);
+	ants_delayed_del(pool, dwork);
+	ants_work_pend(pool, &dwork->work);
+}
+
+/*
+ * Late work items go first, but after ANTS_HIGH_RUN of them in a row a caller
+ * that waits has its turn, so that items that come again and again stop nobody.
+ */
+static noinline bool late_is_next(struct ants_pool *pool)
+{
+	return !pool->nr_waiting || pool->late_grants++ < ANTS_HIGH_RUN;
+}
+
+/*
+ * Gives one place away. False: the waiter whose turn it is gets no slot. It does
+ * not lose its turn by that, for the work items behind it could else take all
+ * places while the slots come back.
+ */
+static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (unlikely(pool->has_late) && late_is_next(pool)) {
+		grant_late(pool);
+		return true;
 	}
-	return !pool->has_late || !ants_places(pool);
+	if (!grant_waiter(pool, kick))
+		return false;
+	pool->late_grants = 0;
+	return true;
 }
 
 /* The rest of the grants needs a hold of its own; the timer, if that is late. */
@@ -248,20 +280,19 @@ static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * Grants waiters in order as far as there are places, one round at most. The
- * timer tries again if there was no slot, or if the next round is late.
+ * Grants late work items and waiters as far as there are places, one round at
+ * most; an item that is granted wakes nobody, and counts all the same. The timer
+ * tries again if there was no slot, or if the next round is late.
  */
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 {
+	unsigned int left = ANTS_ROUND;
+
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	if (unlikely(pool->has_late) && !grant_late(pool)) {
-		grant_later(pool, kick);
-		return;
-	}
-	while (pool->nr_waiting && ants_places(pool)) {
-		if (ants_kick_full(kick)) {
+	while ((pool->nr_waiting || pool->has_late) && ants_places(pool)) {
+		if (!left-- || ants_kick_full(kick)) {
 			grant_later(pool, kick);
 			return;
 		}

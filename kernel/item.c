@@ -235,7 +235,8 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	ants_scan_skip(pool, &dwork->node);
 	list_del(&dwork->node);
 	pool->nr_delayed--;
-	pool->has_late = !list_empty(&pool->late);
+	pool->has_late = !list_empty(&pool->late[ANTS_PRIO_NORMAL]) ||
+			 !list_empty(&pool->late[ANTS_PRIO_HIGH]);
 	ants_update_room(pool);
 }
 

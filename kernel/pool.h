@@ -35,7 +35,10 @@
 
 /* Most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_ROUND		16
-/* Most tasks of high priority that start in a row while others are pending. */
+/*
+ * Most of what goes first that has its turn in a row while others wait: tasks of
+ * high priority, callers with one, and late work items before callers.
+ */
 #define ANTS_HIGH_RUN		8
 /* Slots that stay in the stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
@@ -226,7 +229,6 @@ struct ants_fifo {
  * @high_run: L: how many of those started in a row while others were pending
  * @delayed: L: work items whose timer is armed, or about to look
  * @nr_delayed: L: work items in @delayed and @late
- * @late: L: FIFO of those whose time has come, and there is no place
  * @stock: L: LIFO of free slots
  * @idle: L: LIFO of parked workers, the longest parked at the tail
  * @nr_idle: L: length of @idle
@@ -263,12 +265,18 @@ struct ants_fifo {
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row while others
  *	waited
+ * @late_grants: L: how many late work items were granted in a row while callers
+ *	waited
  * @heed: L: somebody has to hear of a place that gets free:
  * @nr_waiting: L: length of both
- * @has_late: L: @late is not empty
+ * @has_late: L: a list of @late is not empty
  * @congested: L: a caller was sent away; @room is to be called
  * @nested: L: FIFO of those of them that a task of the same pool waits in
  * @nr_nested: L: length of @nested
+ * @high_late: L: how many late work items of high priority were granted in a row
+ *	while others were late
+ * @late: L: FIFOs of the work items whose time has come while there was no
+ *	place, by priority
  * @workers: L: every worker that started and has not left
  * @left: L: workers that left and are not joined yet
  * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
@@ -330,7 +338,6 @@ struct ants_pool {
 	unsigned int nr_again;
 	struct list_head delayed;
 	unsigned int nr_delayed;
-	struct list_head late;
 	union {
 		struct {
 			unsigned int nr_high;
@@ -374,6 +381,7 @@ struct ants_pool {
 
 	struct ants_fifo waiters[2];
 	unsigned int high_grants;
+	unsigned int late_grants;
 	union {
 		struct {
 			unsigned int nr_waiting;
@@ -384,6 +392,8 @@ struct ants_pool {
 	};
 	struct list_head nested;
 	unsigned int nr_nested;
+	unsigned int high_late;
+	struct list_head late[2];
 	struct list_head workers;
 	struct list_head left;
 	const struct module *scan_mod;
