@@ -41,7 +41,7 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_update_room(pool);
 	/* As for a caller that enrols: a batch may hold back who is before it. */
 	if (ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 static void delayed_fn(struct timer_list *timer)

@@ -9,6 +9,24 @@
 
 struct workqueue_struct *ants_wq;
 
+/*
+ * Arms the timer for @when, earlier or later than it was. If it was armed for
+ * that very time before then mod_timer() would leave it where it is, which may be
+ * a coarse level of the wheel.
+ */
+void ants_timer_set(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long now = jiffies, by = when - now;
+
+	lockdep_assert_held(&pool->lock);
+	by += ants_timer_slack(by);
+	if (pool->timer.expires == when)
+		timer_delete(&pool->timer);
+	/* The wheel holds none for longer than this. */
+	pool->timer_by = now + min((long)by, (long)MAX_JIFFY_OFFSET);
+	mod_timer(&pool->timer, when);
+}
+
 /* A closed pool that has nothing to run needs no timer, from now on. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
@@ -276,7 +294,7 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
 {
 	kick->todo |= ANTS_TODO_GRANT;
-	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /*
@@ -297,7 +315,7 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 			return;
 		}
 		if (!grant_one(pool, kick)) {
-			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 			return;
 		}
 	}

@@ -285,6 +285,8 @@ struct ants_fifo {
  *	through, NULL if of none
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
+ * @timer_by: L: the last jiffy for which @timer can be armed so that it fires no
+ *	earlier than it will now; it is late if it was armed long before
  * @upkeep: makes, retires and joins threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @stock_wanted: L: a caller that may not allocate found the stock low
@@ -401,6 +403,7 @@ struct ants_pool {
 	struct list_head *scan_at;
 
 	struct timer_list timer;
+	unsigned long timer_by;
 	struct work_struct upkeep;
 	bool upkeep_queued;
 	bool stock_wanted;

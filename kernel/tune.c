@@ -105,11 +105,11 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 	ants_lock_round(pool, &kick, &round);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
 	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
 	/* Should settle() be held up. */
 	if (pool->nr_waiting && ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
 
@@ -207,7 +207,7 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	ants_lock(pool, &kick);
 	ants_set_expiry(pool, ms);
 	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);
 	return 0;
 }
