@@ -339,7 +339,7 @@ static bool grant_round(struct ants_pool *pool)
 	bool again;
 
 	ants_lock_round(pool, &kick, &round);
-	ants_grant(pool, &kick);
+	ants_serve_now(pool, &kick);
 	ants_wake_next(pool, &kick);
 	again = kick.todo & ANTS_TODO_GRANT;
 	kick.todo &= ~ANTS_TODO_GRANT;
@@ -347,7 +347,10 @@ static bool grant_round(struct ants_pool *pool)
 	return again;
 }
 
-/* Grants whatever there are places for, regardless of batches. */
+/*
+ * Grants whatever there are places for, regardless of batches, and calls back if
+ * there is room then.
+ */
 void ants_grant_all(struct ants_pool *pool)
 {
 	while (grant_round(pool))

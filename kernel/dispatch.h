@@ -230,7 +230,12 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_ask_for_worker(pool, kick);
 }
 
-/* Places are granted, then who was sent away is called back. */
+/*
+ * Places are granted, then who was sent away is called back. This is what each
+ * event leads to that makes room: a task ends, the pool grows, a waiter or a late
+ * work item leaves. Whoever may not call back has the timer do it instead: see
+ * ants_place_freed().
+ */
 static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_kick *kick)
 {

@@ -108,7 +108,7 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
 	/* Should settle() be held up. */
-	if (pool->nr_waiting && ants_places(pool))
+	if (pool->heed && ants_places(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
@@ -231,7 +231,8 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * @pool: the pool; released ones, too
  * @capacity: the new capacity, or %ANTS_UNLIMITED
  *
- * Takes effect at once: callers that fit now are granted before it returns.
+ * Takes effect at once: callers that fit now are granted before it returns, and
+ * &ants_attrs.room is called if a caller was sent away that fits now.
  * After a shrink accepted tasks still run, the workers above the capacity leave
  * when they have nothing to run, and no task is accepted until the sums fit.
  *
