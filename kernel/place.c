@@ -68,12 +68,14 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
  *
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
- * being killed. In error nothing has changed.
+ * being killed. -EPERM: it is the system pool. In error nothing has changed.
  */
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
 	int err;
 
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
@@ -96,12 +98,14 @@ EXPORT_SYMBOL_GPL(ants_set_nice);
  *
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: none of the CPUs is possible. -ENOMEM. -EINTR: the caller
- * is being killed. In error nothing has changed.
+ * is being killed. -EPERM: it is the system pool. In error nothing has changed.
  */
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
 	int err;
 
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -239,12 +239,15 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, or no
  * bound for an %ANTS_PREALLOC pool. -ENOMEM: the threads of such a pool cannot be
- * made. -EINTR: the caller is being killed. In error nothing has changed.
+ * made. -EINTR: the caller is being killed. -EPERM: it is the system pool, which
+ * its administrator may tune. In error nothing has changed.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
 	int err;
 
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -173,6 +173,26 @@ static void growth_that_is_held_up_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
+/* Clients may not change what other clients rely on; its administrator may. */
+static void system_pool_is_its_administrators(struct kunit *test)
+{
+	struct ants_pool *pool = ants_system_pool;
+
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 255), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 1), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->place)->nice, 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(pool->place)->any);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 255), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 255);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->place)->nice, 1);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 256), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 0), 0);
+}
+
 static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
 	KUNIT_CASE(min_workers_are_made_and_kept),
@@ -181,6 +201,7 @@ static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(deeper_queue_calls_back),
 	KUNIT_CASE(higher_capacity_calls_back),
 	KUNIT_CASE(growth_that_is_held_up_calls_back),
+	KUNIT_CASE(system_pool_is_its_administrators),
 	{}
 };
 

@@ -195,7 +195,8 @@ struct ants_stats {
 
 /*
  * A pool of the module itself, made when ants is loaded, for tasks that need
- * no pool of their own. Its users may neither release nor destroy nor flush it.
+ * no pool of their own. Its users may neither change, release, destroy nor flush
+ * it; its administrator may change it.
  */
 extern struct ants_pool *ants_system_pool;
 
