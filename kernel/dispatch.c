@@ -23,7 +23,7 @@ void ants_timer_set(struct ants_pool *pool, unsigned long when)
 	if (pool->timer.expires == when)
 		timer_delete(&pool->timer);
 	/* The wheel holds none for longer than this. */
-	pool->timer_by = now + min((long)by, (long)MAX_JIFFY_OFFSET);
+	pool->timer_by = now + min_t(long, by, MAX_JIFFY_OFFSET);
 	mod_timer(&pool->timer, when);
 }
 

@@ -139,6 +139,8 @@ enum ants_worker_state {
  * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
  * @expired: L: told to leave because it was idle for too long
  * @bound: T: its thread was given CPUs
+ * @preferred: I: the kernel was told which ones, and rebinds it to those when CPUs
+ *	come or are isolated
  * @placed: L: the pool's @placement that it has taken up, or is about to
  * @place: T: what it is about to take up
  */
@@ -155,6 +157,7 @@ struct ants_worker {
 	unsigned int tag;
 	bool expired;
 	bool bound;
+	bool preferred;
 	unsigned int placed;
 	struct ants_place *place;
 };
@@ -310,6 +313,7 @@ struct ants_fifo {
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @place: C: where the workers run
  * @placement: L: how often that has changed, or a CPU came
+ * @preferred: L: some worker is, or was, @preferred
  * @nr_misplaced: L: workers that have not taken up the last such change
  * @stranded: L: no CPU of the mask was online, and that was said
  * @poke_wanted: L: some of them are parked and to be woken
@@ -429,6 +433,7 @@ struct ants_pool {
 	struct ants_place *place;
 	unsigned int placement;
 	unsigned int nr_misplaced;
+	bool preferred;
 	bool stranded;
 	bool poke_wanted;
 	struct ants_worker *poke_next;

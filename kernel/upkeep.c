@@ -34,6 +34,7 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 						 ERR_PTR(-ENOMEM);
 	}
 	w->task = get_task_struct(task);
+	ants_place_prefer(w);
 	return w;
 }
 

@@ -76,6 +76,15 @@ static int make_multi(void)
 	return PTR_ERR_OR_ZERO(multi);
 }
 
+/* A shard for each of the two CPUs that the others are isolated from. */
+static int make_local_multi(void)
+{
+	struct ants_attrs attrs = { .capacity = 4 };
+
+	multi = ants_multi_create(&attrs, 2, ANTS_LOCAL, "client");
+	return PTR_ERR_OR_ZERO(multi);
+}
+
 static int make_busy_multi(void)
 {
 	unsigned int nr = tasks;
@@ -215,6 +224,7 @@ static const struct behaviour behaviours[] = {
 	{ "stop_forget", block_submitter, stop_then_forget },
 	{ "chain", start_chain, do_nothing },
 	{ "multi", make_busy_multi, destroy_multi },
+	{ "multi_local", make_local_multi, destroy_multi },
 	{ "multi_forget", make_multi, do_nothing },
 	{ "multi_forget_busy", make_busy_multi, do_nothing },
 };

@@ -120,8 +120,9 @@ enum ants_flags {
  * @expiry_ms: how long a thread may stay idle, in milliseconds; 0 = 1000
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
- * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
- *	%ANTS_ON_NODE, if it has any. Copied.
+ * @cpumask: CPUs on which the threads run, isolated ones or not; NULL = all, or
+ *	those of @node with %ANTS_ON_NODE, if it has any, but for isolated ones.
+ *	Copied.
  * @worker_init: called in each thread before its first task; what it returns is
  *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
  *	the thread goes, and another one is made later. NULL = none
