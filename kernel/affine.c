@@ -12,6 +12,28 @@
 
 #include "internal.h"
 
+/* From 7.0 on cpusets replace these masks, and free them after a grace period. */
+static void leave_out(struct cpumask *mask, enum hk_type type)
+{
+	const struct cpumask *housekeeping;
+
+	rcu_read_lock();
+	housekeeping = housekeeping_cpumask(type);
+	if (cpumask_intersects(mask, housekeeping))
+		cpumask_and(mask, mask, housekeeping);
+	rcu_read_unlock();
+}
+
+/*
+ * Leaves out of @mask the CPUs that are isolated, unless it has no others. Those
+ * that are isolated from load balancing are not always so from kthreads.
+ */
+void ants_leave_out_isolated(struct cpumask *mask)
+{
+	leave_out(mask, HK_TYPE_DOMAIN);
+	leave_out(mask, HK_TYPE_KTHREAD);
+}
+
 /* CPUs of @node, or none if it has only memory. Those to come count, too. */
 static void set_node_cpus(struct cpumask *cpus, int node)
 {
@@ -20,6 +42,7 @@ static void set_node_cpus(struct cpumask *cpus, int node)
 	for_each_possible_cpu(cpu)
 		if (node != NUMA_NO_NODE && cpu_to_node(cpu) == node)
 			cpumask_set_cpu(cpu, cpus);
+	ants_leave_out_isolated(cpus);
 }
 
 /* @cpus: some of them are possible; NULL for those of @node, or all. */
@@ -35,6 +58,7 @@ struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
 	refcount_set(&place->users, 1);
 	place->nice = nice;
 	mask = ants_place_cpus(place);
+	place->given = cpus;
 	if (cpus)
 		cpumask_and(mask, cpus, cpu_possible_mask);
 	else
@@ -92,24 +116,66 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 	pool->stranded |= first;
 	raw_spin_unlock_irq(&pool->lock);
 	if (first)
-		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on all\n",
+		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
 			pool->name, cpumask_pr_args(ants_place_cpus(place)));
+}
+
+/*
+ * Tells the kernel about the thread of @w, which was not started yet: when a
+ * cpuset isolates CPUs later, or when CPUs come, the kernel binds its kthreads
+ * anew. It can be told once; a mask that is set later is the worker's own affair.
+ */
+void ants_place_prefer(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_place *place;
+
+	raw_spin_lock_irq(&pool->lock);
+	place = ants_place_get(pool);
+	pool->preferred |= !place->any;
+	raw_spin_unlock_irq(&pool->lock);
+	if (!place->any)
+		w->preferred = !ants_affine_preferred(w->task,
+						      ants_place_cpus(place));
+	ants_place_put(place);
+}
+
+/* Binds the caller to those of @cpus that are not isolated. */
+static int bind_unisolated(const struct cpumask *cpus)
+{
+	cpumask_var_t mask;
+	int err;
+
+	/* Memory reclaim may wait for a task of this worker. */
+	if (!alloc_cpumask_var(&mask, GFP_NOIO | __GFP_NOWARN))
+		return -ENOMEM;
+	cpumask_copy(mask, cpus);
+	ants_leave_out_isolated(mask);
+	err = set_cpus_allowed_ptr(current, mask);
+	free_cpumask_var(mask);
+	return err;
+}
+
+static int bind_to(struct ants_place *place)
+{
+	const struct cpumask *cpus = ants_place_cpus(place);
+
+	return place->given ? set_cpus_allowed_ptr(current, cpus) :
+			      bind_unisolated(cpus);
 }
 
 /* A thread that was never bound is left as the kernel made it. */
 static void take_up_cpus(struct ants_worker *w, struct ants_place *place)
 {
-	const struct cpumask *cpus = ants_place_cpus(place);
-
-	if (place->any && !w->bound)
+	if (place->any && !w->bound && !w->preferred)
 		return;
-	if (place->any)
-		cpus = housekeeping_cpumask(HK_TYPE_KTHREAD);
 	w->bound = !place->any;
-	if (!set_cpus_allowed_ptr(current, cpus))
+	if (!bind_to(place))
 		return;
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
-	ants_place_stranded(w->pool, place, w->placed);
+	if (bind_unisolated(cpu_possible_mask))
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+	if (!place->any)
+		ants_place_stranded(w->pool, place, w->placed);
 }
 
 /*

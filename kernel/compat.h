@@ -6,7 +6,9 @@
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
 
+#include <linux/errno.h>
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 
@@ -30,6 +32,17 @@ hrtimer_setup(struct hrtimer *timer,
 {
 	hrtimer_init(timer, clock_id, mode);
 	timer->function = function;
+}
+#endif
+
+/* Since 6.14 the kernel binds kthreads anew; modules have a say since 6.17. */
+#if KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE
+#define ants_affine_preferred	kthread_affine_preferred
+#else
+static inline int ants_affine_preferred(struct task_struct *task,
+					const struct cpumask *mask)
+{
+	return -EOPNOTSUPP;
 }
 #endif
 

@@ -52,12 +52,12 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
 	ants_work_offer(&dwork->work, kick);
 	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->late);
+	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
 	pool->has_late = true;
 	ants_update_room(pool);
 	/* As for a caller that enrols: a batch may hold back who is before it. */
 	if (ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /* Private to DEFINE_ANTS_DELAYED_WORK(). */
@@ -99,8 +99,10 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 
 static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 {
-	struct list_head *list = pool->has_late ? &pool->late : &pool->delayed;
+	struct list_head *list = &pool->delayed;
 
+	if (pool->has_late)
+		list = &pool->late[list_empty(&pool->late[ANTS_PRIO_NORMAL])];
 	return list_first_entry_or_null(list, struct ants_delayed_work, node);
 }
 
@@ -236,9 +238,11 @@ static int queue_delayed(struct ants_pool *pool,
  * @dwork: the work item
  * @delay: in how many jiffies
  *
- * If there is no place then it waits for one. If the pool is released before the
- * item is accepted, the item ends with the result -ESHUTDOWN. A work item that
- * runs, in this pool, is queued once more, not before it has finished.
+ * If there is no place then it waits for one. Such items go ahead of callers that
+ * wait, but after 8 of them in a row one caller is served. If the pool is
+ * released before the item is accepted it ends with the result -ESHUTDOWN. A
+ * work item that runs, in this pool, is queued once more, not before it has
+ * finished.
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has

@@ -9,6 +9,24 @@
 
 struct workqueue_struct *ants_wq;
 
+/*
+ * Arms the timer for @when, earlier or later than it was. If it was armed for
+ * that very time before then mod_timer() would leave it where it is, which may be
+ * a coarse level of the wheel.
+ */
+void ants_timer_set(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long now = jiffies, by = when - now;
+
+	lockdep_assert_held(&pool->lock);
+	by += ants_timer_slack(by);
+	if (pool->timer.expires == when)
+		timer_delete(&pool->timer);
+	/* The wheel holds none for longer than this. */
+	pool->timer_by = now + min_t(long, by, MAX_JIFFY_OFFSET);
+	mod_timer(&pool->timer, when);
+}
+
 /* A closed pool that has nothing to run needs no timer, from now on. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
@@ -206,7 +224,7 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
  * slot, so all of them are pending. One comes back with the next task that
  * starts, and its worker dispatches.
  */
-static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_waiter *waiter = pick_waiter(pool);
 	struct ants_slot *slot;
@@ -222,52 +240,82 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	return true;
 }
 
-/*
- * Work items whose time has come while there was no place. They go ahead of
- * callers that wait. False: that was a round, and there are more.
- */
-static bool grant_late(struct ants_pool *pool, struct ants_kick *kick)
+/* As for tasks: see pick_list() in slot.c. */
+static struct list_head *pick_late(struct ants_pool *pool)
+{
+	struct list_head *normal = &pool->late[ANTS_PRIO_NORMAL];
+
+	if (list_empty(&pool->late[ANTS_PRIO_HIGH]))
+		return normal;
+	if (list_empty(normal) || pool->high_late++ < ANTS_HIGH_RUN)
+		return &pool->late[ANTS_PRIO_HIGH];
+	pool->high_late = 0;
+	return normal;
+}
+
+/* The late work item whose turn it is becomes pending. */
+static void grant_late(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_delayed_work *dwork;
-	unsigned int nr = ANTS_ROUND;
 
-	while (pool->has_late && ants_places(pool) && nr-- &&
-	       !ants_kick_full(kick)) {
-		dwork = list_first_entry(&pool->late, struct ants_delayed_work,
-					 node);
-		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work, kick);
+	dwork = list_first_entry(pick_late(pool), struct ants_delayed_work,
+				 node);
+	ants_delayed_del(pool, dwork);
+	ants_work_pend(pool, &dwork->work, kick);
+}
+
+/*
+ * Late work items go first, but after ANTS_HIGH_RUN of them in a row a caller
+ * that waits has its turn, so that items that come again and again stop nobody.
+ */
+static noinline bool late_is_next(struct ants_pool *pool)
+{
+	return !pool->nr_waiting || pool->late_grants++ < ANTS_HIGH_RUN;
+}
+
+/*
+ * Gives one place away. False: the waiter whose turn it is gets no slot. It does
+ * not lose its turn by that, for the work items behind it could else take all
+ * places while the slots come back.
+ */
+static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+{
+	if (unlikely(pool->has_late) && late_is_next(pool)) {
+		grant_late(pool, kick);
+		return true;
 	}
-	return !pool->has_late || !ants_places(pool);
+	if (!grant_waiter(pool, kick))
+		return false;
+	pool->late_grants = 0;
+	return true;
 }
 
 /* The rest of the grants needs a hold of its own; the timer, if that is late. */
 static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
 {
 	kick->todo |= ANTS_TODO_GRANT;
-	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /*
- * Grants waiters in order as far as there are places, one round at most. The
- * timer tries again if there was no slot, or if the next round is late.
+ * Grants late work items and waiters as far as there are places, one round at
+ * most; an item that is granted wakes nobody, and counts all the same. The timer
+ * tries again if there was no slot, or if the next round is late.
  */
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 {
+	unsigned int left = ANTS_ROUND;
+
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	if (unlikely(pool->has_late) && !grant_late(pool, kick)) {
-		grant_later(pool, kick);
-		return;
-	}
-	while (pool->nr_waiting && ants_places(pool)) {
-		if (ants_kick_full(kick)) {
+	while ((pool->nr_waiting || pool->has_late) && ants_places(pool)) {
+		if (!left-- || ants_kick_full(kick)) {
 			grant_later(pool, kick);
 			return;
 		}
 		if (!grant_one(pool, kick)) {
-			ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 			return;
 		}
 	}
@@ -302,7 +350,7 @@ static bool grant_round(struct ants_pool *pool)
 	bool again;
 
 	ants_lock_round(pool, &kick, &round);
-	ants_grant(pool, &kick);
+	ants_serve_now(pool, &kick);
 	ants_wake_next(pool, &kick);
 	again = kick.todo & ANTS_TODO_GRANT;
 	kick.todo &= ~ANTS_TODO_GRANT;
@@ -310,7 +358,10 @@ static bool grant_round(struct ants_pool *pool)
 	return again;
 }
 
-/* Grants whatever there are places for, regardless of batches. */
+/*
+ * Grants whatever there are places for, regardless of batches, and calls back if
+ * there is room then.
+ */
 void ants_grant_all(struct ants_pool *pool)
 {
 	while (grant_round(pool))

@@ -77,6 +77,7 @@ bool ants_need_worker(const struct ants_pool *pool);
 void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_timer_quiesce(struct ants_pool *pool);
+void ants_timer_set(struct ants_pool *pool, unsigned long when);
 
 /*
  * Opens a locked section that wakes one thread at most. Interrupts are on
@@ -133,20 +134,61 @@ static inline void ants_unlock_any(struct ants_pool *pool,
 		raw_spin_unlock_irqrestore(&pool->lock, kick->flags);
 }
 
-/* Does the timer fire at @when or earlier? */
-static inline bool ants_timer_covers(const struct ants_pool *pool,
-				     unsigned long when)
+/*
+ * By how much a timer may be late that is armed for @distance jiffies ahead. The
+ * timer wheel is exact for 63 jiffies, and beyond rounds up by 8/63 of the
+ * distance; its clock may be some ticks behind.
+ */
+static inline unsigned long ants_timer_slack(unsigned long distance)
+{
+	return (long)distance < 56 ? 0 : DIV_ROUND_UP(distance, 7);
+}
+
+/* Is the timer armed for @when or earlier? It may still fire later. */
+static inline bool ants_timer_armed(const struct ants_pool *pool,
+				    unsigned long when)
 {
 	return timer_pending(&pool->timer) &&
 	       time_before_eq(pool->timer.expires, when);
 }
 
-/* Makes sure that the timer fires at @when or earlier. */
-static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+/* Does it fire no later than one that is armed now for @when, which is near? */
+static inline bool ants_timer_covers(const struct ants_pool *pool,
+				     unsigned long when)
+{
+	return timer_pending(&pool->timer) &&
+	       time_before_eq(pool->timer_by, when);
+}
+
+/* Makes sure that the timer fires in @ticks, which are few. */
+static inline void ants_timer_arm_soon(struct ants_pool *pool,
+				       unsigned int ticks)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_covers(pool, when))
-		mod_timer(&pool->timer, when);
+	if (!ants_timer_covers(pool, jiffies + ticks))
+		ants_timer_set(pool, jiffies + ticks);
+}
+
+/* Makes sure that it fires at @when or earlier, as far as the wheel is exact. */
+static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long slack = ants_timer_slack(when - jiffies);
+
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when + slack))
+		ants_timer_set(pool, when);
+}
+
+/*
+ * For what may be late by a part of the time that it takes: once armed for @when
+ * or earlier the timer is left alone.
+ */
+static inline void ants_timer_arm_lazy(struct ants_pool *pool,
+				       unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_armed(pool, when))
+		ants_timer_set(pool, when);
 }
 
 /* From now on, and until worker_arrive(), @w is the wake-up in flight. */
@@ -155,7 +197,7 @@ static inline void ants_set_waking(struct ants_pool *pool,
 {
 	pool->waking = w;
 	pool->waking_since = jiffies;
-	ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 static inline void ants_kick_wake(struct ants_kick *kick,
@@ -191,7 +233,12 @@ static inline void ants_wake_next(struct ants_pool *pool,
 		ants_ask_for_worker(pool, kick);
 }
 
-/* Places are granted, then who was sent away is called back. */
+/*
+ * Places are granted, then who was sent away is called back. This is what each
+ * event leads to that makes room: a task ends, the pool grows, a waiter or a late
+ * work item leaves. Whoever may not call back has the timer do it instead: see
+ * ants_place_freed().
+ */
 static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_kick *kick)
 {
@@ -230,7 +277,7 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
 		ants_serve_now(pool, kick);
 	else if (in_flight + 1 == pool->limit)
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /*

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * CPUs that come and go. When the last online CPU of a pool's mask goes the
- * scheduler lets the workers run anywhere; when one comes back they have to be
- * told. Nothing here waits for a pool.
+ * scheduler lets the workers run anywhere, on isolated CPUs as well, and they
+ * have to be told; again when one comes back. Nothing here waits for a pool.
  */
 #include <linux/cpuhotplug.h>
 
 #include "internal.h"
 
 static int hotplug_state;
+static int dead_state;
 
 /*
  * Whichever CPU it is: newer kernels move all threads that were made for a NUMA
- * node back to that node's CPUs then, whatever they were bound to.
+ * node, or for some CPUs, back to those then, whatever they were bound to.
  */
 static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
 {
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
-	if (!pool->place->any) {
+	if (!pool->place->any || pool->preferred) {
 		if (cpumask_test_cpu(cpu, ants_place_cpus(pool->place)))
 			pool->stranded = false;
 		ants_misplace(pool, &kick);
@@ -51,6 +52,17 @@ static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 	ants_place_put(place);
 }
 
+/* It is gone: now the workers can tell that they have to go elsewhere. */
+static void cpu_is_gone_for(struct ants_pool *pool)
+{
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	if (!cpumask_intersects(ants_place_cpus(pool->place), cpu_online_mask))
+		ants_misplace(pool, &kick);
+	ants_unlock(pool, &kick);
+}
+
 static int cpu_comes(unsigned int cpu)
 {
 	struct ants_pool *pool;
@@ -73,15 +85,34 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
+static int cpu_is_gone(unsigned int cpu)
+{
+	struct ants_pool *pool;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		cpu_is_gone_for(pool);
+	mutex_unlock(&ants_registry_lock);
+	return 0;
+}
+
 int ants_hotplug_init(void)
 {
+	dead_state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					       "ants:dead", NULL, cpu_is_gone);
+	if (dead_state < 0)
+		return dead_state;
 	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
 						  "ants:online", cpu_comes,
 						  cpu_goes);
-	return hotplug_state < 0 ? hotplug_state : 0;
+	if (hotplug_state >= 0)
+		return 0;
+	cpuhp_remove_state_nocalls(dead_state);
+	return hotplug_state;
 }
 
 void ants_hotplug_exit(void)
 {
 	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(dead_state);
 }

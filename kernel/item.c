@@ -166,7 +166,8 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	ants_scan_skip(pool, &dwork->node);
 	list_del(&dwork->node);
 	pool->nr_delayed--;
-	pool->has_late = !list_empty(&pool->late);
+	pool->has_late = !list_empty(&pool->late[ANTS_PRIO_NORMAL]) ||
+			 !list_empty(&pool->late[ANTS_PRIO_HIGH]);
 	ants_update_room(pool);
 }
 
@@ -235,7 +236,7 @@ void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 	ants_grant(pool, kick);
 	ants_wake_next(pool, kick);
 	if (pool->congested && ants_has_room(pool))
-		ants_timer_arm(pool, jiffies + 1);
+		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 }
 

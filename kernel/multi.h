@@ -89,7 +89,7 @@ static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
 }
 
 /* multi_local.c: which CPUs are whose */
-int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed);
+int ants_local_init(struct ants_multi *multi, const struct cpumask *asked);
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);
 

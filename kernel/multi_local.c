@@ -47,12 +47,20 @@ static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
 	}
 }
 
+/* CPUs that threads may run on. @asked: which were asked for; NULL if none. */
+static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
+{
+	cpumask_and(mask, asked ?: cpu_possible_mask, cpu_possible_mask);
+	if (!asked)
+		ants_leave_out_isolated(mask);
+}
+
 /*
  * Those that threads may run on and that are online first, so that each shard
  * gets some of them; then the others, for submitters may run there, too.
- * @allowed: %NULL if all.
+ * @asked: NULL if no CPUs were asked for.
  */
-int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed)
+int ants_local_init(struct ants_multi *multi, const struct cpumask *asked)
 {
 	cpumask_var_t first, rest;
 
@@ -65,9 +73,9 @@ int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed)
 	multi->shard_of = kcalloc(nr_cpu_ids, sizeof(*multi->shard_of),
 				  GFP_KERNEL);
 	if (multi->shard_of) {
-		allowed = allowed ?: cpu_possible_mask;
-		if (!cpumask_and(first, allowed, cpu_online_mask))
-			cpumask_and(first, allowed, cpu_possible_mask);
+		set_allowed(rest, asked);
+		if (!cpumask_and(first, rest, cpu_online_mask))
+			cpumask_copy(first, rest);
 		cpumask_andnot(rest, cpu_possible_mask, first);
 		spread(multi, first);
 		spread(multi, rest);
@@ -80,15 +88,17 @@ int ants_local_init(struct ants_multi *multi, const struct cpumask *allowed)
 
 /*
  * With more shards than CPUs some are no CPU's: they run where the last one
- * before them does.
+ * before them does. Not the CPUs that are away, unless all are: they may have got
+ * shards in between.
  */
 static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
 			    const struct cpumask *cpus)
 {
+	bool away = !cpumask_intersects(cpus, cpu_online_mask);
 	unsigned int cpu, home = 0;
 
 	for_each_cpu(cpu, cpus)
-		if (multi->shard_of[cpu] <= nr)
+		if (multi->shard_of[cpu] <= nr && (away || cpu_online(cpu)))
 			home = max(home, multi->shard_of[cpu]);
 	return home;
 }
@@ -109,18 +119,14 @@ static int node_of(const struct cpumask *cpus)
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask)
 {
-	const struct cpumask *allowed = attrs->cpumask ?: cpu_possible_mask;
 	unsigned int cpu, home;
 	int node;
 
-	/* Not the CPUs that are away: they may have got shards in between. */
-	if (!cpumask_and(mask, allowed, cpu_online_mask))
-		cpumask_and(mask, allowed, cpu_possible_mask);
+	set_allowed(mask, attrs->cpumask);
 	home = home_of(multi, nr, mask);
-	cpumask_clear(mask);
-	for_each_cpu_and(cpu, allowed, cpu_possible_mask)
-		if (multi->shard_of[cpu] == home)
-			cpumask_set_cpu(cpu, mask);
+	for_each_cpu(cpu, mask)
+		if (multi->shard_of[cpu] != home)
+			cpumask_clear_cpu(cpu, mask);
 	attrs->cpumask = mask;
 	node = node_of(mask);
 	if (!(attrs->flags & ANTS_ON_NODE) && node != NUMA_NO_NODE &&

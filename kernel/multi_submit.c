@@ -91,7 +91,7 @@ static void mark_congested(struct ants_pool *pool)
 	if (!pool->released) {
 		pool->congested_all = true;
 		if (ants_has_room(pool))
-			ants_timer_arm(pool, jiffies + 1);
+			ants_timer_arm_soon(pool, 1);
 	}
 	ants_unlock_any(pool, &kick);
 }

@@ -55,7 +55,7 @@ int __ants_set_nice(struct ants_pool *pool, int nice)
 	if (nice < MIN_NICE || nice > MAX_NICE)
 		return -EINVAL;
 	return change_place(pool, nice,
-			    place->any ? NULL : ants_place_cpus(place));
+			    place->given ? ants_place_cpus(place) : NULL);
 }
 
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
@@ -76,7 +76,7 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
  *
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
- * being killed. In error nothing has changed.
+ * being killed. -EPERM: it is the system pool. In error nothing has changed.
  */
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
@@ -84,6 +84,8 @@ int ants_set_nice(struct ants_pool *pool, int nice)
 	int err;
 
 	ants_visit_begin(&visit, pool);
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
@@ -96,17 +98,17 @@ EXPORT_SYMBOL_GPL(ants_set_nice);
 /**
  * ants_set_cpumask() - change the CPUs that a pool's threads run on
  * @pool: the pool; released ones, too
- * @mask: the CPUs; NULL for all, or for those of the node with %ANTS_ON_NODE.
- *	Copied
+ * @mask: the CPUs, isolated ones or not; NULL for all, or for those of the node
+ *	with %ANTS_ON_NODE, but for isolated ones. Copied
  *
  * Each thread takes it up before its next task; a task that runs is not moved.
  * It serves for threads that are made later, too. While none of the CPUs is
- * online the threads run on all, and the log says so once; they go back when
- * one of them comes.
+ * online the threads run on all that are not isolated, and the log says so once;
+ * they go back when one of them comes.
  *
  * Context: Process context. May sleep.
  * Return: 0. -EINVAL: none of the CPUs is possible. -ENOMEM. -EINTR: the caller
- * is being killed. In error nothing has changed.
+ * is being killed. -EPERM: it is the system pool. In error nothing has changed.
  */
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
@@ -114,6 +116,8 @@ int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	int err;
 
 	ants_visit_begin(&visit, pool);
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -14,12 +14,14 @@
  * @users: the pool, and whoever looks at it without the lock
  * @nice: I
  * @any: I: no CPUs were asked for
+ * @given: I: those of @cpus were, one by one; else isolated CPUs are left out
  * @cpus: I: a cpumask; with @any of all possible CPUs
  */
 struct ants_place {
 	refcount_t users;
 	int nice;
 	bool any;
+	bool given;
 	unsigned long cpus[];
 };
 
@@ -45,6 +47,8 @@ struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
 				    int node);
 struct ants_place *ants_place_get(struct ants_pool *pool);
 void ants_place_put(struct ants_place *place);
+void ants_leave_out_isolated(struct cpumask *mask);
+void ants_place_prefer(struct ants_worker *w);
 void ants_place_forget(struct ants_worker *w);
 void ants_place_note(struct ants_worker *w, struct ants_kick *kick);
 void ants_place_take_up(struct ants_worker *w);

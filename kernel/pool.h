@@ -37,7 +37,10 @@
 
 /* Most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_ROUND		16
-/* Most tasks of high priority that start in a row while others are pending. */
+/*
+ * Most of what goes first that has its turn in a row while others wait: tasks of
+ * high priority, callers with one, and late work items before callers.
+ */
 #define ANTS_HIGH_RUN		8
 /* Slots that stay in the stock for callers that may not allocate, by default. */
 #define ANTS_SPARE_SLOTS	16
@@ -148,6 +151,8 @@ enum ants_worker_state {
  * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
  * @expired: L: told to leave because it was idle for too long
  * @bound: T: its thread was given CPUs
+ * @preferred: I: the kernel was told which ones, and rebinds it to those when CPUs
+ *	come or are isolated
  * @placed: L: the pool's @placement that it has taken up, or is about to
  * @place: T: what it is about to take up
  */
@@ -167,6 +172,7 @@ struct ants_worker {
 	unsigned int tag;
 	bool expired;
 	bool bound;
+	bool preferred;
 	unsigned int placed;
 	struct ants_place *place;
 };
@@ -246,7 +252,6 @@ struct ants_fifo {
  * @high_run: L: how many of those started in a row while others were pending
  * @delayed: L: work items whose timer is armed, or about to look
  * @nr_delayed: L: work items in @delayed and @late
- * @late: L: FIFO of those whose time has come, and there is no place
  * @stock: L: LIFO of free slots
  * @idle: L: LIFO of parked workers, the longest parked at the tail
  * @nr_idle: L: length of @idle
@@ -286,14 +291,20 @@ struct ants_fifo {
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row while others
  *	waited
+ * @late_grants: L: how many late work items were granted in a row while callers
+ *	waited
  * @heed: L: somebody has to hear of a place that gets free:
  * @nr_waiting: L: length of both
- * @has_late: L: @late is not empty
+ * @has_late: L: a list of @late is not empty
  * @congested: L: a caller was sent away; @room is to be called
  * @congested_all: L: a caller was sent away by all shards of the multi, this one
  *	included
  * @nested: L: FIFO of those of them that a task of the same pool waits in
  * @nr_nested: L: length of @nested
+ * @high_late: L: how many late work items of high priority were granted in a row
+ *	while others were late
+ * @late: L: FIFOs of the work items whose time has come while there was no
+ *	place, by priority
  * @workers: L: every worker that started and has not left
  * @left: L: workers that left and are not joined yet
  * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
@@ -305,6 +316,8 @@ struct ants_fifo {
  * @cancel: serialises those who look through
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
  *	Retires nobody itself.
+ * @timer_by: L: the last jiffy for which @timer can be armed so that it fires no
+ *	earlier than it will now; it is late if it was armed long before
  * @upkeep: makes and retires threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
@@ -338,6 +351,7 @@ struct ants_fifo {
  * @node: I: NUMA node, or NUMA_NO_NODE
  * @place: C: where the workers run
  * @placement: L: how often that has changed, or a CPU came
+ * @preferred: L: some worker is, or was, @preferred
  * @nr_misplaced: L: workers that have not taken up the last such change
  * @stranded: L: no CPU of the mask was online, and that was said
  * @poke_wanted: L: some of them are parked and to be woken
@@ -373,7 +387,6 @@ struct ants_pool {
 	struct hlist_head untold;
 	struct list_head delayed;
 	unsigned int nr_delayed;
-	struct list_head late;
 	union {
 		struct {
 			unsigned int nr_high;
@@ -420,6 +433,7 @@ struct ants_pool {
 
 	struct ants_fifo waiters[2];
 	unsigned int high_grants;
+	unsigned int late_grants;
 	union {
 		struct {
 			unsigned int nr_waiting;
@@ -431,6 +445,8 @@ struct ants_pool {
 	};
 	struct list_head nested;
 	unsigned int nr_nested;
+	unsigned int high_late;
+	struct list_head late[2];
 	struct list_head workers;
 	struct list_head left;
 	const struct module *scan_mod;
@@ -441,6 +457,7 @@ struct ants_pool {
 	struct mutex cancel;
 
 	struct timer_list timer;
+	unsigned long timer_by;
 	struct work_struct upkeep;
 	bool upkeep_queued;
 	bool join_queued;
@@ -473,6 +490,7 @@ struct ants_pool {
 	struct ants_place *place;
 	unsigned int placement;
 	unsigned int nr_misplaced;
+	bool preferred;
 	bool stranded;
 	bool poke_wanted;
 	struct ants_worker *poke_next;

@@ -5,6 +5,10 @@
  * long. It is armed for the next of them, never deleted on the way, and so
  * fires at most once in vain; in an idle pool whose workers expired it is not
  * armed at all. It retires nobody itself: that sleeps, and a timer may not.
+ *
+ * The timer wheel fires what was armed far ahead up to 1/7 of that time late.
+ * The reaper and the log of long waits put up with that. For what is due within
+ * ticks pool->timer_by says whether the timer is good enough.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -86,7 +90,8 @@ static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
 static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
 {
 	if (fifo->unlogged && !pool->released)
-		ants_timer_arm(pool, fifo->unlogged->since + ANTS_LONG_WAIT);
+		ants_timer_arm_lazy(pool,
+				    fifo->unlogged->since + ANTS_LONG_WAIT);
 }
 
 static void rearm(struct ants_pool *pool)
@@ -99,7 +104,7 @@ static void rearm(struct ants_pool *pool)
 	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_HIGH]);
 	/* The upkeep retires those that expired, and arms for the next. */
 	if (pool->nr_idle && ants_may_retire(pool) && !ants_idle_expired(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 }
 
 void ants_timer_fn(struct timer_list *timer)

@@ -105,11 +105,11 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 	ants_lock_round(pool, &kick, &round);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
 	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
 	/* Should settle() be held up. */
-	if (pool->nr_waiting && ants_places(pool))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+	if (pool->heed && ants_places(pool))
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
 
@@ -222,7 +222,7 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	/* Reads as written, although the pool counts in ticks. */
 	pool->expiry_ms = ms;
 	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);
 	return 0;
 }
@@ -246,7 +246,8 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * @pool: the pool; released ones, too
  * @capacity: the new capacity, or %ANTS_UNLIMITED
  *
- * Takes effect at once: callers that fit now are granted before it returns. The
+ * Takes effect at once: callers that fit now are granted before it returns, and
+ * &ants_attrs.room is called if a caller was sent away that fits now. The
  * threads that an %ANTS_PREALLOC pool lacks are made first, one by one; if the
  * pool is released meanwhile that ends early, and it makes no more of them.
  * After a shrink accepted tasks still run, the workers above the capacity leave
@@ -256,7 +257,8 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, no
  * bound for an %ANTS_PREALLOC pool, or not 1 for an ordered one. -ENOMEM: the
  * threads of an %ANTS_PREALLOC pool cannot be made. -EINTR: the caller is being
- * killed. In error nothing has changed.
+ * killed. -EPERM: it is the system pool, which its administrator may tune. In
+ * error nothing has changed.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
@@ -264,6 +266,8 @@ int ants_tune(struct ants_pool *pool, unsigned int capacity)
 	int err;
 
 	ants_visit_begin(&visit, pool);
+	if (pool == ants_system_pool)
+		return -EPERM;
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;

@@ -38,6 +38,7 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 						 ERR_PTR(-ENOMEM);
 	}
 	w->task = get_task_struct(task);
+	ants_place_prefer(w);
 	return w;
 }
 
@@ -255,7 +256,7 @@ static bool retire_round(struct ants_pool *pool,
 		retire_oldest(pool, surplus == ants_idle_expired, &kick);
 	more = surplus(pool);
 	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);
 	return more;
 }

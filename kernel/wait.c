@@ -144,10 +144,10 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->room = 0;
 	/* There is no slot, or a batch holds others back. */
 	if (unlikely(ants_places(pool)))
-		ants_timer_arm(pool, jiffies + ANTS_LATE_TICKS);
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	if (!fifo->unlogged) {
 		fifo->unlogged = waiter;
-		ants_timer_arm(pool, waiter->since + ANTS_LONG_WAIT);
+		ants_timer_arm_lazy(pool, waiter->since + ANTS_LONG_WAIT);
 	}
 	return 0;
 }

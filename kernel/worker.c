@@ -331,9 +331,9 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	w->idle_since = jiffies;
 	list_add(&w->node, &pool->idle);
 	pool->nr_idle++;
-	if (!ants_timer_covers(pool, w->idle_since + pool->expiry + 1) &&
+	if (!ants_timer_armed(pool, w->idle_since + pool->expiry + 1) &&
 	    ants_may_retire(pool))
-		ants_timer_arm(pool, ants_idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	for (;;) {
 		/* Under the lock: no wake-up can come before this. */
 		set_current_state(TASK_IDLE | TASK_FREEZABLE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Work items with a delay: when they run, and what ends them before. */
+#include <linux/delay.h>
 #include <linux/module.h>
 
 #include "work.h"
@@ -140,27 +141,134 @@ static void late_items_go_first(struct kunit *test)
 }
 
 #define NR_CROWD	40
+/* Those that go first have so many turns before the others have one. */
+#define TURNS		8
 
-/* More than one round of them, and places for all: still before callers. */
-static void crowd_of_late_items_goes_first(struct kunit *test)
+/* @nr late items, and two callers that wait with the items behind those. */
+static struct rig *rig_crowd(struct kunit *test, struct item *items, int nr)
+{
+	struct rig *rig = rig_late(test, items, nr);
+
+	start_queue(rig, &items[nr], FOREVER);
+	start_queue(rig, &items[nr + 1], FOREVER);
+	return rig;
+}
+
+/* All have run: eight late items before each of the callers. */
+static void expect_shared(struct rig *rig, struct item *items, int nr)
+{
+	int i, callers;
+
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	for (i = 0; i < nr; i++) {
+		callers = min(i / TURNS, 2);
+		expect_ended(rig->test, &items[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(rig->test, items[i].place, i + 1 + callers);
+	}
+	for (i = 0; i < 2; i++) {
+		expect_ended(rig->test, &items[nr + i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(rig->test, items[nr + i].place,
+				(TURNS + 1) * (i + 1));
+	}
+	expect_counted(rig->test, rig->pool, nr + 3, 0);
+}
+
+/* There is one place, which is given away again and again. */
+static void late_items_and_callers_share_a_place(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_CROWD / 2 + 2);
+	struct rig *rig = rig_crowd(test, items, NR_CROWD / 2);
+
+	expect_shared(rig, items, NR_CROWD / 2);
+}
+
+/* More than one round of them, and places for all. */
+static void late_items_and_callers_share_many_places(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD + 2);
-	struct rig *rig = rig_late(test, items, NR_CROWD);
-	int i;
+	struct rig *rig = rig_crowd(test, items, NR_CROWD);
 
-	start_queue(rig, &items[NR_CROWD], FOREVER);
-	start_queue(rig, &items[NR_CROWD + 1], FOREVER);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 60), 0);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), NR_CROWD + 2);
+	expect_shared(rig, items, NR_CROWD);
+}
+
+/* Items of high priority come last, and go first, eight at a time. */
+static void late_items_know_priorities(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2 * TURNS + 4), *high;
+	struct rig *rig;
+	int i;
+
+	high = &items[TURNS + 2];
+	for (i = 0; i < TURNS + 2; i++)
+		work_of(&high[i])->prio = ANTS_PRIO_HIGH;
+	rig = rig_late(test, items, 2 * TURNS + 4);
 	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-	for (i = 0; i < NR_CROWD + 2; i++) {
+	for (i = 0; i < TURNS + 2; i++) {
+		expect_ended(test, &high[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(test, high[i].place, i + 1 + i / TURNS);
 		expect_ended(test, &items[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(test, items[i].place, i + 1);
+		KUNIT_EXPECT_EQ(test, items[i].place,
+				TURNS + 1 + i + (i ? 2 : 0));
 	}
-	expect_counted(test, rig->pool, NR_CROWD + 3, 0);
+	expect_counted(test, rig->pool, 2 * TURNS + 5, 0);
+}
+
+/* One of each priority is cancelled, then the pool is released. */
+static void late_items_of_both_priorities_end(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 4);
+	struct rig *rig;
+	int i;
+
+	work_of(&items[2])->prio = ANTS_PRIO_HIGH;
+	work_of(&items[3])->prio = ANTS_PRIO_HIGH;
+	rig = rig_late(test, items, 4);
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[0])));
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[2])));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	for (i = 0; i < 4; i++)
+		expect_ended(test, &items[i], 0,
+			     i % 2 ? -ESHUTDOWN : -ECANCELED);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+}
+
+/* It keeps its thread for so long that the other one is late, and comes again. */
+static int slow_again(struct ants_work *work)
+{
+	struct item *item = container_of(work, struct item, dwork.work);
+
+	atomic_inc(&item->ran);
+	msleep(20);
+	ants_queue_delayed_work(item->pool, &item->dwork, 0);
+	return 0;
+}
+
+/* Some of two such items is always late. */
+static void items_that_come_again_stop_no_caller(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_small(test, 0);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		INIT_ANTS_DELAYED_WORK(&items[i].dwork, slow_again);
+		items[i].pool = rig->pool;
+		KUNIT_EXPECT_EQ(test, queue_in(rig, &items[i], 0), 0);
+	}
+	EXPECT_SOON(test, atomic_read(&items[0].ran) &&
+		    atomic_read(&items[1].ran));
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(rig->pool, count_task,
+						  &rig->count, PROMPT / 4), 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(&items[i])),
+				0);
 }
 
 /* Items that never come to run: both kinds, each with somebody who waits. */
@@ -292,7 +400,11 @@ static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(cancel_stops_the_timer),
 	KUNIT_CASE(late_item_can_be_cancelled),
 	KUNIT_CASE(late_items_go_first),
-	KUNIT_CASE(crowd_of_late_items_goes_first),
+	KUNIT_CASE(late_items_and_callers_share_a_place),
+	KUNIT_CASE(late_items_and_callers_share_many_places),
+	KUNIT_CASE(late_items_know_priorities),
+	KUNIT_CASE(late_items_of_both_priorities_end),
+	KUNIT_CASE(items_that_come_again_stop_no_caller),
 	KUNIT_CASE(release_ends_items),
 	KUNIT_CASE(release_ends_a_rearmed_item),
 	KUNIT_CASE(destroy_ends_items),

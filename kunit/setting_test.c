@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What else an administrator changes in a live pool, through its files. */
+/* What else is changed in a live pool, mostly by an administrator. */
 #include <linux/module.h>
 
 #include "rig.h"
@@ -91,11 +91,117 @@ static void nonblocking_is_set_live(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
+static atomic_t nr_room;
+static int room_result;
+
+static void task_returns(void *unused)
+{
+}
+
+/* Room is called: hands over what did not fit. */
+static void note_room(struct ants_pool *pool)
+{
+	room_result = ants_try_submit(pool, task_returns, NULL);
+	atomic_inc(&nr_room);
+}
+
+/*
+ * Sixteen tasks at a gate, as many as there are places, and one sent away. No
+ * timer comes any more that would find the room.
+ */
+static struct rig *rig_crammed(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 8, .queue_depth = 8,
+						.room = note_room });
+	int i;
+
+	atomic_set(&nr_room, 0);
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task,
+						  &rig->gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, task_returns, NULL),
+			-EAGAIN);
+	ASSERT_SOON(test, !timer_pending(&rig->pool->timer));
+	return rig;
+}
+
+/* Once, and before any task ends: the growth alone made the room. */
+static void expect_called_back(struct rig *rig)
+{
+	EXPECT_SOON(rig->test, atomic_read(&nr_room) == 1);
+	KUNIT_EXPECT_EQ(rig->test, room_result, 0);
+	KUNIT_EXPECT_EQ(rig->test, atomic_read(&rig->gate.passed), 0);
+}
+
+static void deeper_queue_calls_back(struct kunit *test)
+{
+	struct rig *rig = rig_crammed(test);
+
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 10), 0);
+	expect_called_back(rig);
+	/* Nobody was sent away since. */
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 12), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+static void higher_capacity_calls_back(struct kunit *test)
+{
+	struct rig *rig = rig_crammed(test);
+
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 10), 0);
+	expect_called_back(rig);
+}
+
+static int do_deepen(struct call *call)
+{
+	return set_attr(call->pool, "queue_depth", 10);
+}
+
+/* Whoever changes it is held up before what follows from it. */
+static void growth_that_is_held_up_calls_back(struct kunit *test)
+{
+	struct rig *rig = rig_crammed(test);
+	struct call *change;
+
+	hold(rig, ANTS_PAUSE_TUNE);
+	change = call_start(rig, do_deepen, 0, NULL);
+	held(rig, ANTS_PAUSE_TUNE);
+	expect_called_back(rig);
+	let_go(rig, ANTS_PAUSE_TUNE);
+	KUNIT_EXPECT_EQ(test, call_result(change), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
+/* Clients may not change what other clients rely on; its administrator may. */
+static void system_pool_is_its_administrators(struct kunit *test)
+{
+	struct ants_pool *pool = ants_system_pool;
+
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 255), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 1), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->place)->nice, 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(pool->place)->any);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 255), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 255);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->place)->nice, 1);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 256), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 0), 0);
+}
+
 static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),
+	KUNIT_CASE(deeper_queue_calls_back),
+	KUNIT_CASE(higher_capacity_calls_back),
+	KUNIT_CASE(growth_that_is_held_up_calls_back),
+	KUNIT_CASE(system_pool_is_its_administrators),
 	{}
 };
 

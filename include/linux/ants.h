@@ -146,8 +146,9 @@ enum ants_flags {
  *	INT_MAX milliseconds. %ANTS_NO_PURGE is for ever
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
- * @cpumask: CPUs on which the threads run; NULL = all, or those of @node with
- *	%ANTS_ON_NODE, if it has any. Copied.
+ * @cpumask: CPUs on which the threads run, isolated ones or not; NULL = all, or
+ *	those of @node with %ANTS_ON_NODE, if it has any, but for isolated ones.
+ *	Copied.
  * @worker_init: called in each thread before its first task; what it returns is
  *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
  *	the thread goes, and another one is made later. NULL = none
@@ -225,8 +226,8 @@ struct ants_stats {
 
 /*
  * A pool of the module itself, made when ants is loaded, for tasks that need
- * no pool of their own. Its users may neither release nor destroy it, nor flush
- * or drain it.
+ * no pool of their own. Its users may neither change, release nor destroy it, nor
+ * flush or drain it; its administrator may change it.
  */
 extern struct ants_pool *ants_system_pool;
 

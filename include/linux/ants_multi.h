@@ -20,7 +20,8 @@
  *	idle threads do not count
  * @ANTS_LOCAL: that of the caller's CPU. CPUs are spread over the shards in
  *	contiguous ranges, or by node if there are as many nodes as shards, and
- *	the threads of a shard run on its CPUs alone
+ *	the threads of a shard run on its CPUs alone; without
+ *	&ants_attrs.cpumask isolated CPUs have no threads
  */
 enum ants_strategy {
 	ANTS_ROUND_ROBIN,

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# boot: isolcpus=1,3-5
+# smp: 6
+# numa: 2
+# timeout: 400
+#
+# Isolated CPUs: no thread runs there, unless somebody asked for them.
+
+. /ants/lib.sh
+
+CTL=/sys/kernel/debug/ants_ctl
+POOLS=/sys/kernel/ants
+ON_NODE=32
+
+ctl()
+{
+	echo "$*" >$CTL/control
+}
+
+cpu()
+{
+	echo "$2" >"/sys/devices/system/cpu/cpu$1/online"
+}
+
+# tasks_run_on POOL REGEX
+tasks_run_on()
+{
+	ctl cpus "$1" 40 || return
+	cat $CTL/cpus
+	grep -qE "^($2)\$" $CTL/cpus
+}
+
+# threads_have POOL LIST: the affinity of each of its threads
+threads_have()
+{
+	_seen=
+	for _task in /proc/[0-9]*; do
+		read -r _comm 2>/dev/null <"$_task/comm" || continue
+		[ "$_comm" = "ants/$1" ] || continue
+		_seen=y
+		grep '^Cpus_allowed_list:' "$_task/status"
+		grep -q "^Cpus_allowed_list:	$2\$" "$_task/status" || return
+	done
+	[ "$_seen" ]
+}
+
+# mask_is DIRECTORY LIST
+mask_is()
+{
+	cat "$POOLS/$1/cpumask"
+	[ "$(cat "$POOLS/$1/cpumask")" = "$2" ]
+}
+
+plan 22
+check "two nodes" [ "$(cat /sys/devices/system/node/node0/cpulist) $(cat /sys/devices/system/node/node1/cpulist)" = "0-2 3-5" ]
+check "isolated CPUs" [ "$(cat /sys/devices/system/cpu/isolated)" = 1,3-5 ]
+check "ants loads" insmod /ants/ants.ko
+check "ants_ctl loads" insmod /ants/ants_ctl.ko
+
+ctl create near 4 2 $ON_NODE 0
+check "a pool on node 0 leaves them out" mask_is near 0,2
+check "and so do its threads" wait_for "threads_have near 0,2" 5
+check "after its nice value was set, too" eval "echo 1 >$POOLS/near/nice && mask_is near 0,2"
+ctl create far 4 2 $ON_NODE 1
+check "where all are isolated the node has its CPUs" mask_is far 3-5
+check "its threads, too" wait_for "threads_have far 3-5" 5
+
+insmod /ants/ants_client.ko act=multi_local
+check "a shard has the CPU that is not isolated" mask_is client/shard0 0
+check "the other one has its own" mask_is client/shard1 2
+rmmod ants_client
+
+ctl create bound 4 2
+echo 1-3 >$POOLS/bound/cpumask
+check "a mask that is given is kept" mask_is bound 1-3
+check "by the threads, too" wait_for "threads_have bound 1-3" 5
+check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpumask && wait_for 'threads_have bound 0-5' 5"
+
+echo 2 >$POOLS/bound/cpumask
+check "bound to CPU 2" wait_for "threads_have bound 2" 5
+check "CPU 2 goes" cpu 2 0
+check "threads that are stranded keep off isolated CPUs" wait_for "threads_have bound 0,2" 5
+check "new ones, too" tasks_run_on bound 0
+check "the log says so" log_has 'pool bound: no CPU of cpumask 2 is online'
+check "CPU 2 comes" cpu 2 1
+check "they go back" wait_for "threads_have bound 2" 5
+check "ants_ctl and ants unload" eval "rmmod ants_ctl && rmmod ants"
