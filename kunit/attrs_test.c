@@ -49,8 +49,6 @@ static const struct attrs_case wrong[] = {
 	{ "first node too many", { .node = MAX_NUMNODES, .flags = ANTS_ON_NODE } },
 	{ "highest node", { .node = INT_MAX, .flags = ANTS_ON_NODE } },
 	{ "no possible CPU", { .cpumask = &no_cpus } },
-	{ "expiry above INT_MAX", { .expiry_ms = TOO_MUCH } },
-	{ "highest expiry", { .expiry_ms = UINT_MAX } },
 	{ "reclaim needs a thread that fails",
 	  { .flags = ANTS_MEM_RECLAIM, .worker_init = no_data } },
 	{ "expiry above INT_MAX", { .expiry = TOO_MUCH } },

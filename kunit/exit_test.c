@@ -160,7 +160,7 @@ static void expect_no_more_contexts_than_places(struct kunit *test,
 						unsigned int flags)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){
-					.capacity = 4, .expiry_ms = 1,
+					.capacity = 4, .expiry = 1,
 					.flags = flags });
 	int i;
 

@@ -317,8 +317,8 @@ static void priorities_by_it(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, take_turn, &normal), 0);
-	KUNIT_EXPECT_EQ(test, ants_submit_prio(pool, ANTS_PRIO_HIGH, take_turn,
-					       &high, 0), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit_prio(pool, take_turn, &high,
+					       ANTS_PRIO_HIGH, 0), 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
 	KUNIT_EXPECT_EQ(test, high.place, 1);

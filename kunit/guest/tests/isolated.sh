@@ -48,8 +48,8 @@ threads_have()
 # mask_is DIRECTORY LIST
 mask_is()
 {
-	cat "$POOLS/$1/cpumask"
-	[ "$(cat "$POOLS/$1/cpumask")" = "$2" ]
+	cat "$POOLS/$1/cpulist"
+	[ "$(cat "$POOLS/$1/cpulist")" = "$2" ]
 }
 
 plan 22
@@ -72,17 +72,17 @@ check "the other one has its own" mask_is client/shard1 2
 rmmod ants_client
 
 ctl create bound 4 2
-echo 1-3 >$POOLS/bound/cpumask
+echo 1-3 >$POOLS/bound/cpulist
 check "a mask that is given is kept" mask_is bound 1-3
 check "by the threads, too" wait_for "threads_have bound 1-3" 5
-check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpumask && wait_for 'threads_have bound 0-5' 5"
+check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpulist && wait_for 'threads_have bound 0-5' 5"
 
-echo 2 >$POOLS/bound/cpumask
+echo 2 >$POOLS/bound/cpulist
 check "bound to CPU 2" wait_for "threads_have bound 2" 5
 check "CPU 2 goes" cpu 2 0
 check "threads that are stranded keep off isolated CPUs" wait_for "threads_have bound 0,2" 5
 check "new ones, too" tasks_run_on bound 0
-check "the log says so" log_has 'pool bound: no CPU of cpumask 2 is online'
+check "the log says so" log_has 'pool bound: no CPU of cpulist 2 is online'
 check "CPU 2 comes" cpu 2 1
 check "they go back" wait_for "threads_have bound 2" 5
 check "ants_ctl and ants unload" eval "rmmod ants_ctl && rmmod ants"
