@@ -60,7 +60,14 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
-/* Private to DEFINE_ANTS_DELAYED_WORK(). */
+/**
+ * ants_delayed_timer_fn() - what the timer of a delayed work item calls
+ * @timer: the timer
+ *
+ * Exported for DEFINE_ANTS_DELAYED_WORK(), and for nothing else.
+ *
+ * Context: Softirq.
+ */
 void ants_delayed_timer_fn(struct timer_list *timer)
 {
 	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,

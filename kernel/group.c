@@ -63,7 +63,8 @@ EXPORT_SYMBOL_GPL(ants_group_init);
  * Return: as ants_queue_work(), of which -EAGAIN only if the pool is
  * non-blocking. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: it was
  * accepted in the group before, and was neither returned by ants_group_next() nor
- * left behind by ants_group_reset(), too. -ESHUTDOWN: the group is sealed, too. -ECANCELED: the group is cancelled, too.
+ * left behind by ants_group_reset(), too. -ESHUTDOWN: the group is sealed, too.
+ * -ECANCELED: the group is cancelled, too. -EINVAL: it is %ANTS_WORK_DETACHED, too.
  */
 int ants_group_submit(struct ants_group *group, struct ants_work *work)
 {
@@ -264,8 +265,9 @@ static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 	unsigned int nr;
 
 	lockdep_assert_held(&group->pool->lock);
-	for (nr = 0; nr < ANTS_ROUND && !ants_kick_full(kick) &&
-		     walk_goes_on(group); nr++) {
+	for (nr = 0; nr < ANTS_ROUND && walk_goes_on(group); nr++) {
+		if (ants_kick_full(kick))
+			break;
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;

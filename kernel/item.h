@@ -10,9 +10,36 @@
 #ifndef _ANTS_ITEM_H
 #define _ANTS_ITEM_H
 
+/**
+ * enum ants_work_state - where a work item is; changed by ants_work_move() only
+ * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
+ * @ANTS_WORK_DELAYED: its timer is armed, or about to look
+ * @ANTS_WORK_DROPPED: cancelled while its timer was about to look
+ * @ANTS_WORK_LATE: its time has come, and there is no place
+ * @ANTS_WORK_WAITING: its submitter waits for a place
+ * @ANTS_WORK_PENDING: accepted, not started
+ * @ANTS_WORK_RUNNING: runs
+ * @ANTS_WORK_AGAIN: runs, and is queued again
+ * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
+ * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
+ *	cancelled
+ */
+enum ants_work_state {
+	ANTS_WORK_IDLE,
+	ANTS_WORK_DELAYED,
+	ANTS_WORK_DROPPED,
+	ANTS_WORK_LATE,
+	ANTS_WORK_WAITING,
+	ANTS_WORK_PENDING,
+	ANTS_WORK_RUNNING,
+	ANTS_WORK_AGAIN,
+	ANTS_WORK_REARMED,
+	ANTS_WORK_SKIPPED,
+};
+
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
-#define ANTS_WORK_TOLD		(1U << 16)	/* runs, and was told to give up */
-#define ANTS_WORK_CLOSED	(1U << 17)	/* not to be queued again until it ends */
+#define ANTS_WORK_TOLD		BIT(16)	/* runs, and was told to give up */
+#define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 
 /* Most work items that a thread runs inside one another. */
 #define ANTS_JOIN_DEPTH		8

@@ -87,33 +87,6 @@ struct ants_frame;
 #define ANTS_TAG_DETACHED	8U
 
 /**
- * enum ants_work_state - where a work item is; changed by ants_work_move() only
- * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
- * @ANTS_WORK_DELAYED: its timer is armed, or about to look
- * @ANTS_WORK_DROPPED: cancelled while its timer was about to look
- * @ANTS_WORK_LATE: its time has come, and there is no place
- * @ANTS_WORK_WAITING: its submitter waits for a place
- * @ANTS_WORK_PENDING: accepted, not started
- * @ANTS_WORK_RUNNING: runs
- * @ANTS_WORK_AGAIN: runs, and is queued again
- * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
- * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
- *	cancelled
- */
-enum ants_work_state {
-	ANTS_WORK_IDLE,
-	ANTS_WORK_DELAYED,
-	ANTS_WORK_DROPPED,
-	ANTS_WORK_LATE,
-	ANTS_WORK_WAITING,
-	ANTS_WORK_PENDING,
-	ANTS_WORK_RUNNING,
-	ANTS_WORK_AGAIN,
-	ANTS_WORK_REARMED,
-	ANTS_WORK_SKIPPED,
-};
-
-/**
  * enum ants_worker_state - where a worker is; changed under pool->lock only
  * @ANTS_NEW: its place is taken, its thread has not arrived yet
  * @ANTS_IDLE: parked, in pool->idle

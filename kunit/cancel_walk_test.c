@@ -21,7 +21,7 @@ static void end_walk(struct rig *rig, struct call *call, int cancelled)
 {
 	let_go(rig, ANTS_PAUSE_CANCEL);
 	KUNIT_EXPECT_EQ(rig->test, call_result(call), cancelled);
-	KUNIT_EXPECT_FALSE(rig->test, READ_ONCE(rig->pool->cancelling));
+	KUNIT_EXPECT_FALSE(rig->test, READ_ONCE(rig->pool->cancel_scan));
 }
 
 static void one_hold_is_one_round(struct kunit *test)

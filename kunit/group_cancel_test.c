@@ -163,15 +163,17 @@ static void cancel_spares_what_was_taken(struct kunit *test)
 static void first_error_cancels(struct kunit *test)
 {
 	struct team *team = team_of_many(test, ANTS_GROUP_CANCEL_ON_ERROR);
+	struct ants_work *work;
 	int i;
 
 	team->members[0].result = -EIO;
 	gate_open(&team->rig->gate);
 	expect_next(team, 0);
 	/* The worker and the upkeep end the others side by side. */
-	for (i = 1; i <= MANY; i++)
-		KUNIT_EXPECT_FALSE(test, IS_ERR_OR_NULL(ants_group_next(
-						&team->group, PROMPT)));
+	for (i = 1; i <= MANY; i++) {
+		work = ants_group_next(&team->group, PROMPT);
+		KUNIT_EXPECT_FALSE(test, IS_ERR_OR_NULL(work));
+	}
 	KUNIT_EXPECT_EQ(test, submit(team, MANY + 1), -ECANCELED);
 	expect_wait(team, -EIO);
 	expect_member(team, 0, 1, -EIO);

@@ -46,14 +46,17 @@ static struct crew *crew_make(struct rig *rig, unsigned int flags)
 	return crew;
 }
 
+static int crew_submit_one(struct crew *crew, int i)
+{
+	return ants_group_submit(&crew->group, &crew->members[i].work);
+}
+
 static void crew_submit(struct rig *rig, struct crew *crew)
 {
 	int i;
 
 	for (i = 0; i < MANY; i++)
-		KUNIT_ASSERT_EQ(rig->test,
-				ants_group_submit(&crew->group,
-						  &crew->members[i].work), 0);
+		KUNIT_ASSERT_EQ(rig->test, crew_submit_one(crew, i), 0);
 }
 
 static struct rig *rig_of_one(struct kunit *test)
@@ -116,8 +119,7 @@ static void waiter_frees_after_the_last_round(struct kunit *test)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
 	for (i = 0; i < ANTS_ROUND; i++)
-		KUNIT_EXPECT_EQ(test, ants_group_submit(&crew->group,
-						&crew->members[i].work), 0);
+		KUNIT_EXPECT_EQ(test, crew_submit_one(crew, i), 0);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
@@ -238,8 +240,7 @@ static void error_does_not_wait_for_the_upkeep(struct kunit *test)
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	hold(rig, ANTS_PAUSE_MAKE);
 	for (i = 1; i < MANY; i++)
-		KUNIT_EXPECT_EQ(test, ants_group_submit(&crew->group,
-						&crew->members[i].work), 0);
+		KUNIT_EXPECT_EQ(test, crew_submit_one(crew, i), 0);
 	held(rig, ANTS_PAUSE_MAKE);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));

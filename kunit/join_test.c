@@ -217,7 +217,7 @@ static int pair_fn(struct ants_work *work)
 	return 0;
 }
 
-static void items_that_wait_for_each_other(struct kunit *test)
+static void items_that_wait_in_a_circle(struct kunit *test)
 {
 	struct pair *pair = kunit_kcalloc(test, 2, sizeof(*pair), GFP_KERNEL);
 	struct rig *rig = join_rig(test, 2, 0);
@@ -375,7 +375,7 @@ static struct kunit_case join_cases[] = {
 	KUNIT_CASE(child_that_is_delayed),
 	KUNIT_CASE(child_that_runs_elsewhere),
 	KUNIT_CASE(parent_may_time_out),
-	KUNIT_CASE(items_that_wait_for_each_other),
+	KUNIT_CASE(items_that_wait_in_a_circle),
 	KUNIT_CASE(joins_inside_joins_are_bounded),
 	KUNIT_CASE_PARAM(trees_of_items, capacity_gen_params),
 	{}

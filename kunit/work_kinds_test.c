@@ -44,18 +44,18 @@ static struct own *own_make(struct kunit *test, atomic_t *freed)
 static void detached_item_frees_itself(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 32);
-	int i;
+	struct own *own;
+	int i, err;
 
-	for (i = 0; i < 1000; i++) {
-		struct own *own = own_make(test, &rig->count);
-
-		KUNIT_ASSERT_EQ(test, ants_queue_work_timeout(rig->pool,
-							      &own->dwork.work,
-							      FOREVER), 0);
+	for (i = 0; i < 1020; i++) {
+		own = own_make(test, &rig->count);
+		err = i < 1000 ? ants_queue_work_timeout(rig->pool,
+							 &own->dwork.work,
+							 FOREVER) :
+				 ants_queue_delayed_work(rig->pool, &own->dwork,
+							 i % 3);
+		KUNIT_ASSERT_EQ(test, err, 0);
 	}
-	for (i = 0; i < 20; i++)
-		KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
-				&own_make(test, &rig->count)->dwork, i % 3), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1020);
 	expect_counted(test, rig->pool, 1020, 0);
 }
