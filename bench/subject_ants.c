@@ -123,7 +123,7 @@ static void stand_at_gate(void *data)
 	wait_for_completion(&gate);
 }
 
-static int wait_for_number(unsigned int (*number)(struct ants_pool *pool),
+static int wait_for_number(unsigned int (*number)(const struct ants_pool *pool),
 			   struct ants_pool *pool, unsigned int wanted)
 {
 	unsigned int tries = 3000;

@@ -120,6 +120,7 @@ static inline void ants_lock_any(struct ants_pool *pool,
 {
 	kick->todo = 0;
 	kick->nr_wake = 0;
+	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, kick->flags);
 }
 

@@ -204,7 +204,7 @@ static struct attribute *multi_attrs[] = {
  * The CPUs of local shards are decided when the multi is made, and what the owner
  * relies on is not the administrator's.
  */
-static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
+static umode_t multi_mode(struct kobject *kobj, struct attribute *attr, int nr)
 {
 	const struct ants_multi *multi = to_multi(kobj);
 
@@ -217,8 +217,8 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 }
 
 static const struct attribute_group multi_group = {
-	.is_visible = mode_of,
 	.attrs = multi_attrs,
+	.is_visible = multi_mode,
 };
 
 static const struct attribute_group *multi_groups[] = {

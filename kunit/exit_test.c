@@ -141,16 +141,26 @@ static void floor_is_made_up_after_an_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most_contexts, 2);
 }
 
+static atomic_t exits;
+
+/* Longer than it takes to make a thread. */
 static void short_exit(struct ants_pool *pool)
 {
-	usleep_range(200, 2000);
+	atomic_inc(&exits);
+	msleep(50);
 }
 
+/* Grows while some are in worker_exit; but there may have been one only. */
 static void tune_around(struct rig *rig, int rounds)
 {
+	int i, before;
+
 	while (rounds--) {
-		KUNIT_EXPECT_EQ(rig->test, ants_tune(rig->pool, 1 + rounds % 4),
-				0);
+		before = atomic_read(&exits);
+		KUNIT_EXPECT_EQ(rig->test, ants_tune(rig->pool, 1), 0);
+		for (i = 0; i < 50 && atomic_read(&exits) == before; i++)
+			usleep_range(200, 1000);
+		KUNIT_EXPECT_EQ(rig->test, ants_tune(rig->pool, 4), 0);
 		usleep_range(200, 2000);
 	}
 }
@@ -168,7 +178,7 @@ static void expect_no_more_contexts_than_places(struct kunit *test,
 	exit_does = short_exit;
 	for (i = 0; i < 8; i++)
 		call_start(rig, do_submit_many, 0, NULL);
-	tune_around(rig, 400);
+	tune_around(rig, 60);
 	atomic_set(&rig->stop, 1);
 	expect_results(rig, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE),

@@ -76,8 +76,9 @@ static void closed_pool_takes_no_prepared_thread(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
 	struct call *tuner = hold_growth(test, pool, 3);
+	struct call *drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
 
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	expect_result(test, drainer, 0);
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 3U);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);

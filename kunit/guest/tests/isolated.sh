@@ -34,15 +34,16 @@ tasks_run_on()
 # threads_have POOL LIST: the affinity of each of its threads
 threads_have()
 {
-	_seen=
-	for _task in /proc/[0-9]*; do
-		read -r _comm 2>/dev/null <"$_task/comm" || continue
-		[ "$_comm" = "ants/$1" ] || continue
-		_seen=y
-		grep '^Cpus_allowed_list:' "$_task/status"
-		grep -q "^Cpus_allowed_list:	$2\$" "$_task/status" || return
-	done
-	[ "$_seen" ]
+	_files=$(grep -l "^Name:	ants/$1\$" /proc/[0-9]*/status)
+	[ "$_files" ] || return
+	# shellcheck disable=SC2086 # one word a file
+	! grep '^Cpus_allowed_list:' $_files | grep -v ":	$2\$"
+}
+
+# has_idle POOL NUMBER: idle threads are bound already
+has_idle()
+{
+	[ "$(cat "$POOLS/$1/stats/idle")" -eq "$2" ]
 }
 
 # mask_is DIRECTORY LIST
@@ -60,11 +61,13 @@ check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
 ctl create near 4 2 $ON_NODE 0
 check "a pool on node 0 leaves them out" mask_is near 0,2
-check "and so do its threads" wait_for "threads_have near 0,2" 5
+wait_for "has_idle near 2" 60
+check "and so do its threads" threads_have near 0,2
 check "after its nice value was set, too" eval "echo 1 >$POOLS/near/nice && mask_is near 0,2"
 ctl create far 4 2 $ON_NODE 1
 check "where all are isolated the node has its CPUs" mask_is far 3-5
-check "its threads, too" wait_for "threads_have far 3-5" 5
+wait_for "has_idle far 2" 60
+check "its threads, too" threads_have far 3-5
 
 insmod /ants/ants_client.ko act=multi_local
 check "a shard has the CPU that is not isolated" mask_is client/shard0 0
@@ -74,15 +77,15 @@ rmmod ants_client
 ctl create bound 4 2
 echo 1-3 >$POOLS/bound/cpulist
 check "a mask that is given is kept" mask_is bound 1-3
-check "by the threads, too" wait_for "threads_have bound 1-3" 5
-check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpulist && wait_for 'threads_have bound 0-5' 5"
+check "by the threads, too" wait_for "threads_have bound 1-3" 2
+check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpulist && wait_for 'threads_have bound 0-5' 2"
 
 echo 2 >$POOLS/bound/cpulist
-check "bound to CPU 2" wait_for "threads_have bound 2" 5
+check "bound to CPU 2" wait_for "threads_have bound 2" 2
 check "CPU 2 goes" cpu 2 0
-check "threads that are stranded keep off isolated CPUs" wait_for "threads_have bound 0,2" 5
-check "new ones, too" tasks_run_on bound 0
+check "stranded tasks keep off isolated CPUs" tasks_run_on bound 0
+check "so do idle threads" wait_for "threads_have bound 0,2" 1
 check "the log says so" log_has 'pool bound: no CPU of cpulist 2 is online'
 check "CPU 2 comes" cpu 2 1
-check "they go back" wait_for "threads_have bound 2" 5
+check "they go back" wait_for "threads_have bound 2" 2
 check "ants_ctl and ants unload" eval "rmmod ants_ctl && rmmod ants"

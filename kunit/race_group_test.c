@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Races of groups: a cancel against the end of the group, whose waiter frees it
+ * at once. Each is tried many times; what comes of it is counted, never timed.
+ *
+ * The thread that cancels has to know that the group is there. So each group has
+ * a first member that does not end before the group is cancelled.
+ */
+#include <linux/module.h>
+
+#include "work.h"
+
+/* A hundred thousand rounds in parts, so that the guest is not silent for long. */
+#define NR_ROUNDS	4000
+#define NR_RUNNING	800
+/* Groups that are handed over at once: there is little to wait for then. */
+#define BATCH		40
+/* More than the walk ends in one round. */
+#define NR_MEMBERS	(ANTS_ROUND + 1)
+
+static const int parts[] = {
+	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25
+};
+
+static void part_desc(const int *part, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "part %d of 25", *part);
+}
+
+KUNIT_ARRAY_PARAM(part, parts, part_desc);
+
+/* A group that is freed with its members. */
+struct squad {
+	struct ants_group group;
+	struct ants_delayed_work keeper;
+	int nr;
+	struct ants_work works[];
+};
+
+/*
+ * The waiter hands over groups to the thread that cancels, in batches: @nr is how
+ * many up to now, @nr_ended how many of them have ended and are freed.
+ */
+struct duel {
+	struct ants_pool *pool;
+	struct squad *squads[BATCH];
+	int nr;
+	int nr_ended;
+	int ran;
+	int cancelled;
+	int waited;
+	int wrong;
+};
+
+static int nop_fn(struct ants_work *work)
+{
+	return 0;
+}
+
+/* Arms its timer again, until the group is cancelled. */
+static int keeper_fn(struct ants_work *work)
+{
+	struct squad *squad = container_of(work, struct squad, keeper.work);
+	int err = ants_queue_delayed_work(squad->group.pool, &squad->keeper,
+					  NEVER);
+
+	return err == -ECANCELED ? 0 : err;
+}
+
+static struct squad *squad_make(struct ants_pool *pool, int nr)
+{
+	struct squad *squad = kmalloc(struct_size(squad, works, nr),
+				      GFP_KERNEL);
+	int i;
+
+	if (!squad)
+		return NULL;
+	ants_group_init(&squad->group, pool, 0);
+	INIT_ANTS_DELAYED_WORK(&squad->keeper, keeper_fn);
+	squad->nr = nr;
+	for (i = 0; i < nr; i++)
+		INIT_ANTS_WORK(&squad->works[i], nop_fn);
+	return squad;
+}
+
+static int squad_submit(struct squad *squad)
+{
+	int i, err = 0;
+
+	for (i = 0; i < squad->nr && !err; i++)
+		err = ants_group_submit(&squad->group, &squad->works[i]);
+	return err;
+}
+
+/*
+ * Gives the waiter some time to come to the group that is next, so that both are
+ * at it, but does not depend on that.
+ */
+static void approach(struct duel *d, int i)
+{
+	int patience = 500;
+
+	while (READ_ONCE(d->nr_ended) < i && patience--)
+		ndelay(200);
+	ndelay(i % 32 * 500);
+}
+
+/* Cancels one group after the other. */
+static int do_cancel_many(struct call *call)
+{
+	struct duel *d = call->data;
+	int i = 0;
+
+	while (!atomic_read(&call->rig->stop)) {
+		cond_resched();
+		/* Pairs with the release in fight_batch(). */
+		if (i == smp_load_acquire(&d->nr))
+			continue;
+		approach(d, i);
+		ants_group_cancel(&d->squads[i++ % BATCH]->group);
+	}
+	return 0;
+}
+
+/* Waits without sleep: a waiter that is awake frees the group at once. */
+static int poll(struct squad *squad)
+{
+	unsigned long end = jiffies + TEST_DEADLINE;
+	int err;
+
+	do {
+		err = ants_group_wait_timeout(&squad->group, 0, NULL);
+	} while (err == -ETIMEDOUT && time_before(jiffies, end));
+	return err;
+}
+
+/* Takes the members one by one until the group has ended. */
+static int drain(struct squad *squad)
+{
+	struct ants_work *work;
+
+	ants_group_seal(&squad->group);
+	while (!IS_ERR_OR_NULL(work = ants_group_next(&squad->group,
+						      TEST_DEADLINE)))
+		;
+	return PTR_ERR_OR_ZERO(work);
+}
+
+/* Each has run, or was cancelled. Then they go. */
+static void squad_end(struct duel *d, struct squad *squad)
+{
+	int i, result;
+
+	for (i = 0; i < squad->nr; i++) {
+		result = ants_work_result(&squad->works[i]);
+		d->ran += !result;
+		d->cancelled += result == -ECANCELED;
+		d->wrong += result && result != -ECANCELED;
+	}
+	kfree(squad);
+}
+
+/* The members of a group are all pending, and nothing runs. */
+static struct squad *make_pending(struct ants_pool *pool, int i)
+{
+	struct squad *squad = squad_make(pool, i % 8 ? 1 : NR_MEMBERS);
+
+	if (squad && squad_submit(squad))
+		return NULL;
+	return squad;
+}
+
+/* The members of a group run, but for the keeper, whose timer is armed. */
+static struct squad *make_running(struct ants_pool *pool, int i)
+{
+	struct squad *squad = squad_make(pool, NR_MEMBERS);
+
+	if (squad && (ants_group_submit(&squad->group, &squad->keeper.work) ||
+		      squad_submit(squad)))
+		return NULL;
+	return squad;
+}
+
+/*
+ * Waits for a group in one way or the other. Its last member ends before that, or
+ * while the other thread walks through the group, or by it. After an error the
+ * group goes on, so that it must stay.
+ */
+static int squad_wait(struct duel *d, struct squad *squad, int i)
+{
+	if (squad->nr > 1)
+		ants_work_cancel(&squad->works[squad->nr - 1]);
+	d->waited += !!READ_ONCE(squad->group.nr_left);
+	if (i % 3 == 0)
+		return drain(squad);
+	if (i % 3 == 1)
+		return poll(squad);
+	return ants_group_wait_timeout(&squad->group, TEST_DEADLINE, NULL);
+}
+
+static int end_batch(struct duel *d)
+{
+	int i, err = 0;
+
+	for (i = 0; i < BATCH; i++) {
+		err = squad_wait(d, d->squads[i], i);
+		if (err)
+			break;
+		squad_end(d, d->squads[i]);
+		WRITE_ONCE(d->nr_ended, d->nr_ended + 1);
+	}
+	return err;
+}
+
+static struct duel *duel_make(struct kunit *test, struct rig **rig)
+{
+	struct ants_attrs attrs = {
+		.capacity = 1,
+		.queue_depth = BATCH * NR_MEMBERS,
+	};
+	struct duel *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, d);
+	*rig = rig_make(test, "duel", attrs);
+	d->pool = (*rig)->pool;
+	return d;
+}
+
+static int fight_batch(struct duel *d,
+		       struct squad *(*make)(struct ants_pool *pool, int i))
+{
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		d->squads[i] = make(d->pool, i);
+		if (!d->squads[i])
+			return -ENOMEM;
+	}
+	/* Pairs with the acquire in do_cancel_many(). */
+	smp_store_release(&d->nr, d->nr + BATCH);
+	return end_batch(d);
+}
+
+static void fight(struct rig *rig, struct duel *d, int nr,
+		  struct squad *(*make)(struct ants_pool *pool, int i))
+{
+	struct kunit *test = rig->test;
+	struct call *cancel;
+	int err = 0;
+
+	cancel = call_start(rig, do_cancel_many, 0, d);
+	while (d->nr < nr && !err)
+		err = fight_batch(d, make);
+	atomic_set(&rig->stop, 1);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, d->wrong, 0);
+	kunit_info(test, "%d groups, %d members ran, %d cancelled, %d waited for\n",
+		   d->nr, d->ran, d->cancelled, d->waited);
+}
+
+static void cancel_against_the_waiter_that_frees(struct kunit *test)
+{
+	struct rig *rig;
+	struct duel *d = duel_make(test, &rig);
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	fight(rig, d, NR_ROUNDS, make_pending);
+	KUNIT_EXPECT_EQ(test, d->ran, 0);
+	KUNIT_EXPECT_EQ(test, d->cancelled,
+			NR_ROUNDS / 8 * (NR_MEMBERS + 7));
+	gate_open(&rig->gate);
+	expect_counted(test, rig->pool, d->cancelled + 1, d->cancelled);
+}
+
+static void cancel_against_members_that_run(struct kunit *test)
+{
+	struct rig *rig;
+	struct duel *d = duel_make(test, &rig);
+
+	fight(rig, d, NR_RUNNING, make_running);
+	KUNIT_EXPECT_EQ(test, d->ran + d->cancelled, NR_RUNNING * NR_MEMBERS);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+}
+
+static struct kunit_case race_group_cases[] = {
+	KUNIT_CASE_PARAM(cancel_against_the_waiter_that_frees, part_gen_params),
+	KUNIT_CASE(cancel_against_members_that_run),
+	{}
+};
+
+static struct kunit_suite race_group_suite = {
+	.name = "ants_race_group",
+	.test_cases = race_group_cases,
+};
+
+kunit_test_suite(race_group_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of races of groups");
+MODULE_LICENSE("GPL");
