@@ -262,12 +262,10 @@ static bool walk_goes_on(const struct ants_group *group)
 static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 {
 	struct ants_work *work;
-	unsigned int nr;
+	unsigned int nr = ANTS_ROUND;
 
 	lockdep_assert_held(&group->pool->lock);
-	for (nr = 0; nr < ANTS_ROUND && walk_goes_on(group); nr++) {
-		if (ants_kick_full(kick))
-			break;
+	while (nr-- && !ants_kick_full(kick) && walk_goes_on(group)) {
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;

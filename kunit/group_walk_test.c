@@ -46,17 +46,14 @@ static struct crew *crew_make(struct rig *rig, unsigned int flags)
 	return crew;
 }
 
-static int crew_submit_one(struct crew *crew, int i)
+static void crew_submit(struct rig *rig, struct crew *crew, int first, int end)
 {
-	return ants_group_submit(&crew->group, &crew->members[i].work);
-}
+	int i, err;
 
-static void crew_submit(struct rig *rig, struct crew *crew)
-{
-	int i;
-
-	for (i = 0; i < MANY; i++)
-		KUNIT_ASSERT_EQ(rig->test, crew_submit_one(crew, i), 0);
+	for (i = first; i < end; i++) {
+		err = ants_group_submit(&crew->group, &crew->members[i].work);
+		KUNIT_ASSERT_EQ(rig->test, err, 0);
+	}
 }
 
 static struct rig *rig_of_one(struct kunit *test)
@@ -94,7 +91,7 @@ static void waiter_frees_what_is_being_cancelled(struct kunit *test)
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
-	crew_submit(rig, crew);
+	crew_submit(rig, crew, 0, MANY);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	cancel = start_cancel(rig, &crew->group);
@@ -114,12 +111,10 @@ static void waiter_frees_after_the_last_round(struct kunit *test)
 	struct rig *rig = rig_of_one(test);
 	struct call *cancel, *wait;
 	struct crew *crew;
-	int i;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
-	for (i = 0; i < ANTS_ROUND; i++)
-		KUNIT_EXPECT_EQ(test, crew_submit_one(crew, i), 0);
+	crew_submit(rig, crew, 0, ANTS_ROUND);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
@@ -231,16 +226,13 @@ static void error_does_not_wait_for_the_upkeep(struct kunit *test)
 	struct rig *rig = rig_make(test, "walk", attrs);
 	struct crew *crew = crew_make(rig, ANTS_GROUP_CANCEL_ON_ERROR);
 	struct call *wait;
-	int i;
 
 	crew->members[0].gate = &rig->gate;
 	crew->members[0].result = -EIO;
-	KUNIT_EXPECT_EQ(test, ants_group_submit(&crew->group,
-						&crew->members[0].work), 0);
+	crew_submit(rig, crew, 0, 1);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	hold(rig, ANTS_PAUSE_MAKE);
-	for (i = 1; i < MANY; i++)
-		KUNIT_EXPECT_EQ(test, crew_submit_one(crew, i), 0);
+	crew_submit(rig, crew, 1, MANY);
 	held(rig, ANTS_PAUSE_MAKE);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
