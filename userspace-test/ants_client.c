@@ -230,6 +230,35 @@ static int start_chain(void)
 	return other ? ants_submit(other, hop, ants_system_pool) : -ENOENT;
 }
 
+/* It comes again and again, each time behind a task that is not the client's. */
+static int come_again(struct ants_work *work)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+	int err;
+
+	ants_ctl_pass();
+	atomic_inc(&ants_ctl_progress);
+	if (atomic_dec_return(&hops_left) <= 0)
+		return 0;
+	err = ants_try_submit(other, ants_ctl_task, NULL);
+	if (err && err != -ENOMEM)
+		pr_err("the other task was refused: %d\n", err);
+	err = ants_queue_work(other, work);
+	if (err)
+		pr_err("the item was refused: %d\n", err);
+	return err;
+}
+
+static DEFINE_ANTS_WORK(coming, come_again);
+
+static int start_coming(void)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+
+	atomic_set(&hops_left, tasks);
+	return other ? ants_queue_work(other, &coming) : -ENOENT;
+}
+
 static const struct behaviour behaviours[] = {
 	{ "idle", make_pool, destroy_pool },
 	{ "busy", make_busy_pool, destroy_pool },
@@ -245,6 +274,7 @@ static const struct behaviour behaviours[] = {
 	{ "destroy", block_submitter, destroy_then_stop },
 	{ "stop_forget", block_submitter, stop_then_forget },
 	{ "chain", start_chain, do_nothing },
+	{ "come_again", start_coming, do_nothing },
 	{ "multi", make_busy_multi, destroy_multi },
 	{ "multi_local", make_local_multi, destroy_multi },
 	{ "multi_forget", make_multi, do_nothing },

@@ -93,6 +93,11 @@ int ants_ctl_call(void *unused)
 }
 EXPORT_SYMBOL_GPL(ants_ctl_call);
 
+void ants_ctl_task(void *unused)
+{
+}
+EXPORT_SYMBOL_GPL(ants_ctl_task);
+
 static void gate_open(void)
 {
 	WRITE_ONCE(gate_closed, false);

@@ -15,6 +15,9 @@ void ants_ctl_pass(void);
 /* The same, for ants_call_release(): a function that is not the client's. */
 int ants_ctl_call(void *unused);
 
+/* A task that is not the client's, and does nothing. */
+void ants_ctl_task(void *unused);
+
 /* A pool that was made with the command "create". */
 struct ants_pool *ants_ctl_pool(const char *name);
 

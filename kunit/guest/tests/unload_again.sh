@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# boot: sysctl.kernel.panic_on_warn=1
+# timeout: 300
+#
+# A client whose work item queues itself again and again, behind tasks that are
+# not the client's, in a pool that is not the client's either. It is loaded and
+# unloaded in a loop: if ants misses the item once, its text is freed under it.
+# A guest of its own. ROUNDS loads, each with 1,000 runs.
+
+. /ants/lib.sh
+
+POOLS=/sys/kernel/ants
+CTL=/sys/kernel/debug/ants_ctl
+ROUNDS=${ROUNDS:-10}
+
+ctl()
+{
+	echo "$*" >$CTL/control
+}
+
+come_and_go()
+{
+	_i=0
+	while [ "$_i" -lt "$ROUNDS" ]; do
+		insmod /ants/ants_client.ko act=come_again tasks=1000 || return
+		rmmod ants_client || return
+		_i=$((_i + 1))
+	done
+}
+
+plan 7
+check "ants loads" insmod /ants/ants.ko
+check "ants_ctl loads" insmod /ants/ants_ctl.ko
+ctl create other 1
+echo 64 >$POOLS/other/queue_depth
+check "the client comes and goes" come_and_go
+check "each of its runs has ended" [ "$(cat $CTL/progress)" -eq $((ROUNDS * 1000)) ]
+check "none was refused" [ "$(dmesg | grep -c 'was refused')" -eq 0 ]
+check "ants_ctl unloads" rmmod ants_ctl
+check "ants unloads" rmmod ants
