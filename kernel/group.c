@@ -229,6 +229,11 @@ struct ants_work *ants_group_next(struct ants_group *group,
 		ants_unlock(pool, &kick);
 		return work;
 	}
+	err = check_waiter(group);
+	if (err) {
+		ants_unlock(pool, &kick);
+		return ERR_PTR(err);
+	}
 	err = group_wait(group, &waiter, timeout, &kick);
 	return err ? ERR_PTR(err) : waiter.work;
 }
