@@ -273,7 +273,8 @@ static void submit_meets_the_reaper(struct kunit *test)
 	for (i = 1; i <= 300; i++) {
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
 		EXPECT_SOON(test, atomic_read(&count) == i);
-		usleep_range(3000, 3000 + 50 * i);
+		/* In the end longer than the worker's expiry, in ticks. */
+		usleep_range(3000 + 45 * i, 3000 + 50 * i);
 	}
 	KUNIT_EXPECT_GT(test, stats_of(pool).spawned, 1);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);

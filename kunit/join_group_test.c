@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks that wait for a group of their own pool, and run what has not started. */
+#include <linux/module.h>
+
+#include "work.h"
+
+static struct rig *join_rig(struct kunit *test, unsigned int capacity,
+			    unsigned int queue_depth)
+{
+	struct ants_attrs attrs = {
+		.capacity = capacity, .queue_depth = queue_depth,
+	};
+
+	return rig_make(test, "join", attrs);
+}
+
+/* A task that waits at once, or one by one. */
+struct leader {
+	struct ants_work work;
+	struct ants_group group;
+	struct item *items;
+	int nr;
+	bool by_one;
+	int taken;
+	int error;
+};
+
+static int take_each(struct leader *l)
+{
+	struct ants_work *work;
+
+	ants_group_seal(&l->group);
+	for (;;) {
+		work = ants_group_next(&l->group, FOREVER);
+		if (IS_ERR_OR_NULL(work))
+			return PTR_ERR_OR_ZERO(work);
+		l->taken++;
+	}
+}
+
+static int leader_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+	int i, err = 0;
+
+	for (i = 0; i < l->nr && !err; i++)
+		err = ants_group_submit(&l->group, work_of(&l->items[i]));
+	if (err)
+		return err;
+	return l->by_one ? take_each(l) : ants_group_wait(&l->group, &l->error);
+}
+
+static void lead(struct kunit *test, int nr, bool by_one, int more)
+{
+	struct leader *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	struct item *items = items_alloc(test, nr);
+	struct rig *rig = join_rig(test, 1, nr);
+	int i, result = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	KUNIT_ASSERT_EQ(test, ants_group_init(&l->group, rig->pool, 0), 0);
+	for (i = 0; i < nr; i++) {
+		items[i].pool = rig->pool;
+		items[i].more = more;
+	}
+	INIT_ANTS_WORK(&l->work, leader_fn);
+	l->items = items;
+	l->nr = nr;
+	l->by_one = by_one;
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+						     &result), 0);
+	KUNIT_EXPECT_EQ(test, result, 0);
+	KUNIT_EXPECT_EQ(test, by_one ? l->taken : nr, nr);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, atomic_read(&items[i].ran), 1 + more);
+	expect_counted(test, rig->pool, 1 + nr * (1 + more), 0);
+}
+
+static void members_are_run_by_the_waiter(struct kunit *test)
+{
+	lead(test, 3, false, 0);
+}
+
+/* More than it looks through in one hold of the lock. */
+static void many_members_are_run_by_the_waiter(struct kunit *test)
+{
+	lead(test, 3 * ANTS_ROUND, false, 0);
+}
+
+static void members_that_run_again(struct kunit *test)
+{
+	lead(test, 3, false, 2);
+}
+
+static void members_are_taken_one_by_one(struct kunit *test)
+{
+	lead(test, 20, true, 1);
+}
+
+/* There is one thread, and another thread wants to hand a member over. */
+static int late_leader_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+
+	l->error = ants_group_wait(&l->group, NULL);
+	return l->error;
+}
+
+static int do_submit_member(struct call *call)
+{
+	struct leader *l = call->data;
+
+	return ants_group_submit(&l->group, work_of(&l->items[1]));
+}
+
+static void member_that_waits_for_a_place(struct kunit *test)
+{
+	struct leader *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = join_rig(test, 1, 1);
+	struct call *submitter;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	l->items = items;
+	KUNIT_ASSERT_EQ(test, ants_group_init(&l->group, rig->pool, 0), 0);
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	INIT_ANTS_WORK(&l->work, late_leader_fn);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
+	submitter = call_start(rig, do_submit_member, FOREVER, l);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+						     NULL), 0);
+	KUNIT_EXPECT_EQ(test, l->error, 0);
+	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	expect_ended(test, &items[1], 1, RESULT(1));
+}
+
+static struct kunit_case join_group_cases[] = {
+	KUNIT_CASE(members_are_run_by_the_waiter),
+	KUNIT_CASE(many_members_are_run_by_the_waiter),
+	KUNIT_CASE(members_that_run_again),
+	KUNIT_CASE(members_are_taken_one_by_one),
+	KUNIT_CASE(member_that_waits_for_a_place),
+	{}
+};
+
+static struct kunit_suite join_group_suite = {
+	.name = "ants_join_group",
+	.test_cases = join_group_cases,
+};
+
+kunit_test_suite(join_group_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of tasks that wait for a group of their pool");
+MODULE_LICENSE("GPL");
