@@ -227,7 +227,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 	ants_visit_begin(&visit, multi->shards[nr].pool);
 	if (unlikely(!fn))
 		return -EINVAL;
-	ants_multi_touch(multi);
+	if (timeout)
+		ants_multi_touch(multi);
 	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;

@@ -216,7 +216,8 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 	sleeps();
 	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
-	ants_wait_touch(pool);
+	if (timeout)
+		ants_wait_touch(pool);
 	err = submit(pool, fn, data, prio == ANTS_PRIO_HIGH, &kick);
 	if (err == -ESHUTDOWN)
 		return reject(pool, &kick, err);

@@ -3,7 +3,9 @@
  * Work items that are detached, static, or on a stack; putting off a run; and
  * waiting for one run of an item that goes on.
  */
+#include <linux/debug_locks.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 
 #include "work.h"
 
@@ -296,6 +298,39 @@ static void busy_and_pending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_work_busy(work_of(item)), 0);
 }
 
+/* A task takes it, and so must no caller that waits for a task hold it. */
+static DEFINE_MUTEX(taken_in_a_task);
+
+static void mutex_task(void *unused)
+{
+	mutex_lock(&taken_in_a_task);
+	mutex_unlock(&taken_in_a_task);
+}
+
+/* A call that does not wait is no dependency: lockdep would report it here. */
+static void calls_that_do_not_wait(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_of(test, 0);
+
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, mutex_task, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	item_start(rig, &items[0], &rig->gate);
+	mutex_lock(&taken_in_a_task);
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(rig->pool, mutex_task, NULL,
+						  0), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_submit_prio(rig->pool, mutex_task, NULL,
+					       ANTS_PRIO_HIGH, 0), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,
+						      work_of(&items[1]), 0),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(&items[0]), 0,
+						     NULL), -ETIMEDOUT);
+	mutex_unlock(&taken_in_a_task);
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+	gate_open(&rig->gate);
+}
+
 /* An event that comes while the item is giving up is not lost. */
 static void queued_again_after_a_cancel(struct kunit *test)
 {
@@ -372,6 +407,7 @@ static struct kunit_case work_kinds_cases[] = {
 	KUNIT_CASE(flush_of_what_is_not_queued),
 	KUNIT_CASE(flush_ends_with_a_cancel),
 	KUNIT_CASE(busy_and_pending),
+	KUNIT_CASE(calls_that_do_not_wait),
 	KUNIT_CASE(queued_again_after_a_cancel),
 	KUNIT_CASE(cancel_sync_says_that_it_took_a_run_off),
 	KUNIT_CASE(requeued_item_leaves_a_mark),

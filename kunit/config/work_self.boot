@@ -1,0 +1,2 @@
+# Lockdep is off after its report, which this suite provokes.
+loglevel=7
