@@ -276,6 +276,7 @@ int ants_multi_reboot(struct ants_multi *multi)
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
+	ants_visit_begin(&visit, multi->shards[0].pool);
 	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
