@@ -16,11 +16,13 @@ void ants_group_enter(struct ants_group *group, struct ants_work *work)
 	group->nr_left++;
 }
 
-/* It leaves the group. A walk may be about to come to it. */
+/* It leaves the group. A cancel, or a task that joins, may be about to come to it. */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {
 	if (group->cancel_at == &work->in_group)
 		group->cancel_at = work->in_group.next;
+	if (group->join_at == &work->in_group)
+		group->join_at = work->in_group.next;
 	list_del(&work->in_group);
 	work->group_stamp = 0;
 }

@@ -218,6 +218,8 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /* release.c */
+unsigned int ants_close_begin(struct ants_pool *pool);
+void ants_close_end(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 int ants_close_wait(struct ants_pool *pool, unsigned long timeout,

@@ -205,11 +205,11 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/* The last task of a flush epoch may be gone; its waiters need a sleeping lock. */
-static void wake_flush(struct ants_pool *pool, bool last,
+/* Wakes callers that wait, which needs a lock that may sleep: the upkeep does it. */
+static void wake_waitq(struct ants_pool *pool, bool wanted,
 		       struct ants_kick *kick)
 {
-	if (!last)
+	if (!wanted)
 		return;
 	pool->waitq_wanted = true;
 	ants_kick_upkeep(pool, kick);
@@ -225,7 +225,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 	else
 		ants_pending_del(pool, &work->slot);
 	pool->cancelled++;
-	wake_flush(pool, ants_task_uncount(pool,
+	wake_waitq(pool, ants_task_uncount(pool,
 					   work->slot.tag & ANTS_TAG_EPOCH),
 		   kick);
 }
@@ -235,9 +235,12 @@ void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 {
 	ants_grant(pool, kick);
 	ants_wake_next(pool, kick);
-	if (pool->congested && ants_has_room(pool))
+	if ((pool->congested || pool->congested_all) && ants_has_room(pool))
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
+	/* A closed pool may be empty now, and a caller wait for that. */
+	wake_waitq(pool, pool->released && !pool->nr_workers &&
+			 !pool->nr_pending, kick);
 }
 
 /*

@@ -43,6 +43,8 @@ enum ants_work_state {
 
 /* Most work items that a thread runs inside one another. */
 #define ANTS_JOIN_DEPTH		8
+/* Most tasks that join one work item; others that wait for it just wait. */
+#define ANTS_JOINERS		8
 
 /**
  * enum ants_until - what a caller waits for
@@ -66,7 +68,10 @@ enum ants_until {
  * @task: I: the caller
  * @until: L: of all in the ring
  * @joins: I: of all in the ring: the caller is a task of the same pool, and runs
- *	the item itself if nobody else has started it
+ *	the item itself if nobody else has started it. At most ANTS_JOINERS
+ * @worker: I: of one that joins an item: the worker that runs it, whose @waits_for
+ *	is the item
+ * @ended: L: of one that joins: the item may be gone, and @done is about to be set
  * @result: L: that of the work item; the first error of the group
  * @work: L: the next one of the group
  * @all: I: waits for all of the group
@@ -80,6 +85,8 @@ struct ants_work_waiter {
 	struct task_struct *task;
 	enum ants_until until;
 	bool joins;
+	bool ended;
+	struct ants_worker *worker;
 	int result;
 	struct ants_work *work;
 	bool all;

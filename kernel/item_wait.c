@@ -84,6 +84,18 @@ static bool tell_ring(struct ants_work_waiter *leader, struct ants_kick *kick)
 	return false;
 }
 
+/* The item is not theirs to look at any more, even if they are told later. */
+static void joiners_end(struct ants_work_waiter *leader)
+{
+	struct ants_work_waiter *waiter = leader;
+
+	do {
+		waiter->ended = true;
+		waiter->worker->waits_for = NULL;
+		waiter = list_next_entry(waiter, node);
+	} while (waiter != leader);
+}
+
 /* What the ring waited for has happened, with @result. */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_kick *kick)
@@ -91,6 +103,8 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	lockdep_assert_held(&pool->lock);
 	hlist_del_init(&leader->link);
 	leader->result = result;
+	if (leader->joins)
+		joiners_end(leader);
 	if (likely(tell_ring(leader, kick)))
 		return;
 	hlist_add_head(&leader->link, &pool->untold);

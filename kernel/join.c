@@ -7,10 +7,18 @@
  */
 #include "internal.h"
 
-/* A task that joins. */
+/**
+ * struct join - a task that waits for a work item of its own pool
+ * @w: its worker
+ * @work: the item, as long as neither @done nor @ended of the waiter is set
+ * @waiter: the waiter
+ * @for_good: the wait has no end of its own
+ */
 struct join {
-	const struct ants_work *work;
-	const struct ants_work_waiter *waiter;
+	struct ants_worker *w;
+	struct ants_work *work;
+	struct ants_work_waiter *waiter;
+	bool for_good;
 };
 
 /*
@@ -54,6 +62,21 @@ static bool has_no_place(const struct ants_work *work)
 	return work->state == ANTS_WORK_LATE || work->state == ANTS_WORK_WAITING;
 }
 
+static unsigned int nr_joiners(const struct ants_work *work)
+{
+	const struct ants_work_waiter *leader, *waiter;
+	unsigned int nr = 0;
+
+	hlist_for_each_entry(leader, &work->waiters, link) {
+		if (!leader->joins)
+			continue;
+		nr++;
+		list_for_each_entry(waiter, &leader->node, node)
+			nr++;
+	}
+	return nr;
+}
+
 /* The task that @w runs waits for @work from now on, or must not. */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    struct ants_work_waiter *waiter)
@@ -63,7 +86,8 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		return -EDEADLK;
 	if (waiter->until != ANTS_UNTIL_END && has_no_place(work))
 		return -EDEADLK;
-	waiter->joins = true;
+	waiter->joins = nr_joiners(work) < ANTS_JOINERS;
+	waiter->worker = w;
 	ants_work_await(work, waiter);
 	return 0;
 }
@@ -76,12 +100,44 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 	return has_no_place(work) && !pool->released;
 }
 
+/* Is there something for the task to run? */
+static bool can_help(const struct join *join)
+{
+	const struct ants_work_waiter *waiter = join->waiter;
+
+	return waiter->joins && !waiter->done && !waiter->ended &&
+	       can_take(join->w->pool, join->work);
+}
+
 static bool join_ready(struct ants_pool *pool, const void *arg)
 {
 	const struct join *join = arg;
 
 	lockdep_assert_held(&pool->lock);
-	return join->waiter->done || can_take(pool, join->work);
+	return join->waiter->done || can_help(join);
+}
+
+/*
+ * A task goes to sleep until others have gone on: as for callers that wait for a
+ * place in their own pool one worker has to be left that does not wait. If this one
+ * was the last, the newest of those callers gives up.
+ */
+static void sleep_begin(struct ants_pool *pool, struct ants_kick *kick)
+{
+	struct ants_waiter *waiter;
+
+	pool->nr_joining++;
+	if (!pool->nr_nested || pool->nr_nested + pool->nr_joining < pool->capacity)
+		return;
+	waiter = list_last_entry(&pool->nested, struct ants_waiter, nested);
+	ants_waiter_end(pool, waiter, -EDEADLK, kick);
+}
+
+/* Does the item go on by itself, or run in this very thread? */
+static bool comes_by_itself(const struct ants_work *work)
+{
+	return work->state == ANTS_WORK_DELAYED ||
+	       work->state == ANTS_WORK_DROPPED;
 }
 
 /* It is accepted first if it is not yet, whether or not there is a place. */
@@ -145,31 +201,37 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 
-/* Runs it as long as nobody else does. Returns true if it has ended. */
-static bool join_help(struct ants_worker *w, struct ants_work *work,
-		      struct ants_work_waiter *waiter)
+/*
+ * Runs it as long as nobody else does. Returns true if it has ended. Else the task
+ * is about to sleep, which *@counted says is in nr_joining.
+ */
+static bool join_help(const struct join *join, bool *counted)
 {
-	struct ants_pool *pool = w->pool;
+	struct ants_worker *w = join->w;
 	struct ants_round round;
 	struct ants_kick kick;
 	bool done;
 
-	ants_lock_round(pool, &kick, &round);
-	w->waits_for = NULL;
-	while (!waiter->done && can_take(pool, work))
-		join_run(w, work, &kick);
-	done = waiter->done;
-	if (!done)
-		w->waits_for = work;
-	ants_dispatch(pool, &kick);
-	ants_unlock(pool, &kick);
+	ants_lock_round(w->pool, &kick, &round);
+	while (can_help(join))
+		join_run(w, join->work, &kick);
+	done = join->waiter->done || join->waiter->ended;
+	*counted = !done && join->for_good && !comes_by_itself(join->work);
+	if (*counted)
+		sleep_begin(w->pool, &kick);
+	if (!done && join->waiter->joins)
+		w->waits_for = join->work;
+	ants_dispatch(w->pool, &kick);
+	done = join->waiter->done;
+	ants_unlock(w->pool, &kick);
 	return done;
 }
 
-static void waits_for_none(struct ants_worker *w)
+static void sleep_end(struct ants_worker *w, bool counted)
 {
 	raw_spin_lock_irq(&w->pool->lock);
 	w->waits_for = NULL;
+	w->pool->nr_joining -= counted;
 	raw_spin_unlock_irq(&w->pool->lock);
 }
 
@@ -180,18 +242,23 @@ static void waits_for_none(struct ants_worker *w)
 int ants_join_work(struct ants_worker *w, struct ants_work *work,
 		   struct ants_work_waiter *waiter, unsigned long timeout)
 {
-	const struct join join = { .work = work, .waiter = waiter };
-	struct ants_pool *pool = w->pool;
-	unsigned int state = ants_killable_state(pool, 0);
+	const struct join join = {
+		.w = w,
+		.work = work,
+		.waiter = waiter,
+		.for_good = timeout >= MAX_SCHEDULE_TIMEOUT,
+	};
+	unsigned int state = ants_killable_state(w->pool, 0);
 	unsigned long start = jiffies;
+	bool counted = false;
 	int err = 0;
 
-	while (!err && !join_help(w, work, waiter)) {
-		err = ants_wait_ready(pool, join_ready, &join,
+	while (!err && !join_help(&join, &counted)) {
+		err = ants_wait_ready(w->pool, join_ready, &join,
 				      ants_time_left(start, timeout), state);
-		waits_for_none(w);
+		sleep_end(w, counted);
 	}
-	return err && ants_work_withdraw(pool, waiter) ? err : 0;
+	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
 /* Does @w run a member of the group, which would wait for its own end? */
@@ -201,7 +268,8 @@ static bool runs_member(const struct ants_worker *w,
 	const struct ants_work *work = w->data;
 	const struct ants_frame *frame;
 
-	if (w->tag & ANTS_TAG_WORK && work->group == group)
+	/* In worker_exit the item that ran last may be gone. */
+	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
 		return true;
 	for (frame = w->frame; frame; frame = frame->outer)
 		if (frame->work && frame->work->group == group)
@@ -216,103 +284,133 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 	return runs_member(w, group) || !may_join(w) ? -EDEADLK : 0;
 }
 
-/*
- * The first member from @at on that nobody has started, or the list's head; a
- * round at most. No member leaves the list while the caller waits for the group.
+/**
+ * struct group_join - a task that waits for a group of its own pool
+ * @w: its worker
+ * @group: the group, as long as @done of the waiter is not set
+ * @waiter: the waiter
+ * @seen: nr_offers of the group before its members were looked through
  */
-static struct list_head *find_member(struct ants_group *group,
-				     struct list_head *at)
-{
-	const struct ants_work *work;
-	unsigned int i;
-
-	for (i = 0; i < ANTS_ROUND && at != &group->works; i++) {
-		work = list_entry(at, struct ants_work, in_group);
-		if (work->group == group && can_take(group->pool, work))
-			break;
-		at = at->next;
-	}
-	return at;
-}
-
-/* A hold of the lock, and a run if there is a member to run. NULL: all are seen. */
-static struct list_head *help_round(struct ants_worker *w,
-				    struct ants_group *group,
-				    const struct ants_work_waiter *waiter,
-				    struct list_head *at)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_round round;
-	struct ants_work *work;
-	struct ants_kick kick;
-
-	ants_lock_round(pool, &kick, &round);
-	if (!waiter->done) {
-		at = find_member(group, at ?: group->works.next);
-		work = list_entry(at, struct ants_work, in_group);
-		if (at != &group->works && can_take(pool, work))
-			join_run(w, work, &kick);
-	}
-	if (waiter->done || at == &group->works)
-		at = NULL;
-	ants_dispatch(pool, &kick);
-	ants_unlock(pool, &kick);
-	return at;
-}
-
-/* Something of the group is new since @seen members were asked to be run. */
 struct group_join {
-	const struct ants_group *group;
-	const struct ants_work_waiter *waiter;
+	struct ants_worker *w;
+	struct ants_group *group;
+	struct ants_work_waiter *waiter;
 	unsigned int seen;
 };
 
+/*
+ * The next member that nobody has started, or NULL; looks at a round at most. A
+ * member that leaves the list moves the cursor, as a cancel's.
+ */
+static struct ants_work *find_member(struct ants_group *group)
+{
+	struct ants_work *work;
+	unsigned int i;
+
+	for (i = 0; i < ANTS_ROUND && group->join_at != &group->works; i++) {
+		work = list_entry(group->join_at, struct ants_work, in_group);
+		if (work->group == group && can_take(group->pool, work))
+			return work;
+		group->join_at = work->in_group.next;
+	}
+	return NULL;
+}
+
+static bool group_done(const struct group_join *join)
+{
+	return join->waiter->done;
+}
+
+/* A hold of the lock. Returns true if there are members that it has not seen. */
+static bool help_round(struct group_join *join, bool first)
+{
+	struct ants_pool *pool = join->w->pool;
+	struct ants_group *group = join->group;
+	struct ants_work *work;
+	struct ants_round round;
+	struct ants_kick kick;
+	bool more;
+
+	ants_lock_round(pool, &kick, &round);
+	if (first && !group_done(join)) {
+		join->seen = group->nr_offers;
+		group->join_at = group->works.next;
+	}
+	while (!group_done(join) && (work = find_member(group)))
+		join_run(join->w, work, &kick);
+	more = !group_done(join) && group->join_at != &group->works;
+	ants_dispatch(pool, &kick);
+	ants_unlock(pool, &kick);
+	return more;
+}
+
+/* A member has become such that it can be run since they were looked through. */
 static bool group_ready(struct ants_pool *pool, const void *arg)
 {
 	const struct group_join *join = arg;
 
 	lockdep_assert_held(&pool->lock);
-	return join->waiter->done || join->group->nr_offers != join->seen;
+	return group_done(join) || join->group->nr_offers != join->seen;
+}
+
+/* The task is about to sleep, unless there is something to do. */
+static bool group_sleep_begin(const struct group_join *join, bool for_good)
+{
+	struct ants_pool *pool = join->w->pool;
+	struct ants_kick kick;
+	bool counted;
+
+	ants_lock(pool, &kick);
+	counted = for_good && !group_ready(pool, join);
+	if (counted)
+		sleep_begin(pool, &kick);
+	ants_unlock(pool, &kick);
+	return counted;
 }
 
 /*
- * Waits as @waiter, which is enrolled, says. A member that has become such that it
- * can be run is an offer; after each the members are looked through once more.
- * Returns 0, -ETIMEDOUT or -EINTR.
+ * Waits as @waiter, which is enrolled, says. Returns 0, -ETIMEDOUT or -EINTR.
  */
 int ants_join_group(struct ants_worker *w, struct ants_group *group,
 		    struct ants_work_waiter *waiter, unsigned long timeout)
 {
-	struct group_join join = { .group = group, .waiter = waiter };
+	struct group_join join = { .w = w, .group = group, .waiter = waiter };
+	bool counted, for_good = timeout >= MAX_SCHEDULE_TIMEOUT;
 	unsigned int state = ants_killable_state(w->pool, 0);
 	unsigned long start = jiffies;
-	struct list_head *at = NULL;
 	int err = 0;
 
 	/* Pairs with smp_store_release() in ants_waiter_done(). */
 	while (!err && !smp_load_acquire(&waiter->done)) {
-		join.seen = READ_ONCE(group->nr_offers);
-		do {
-			at = help_round(w, group, waiter, at);
-		} while (at);
+		if (help_round(&join, true))
+			while (help_round(&join, false))
+				;
+		counted = group_sleep_begin(&join, for_good);
 		err = ants_wait_ready(w->pool, group_ready, &join,
 				      ants_time_left(start, timeout), state);
+		sleep_end(w, counted);
 	}
 	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
 static int call_enter(struct ants_worker *w, struct ants_frame *frame)
 {
+	struct ants_pool *pool = w->pool;
 	int err = 0;
 
-	raw_spin_lock_irq(&w->pool->lock);
-	if (w->pool->released)
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
 		err = -ESHUTDOWN;
 	else if (depth_of(w) >= ANTS_JOIN_DEPTH)
 		err = -EDEADLK;
 	else
 		frame_push(w, frame);
-	raw_spin_unlock_irq(&w->pool->lock);
+	/* A scan may have seen this worker already. */
+	if (unlikely(pool->scan_mod)) {
+		ants_scan_hit(pool, frame->text[0]);
+		ants_scan_hit(pool, frame->text[1]);
+	}
+	raw_spin_unlock_irq(&pool->lock);
 	return err;
 }
 

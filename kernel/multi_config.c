@@ -113,7 +113,10 @@ static unsigned int close_all(struct ants_multi *multi)
 	unsigned int i, generation = 0;
 
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		generation = ants_close(pool);
+		generation = ants_close_begin(pool);
+	/* No reboot can open one of them before the last one is closed. */
+	for (i = 0; (pool = ants_shard(multi, i)); i++)
+		ants_close_end(pool);
 	return generation;
 }
 

@@ -254,7 +254,7 @@ static struct ants_place *place_with_nice(const struct ants_pool *pool,
 	struct ants_place *place = pool->place;
 
 	return ants_place_alloc(*(const int *)nice,
-				place->any ? NULL : ants_place_cpus(place),
+				place->given ? ants_place_cpus(place) : NULL,
 				pool->node);
 }
 

@@ -209,6 +209,8 @@ struct ants_fifo {
  * @nr_again: L: work items that run and are queued again
  * @nr_joined: L: work items that run inside tasks that wait for them; they are not
  *	in @nr_busy, and keep their places
+ * @nr_joining: L: tasks that sleep, without a time limit, until a work item or a
+ *	group of the pool has ended
  * @untold: L: rings of callers that wait for a work item that has ended, and have
  *	not all been told
  * @nr_pending: L: length of @pending
@@ -357,6 +359,7 @@ struct ants_pool {
 	unsigned int high_run;
 	unsigned int nr_again;
 	unsigned int nr_joined;
+	unsigned int nr_joining;
 	struct hlist_head untold;
 	struct list_head delayed;
 	unsigned int nr_delayed;

@@ -27,7 +27,7 @@ static bool fail_round(struct ants_pool *pool)
  * Whoever is about to open the pool sees that it was closed. Returns the
  * generation that ends.
  */
-static unsigned int close(struct ants_pool *pool)
+unsigned int ants_close_begin(struct ants_pool *pool)
 {
 	struct ants_kick kick;
 	unsigned int generation;
@@ -44,10 +44,19 @@ static unsigned int close(struct ants_pool *pool)
 	return generation;
 }
 
-static void close_end(struct ants_pool *pool)
+/*
+ * What follows from ants_close_begin() goes in rounds. Until it is done nobody opens
+ * the pool, and destroy waits.
+ */
+void ants_close_end(struct ants_pool *pool)
 {
 	struct ants_kick kick;
 
+	ants_pause(ANTS_PAUSE_RELEASE, pool);
+	while (fail_round(pool))
+		;
+	ants_delayed_fail_all(pool);
+	ants_retire_above(pool);
 	ants_lock(pool, &kick);
 	pool->nr_releasing--;
 	ants_visit_keep(pool, -1);
@@ -55,21 +64,12 @@ static void close_end(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/*
- * Closes the pool, whatever is being done to it; returns the generation that
- * ends. The rest goes in rounds: meanwhile nobody opens the pool, and destroy
- * waits.
- */
+/* Closes the pool, whatever is being done to it; returns the generation that ends. */
 unsigned int ants_close(struct ants_pool *pool)
 {
-	unsigned int generation = close(pool);
+	unsigned int generation = ants_close_begin(pool);
 
-	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	while (fail_round(pool))
-		;
-	ants_delayed_fail_all(pool);
-	ants_retire_above(pool);
-	close_end(pool);
+	ants_close_end(pool);
 	return generation;
 }
 

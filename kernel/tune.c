@@ -50,6 +50,13 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	ants_update_calm(pool);
 }
 
+/* Tasks that wait for a place; with those that wait for others nobody is left. */
+static bool too_many_wait(const struct ants_pool *pool)
+{
+	return pool->nr_nested &&
+	       pool->nr_nested + pool->nr_joining >= pool->capacity;
+}
+
 /*
  * After a shrink as many tasks may wait for a place in their own pool as may
  * run: then the newest give up, one round at a time. Returns true if there may
@@ -63,12 +70,12 @@ static bool refuse_round(struct ants_pool *pool)
 	bool more;
 
 	ants_lock_round(pool, &kick, &round);
-	while (pool->nr_nested >= pool->capacity && !ants_kick_full(&kick)) {
+	while (too_many_wait(pool) && !ants_kick_full(&kick)) {
 		waiter = list_last_entry(&pool->nested, struct ants_waiter,
 					 nested);
 		ants_waiter_end(pool, waiter, -EDEADLK, &kick);
 	}
-	more = pool->nr_nested >= pool->capacity;
+	more = too_many_wait(pool);
 	ants_unlock(pool, &kick);
 	return more;
 }

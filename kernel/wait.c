@@ -89,7 +89,7 @@ static void sleeper_log(struct sleeper *s)
  */
 static bool would_deadlock(const struct ants_pool *pool)
 {
-	return pool->nr_nested + 1 >= pool->capacity;
+	return pool->nr_nested + pool->nr_joining + 1 >= pool->capacity;
 }
 
 /*

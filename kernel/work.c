@@ -169,6 +169,7 @@ static int check_group(const struct ants_group *group,
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout)
 {
+	struct ants_round round;
 	struct ants_kick kick;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
@@ -180,7 +181,8 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		return -EINVAL;
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	ants_lock(pool, &kick);
+	/* A task that joins the group may be woken, and a worker. */
+	ants_lock_round(pool, &kick, &round);
 	err = check_group(group, work) ?: queue(pool, work, group, &kick);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
 		return queue_wait(pool, work, group, timeout, &kick);

@@ -60,7 +60,8 @@ static bool cancel(struct ants_pool *pool, struct ants_work *work,
  *
  * One that runs is told to give up, see ants_work_cancelled(), and does not run
  * again if it was queued meanwhile. It may be queued again at once, also while
- * that run has not ended.
+ * that run has not ended. It may not be freed yet, whatever this returns: the
+ * timer of a delayed item may be about to look at it.
  *
  * Context: as ants_queue_work().
  * Return: true: it was queued, and that run does not start. false: it was not
@@ -108,10 +109,11 @@ static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
  *
  * Waits, whatever signal comes, for one that runs; until it has ended it cannot
  * be queued again. Any number of callers may wait, tasks of the same pool among
- * them. Only a caller that is the item itself, or a task that the item runs
- * inside, cannot wait for it: it is warned, and the item, which was told to give
- * up, is not at its end when this returns. Of an item that is
- * %ANTS_WORK_DETACHED and has started nothing is known: it is not waited for.
+ * them; that two of them wait for each other is not detected. Only a caller that
+ * is the item itself, or a task that the item runs inside, cannot wait for it: it
+ * is warned, and the item, which was told to give up, is not at its end when this
+ * returns. Of an item that is %ANTS_WORK_DETACHED and has started nothing is
+ * known: it is not waited for.
  *
  * Context: Process context. May sleep.
  * Return: true: it was queued, and that run did not start. false: it was not

@@ -116,7 +116,8 @@ EXPORT_SYMBOL_GPL(ants_work_wait);
  * Waits for the run in progress and for one that is queued behind it, but not for
  * those that are queued later: an item that queues itself for ever does not hold
  * up the caller. A delay is not waited for: an item whose timer is armed is not
- * queued yet.
+ * queued yet. But if ants_mod_delayed_work() puts a run off that is waited for, the
+ * wait is for that run all the same.
  *
  * Context: Process context. May sleep.
  * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,

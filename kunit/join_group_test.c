@@ -137,12 +137,54 @@ static void member_that_waits_for_a_place(struct kunit *test)
 	expect_ended(test, &items[1], 1, RESULT(1));
 }
 
+/* It takes whatever comes. */
+static int open_stream_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+	struct ants_work *next;
+
+	while (l->taken < l->nr) {
+		next = ants_group_next(&l->group, FOREVER);
+		if (IS_ERR_OR_NULL(next))
+			return -EINVAL;
+		l->taken++;
+	}
+	return take_each(l);
+}
+
+/* Two threads are idle: a submit wakes one of them, and the task that waits. */
+static void members_come_from_outside(struct kunit *test)
+{
+	struct leader *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
+	struct item *items = items_alloc(test, 100);
+	struct rig *rig = join_rig(test, 3, 0);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	l->nr = 100;
+	KUNIT_ASSERT_EQ(test, ants_group_init(&l->group, rig->pool, 0), 0);
+	INIT_ANTS_WORK(&l->work, open_stream_fn);
+	park(rig, 0, 3);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
+	for (i = 0; i < 100; i++) {
+		EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == 1 &&
+			    ants_nr_idle(rig->pool) == 2);
+		KUNIT_EXPECT_EQ(test, ants_group_submit(&l->group,
+							work_of(&items[i])), 0);
+		EXPECT_SOON(test, atomic_read(&items[i].ran) == 1);
+	}
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+						     NULL), 0);
+	KUNIT_EXPECT_EQ(test, l->taken, 100);
+}
+
 static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_run_by_the_waiter),
 	KUNIT_CASE(many_members_are_run_by_the_waiter),
 	KUNIT_CASE(members_that_run_again),
 	KUNIT_CASE(members_are_taken_one_by_one),
 	KUNIT_CASE(member_that_waits_for_a_place),
+	KUNIT_CASE(members_come_from_outside),
 	{}
 };
 

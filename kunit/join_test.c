@@ -240,6 +240,25 @@ static void items_that_wait_in_a_circle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair[0].waited + pair[1].waited, -EDEADLK);
 }
 
+/* An item that is waited for, and needs a place in the pool of its waiter. */
+static void item_submits_while_it_is_waited_for(struct kunit *test)
+{
+	struct parent *p = parent_make(test, 1);
+	struct rig *rig = join_rig(test, 2, 0);
+	struct item *child = &p->children[0];
+
+	p->queued = false;
+	item_start(rig, child, &rig->gate);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
+	EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == 1);
+	rig->posts[0].pool = rig->pool;
+	child->submits = &rig->posts[0];
+	gate_open(&rig->gate);
+	expect_parent(rig, p, 0);
+	KUNIT_EXPECT_EQ(test, rig->posts[0].result, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_joining), 0);
+}
+
 /* A chain of items, each of which queues the next one and waits for it. */
 struct link {
 	struct ants_work work;
@@ -376,6 +395,7 @@ static struct kunit_case join_cases[] = {
 	KUNIT_CASE(child_that_runs_elsewhere),
 	KUNIT_CASE(parent_may_time_out),
 	KUNIT_CASE(items_that_wait_in_a_circle),
+	KUNIT_CASE(item_submits_while_it_is_waited_for),
 	KUNIT_CASE(joins_inside_joins_are_bounded),
 	KUNIT_CASE_PARAM(trees_of_items, capacity_gen_params),
 	{}

@@ -28,6 +28,8 @@ struct item {
 	int queued;
 	bool told;
 	bool twice;
+	/* Whose pool it submits to when it has passed its gate. */
+	struct post *submits;
 	unsigned long started;
 	int place;
 };
@@ -60,6 +62,9 @@ static inline int item_fn(struct ants_work *work)
 		item->queued = item_requeue(item);
 	if (item->gate)
 		gate_task(item->gate);
+	if (item->submits)
+		item->submits->result = ants_submit(item->submits->pool,
+						    post_task, item->submits);
 	item->told = ants_work_cancelled(work);
 	nr = atomic_read(&item->ran) + 1;
 	atomic_dec(&item->inside);

@@ -74,8 +74,8 @@ struct ants_slot {
  * freed when it is in no pool: before it was ever queued, as soon as
  * ants_work_wait() returned 0, and as soon as ants_work_cancel_sync() returned
  * outside of its own function. An error of a wait is no end. An item that is
- * %ANTS_WORK_DETACHED may be freed by its own function, and by the caller that
- * cancelled it before it started. For one in a group see struct ants_group.
+ * %ANTS_WORK_DETACHED may be freed by its own function, and by a caller to whom
+ * ants_work_cancel_sync() said true. For one in a group see struct ants_group.
  */
 struct ants_work {
 	ants_work_fn_t fn;
@@ -228,6 +228,7 @@ struct ants_group {
 	struct list_head waiters;
 	struct list_head node;
 	struct list_head *cancel_at;
+	struct list_head *join_at;
 	u64 stamp;
 	unsigned int nr_left;
 	unsigned int nr_offers;
