@@ -139,10 +139,12 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	if (unlikely(work->flags))
 		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_DETACHED);
 	work->group = NULL;
-	hlist_move_list(&work->waiters, &waiters);
+	if (unlikely(!hlist_empty(&work->waiters)))
+		hlist_move_list(&work->waiters, &waiters);
 	/* Pairs with smp_load_acquire() in ants_work_lock(). May be freed now. */
 	smp_store_release(&work->pool, NULL);
-	ants_work_tell_end(pool, &waiters, result, kick);
+	if (unlikely(!hlist_empty(&waiters)))
+		ants_work_tell_end(pool, &waiters, result, kick);
 	if (group)
 		ants_group_wake(group, kick);
 }

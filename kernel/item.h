@@ -134,12 +134,19 @@ void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
 			int result, struct ants_kick *kick);
 void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 			struct ants_kick *kick);
-void ants_work_offer(struct ants_work *work, struct ants_kick *kick);
+void __ants_work_offer(struct ants_work *work, struct ants_kick *kick);
 void ants_tell_untold(struct ants_pool *pool);
 
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
+
+static inline void ants_work_offer(struct ants_work *work,
+				   struct ants_kick *kick)
+{
+	if (unlikely(work->group || !hlist_empty(&work->waiters)))
+		__ants_work_offer(work, kick);
+}
 
 /* Does its function run? */
 static inline bool ants_work_runs(const struct ants_work *work)
