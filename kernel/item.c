@@ -7,7 +7,7 @@
 #define TO(state)	BIT(ANTS_WORK_##state)
 
 /* Where a work item may go from each state. */
-static const unsigned long work_next[] = {
+const unsigned int ants_work_next[] = {
 	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
 	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(LATE) | TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
@@ -21,13 +21,10 @@ static const unsigned long work_next[] = {
 	[ANTS_WORK_SKIPPED] = TO(IDLE),
 };
 
-/* The one place where a work item changes its state. */
-void ants_work_move(struct ants_work *work, enum ants_work_state to)
+void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to)
 {
-	WARN_ONCE(!(work_next[work->state] & BIT(to)),
-		  "ants: work item %ps goes from state %u to %u\n", work->fn,
+	WARN_ONCE(1, "ants: work item %ps goes from state %u to %u\n", work->fn,
 		  work->state, to);
-	WRITE_ONCE(work->state, to);
 }
 
 /* Counts a work item in that is accepted now. */

@@ -105,7 +105,19 @@ struct ants_frame {
 	unsigned long text[2];
 };
 
-void ants_work_move(struct ants_work *work, enum ants_work_state to);
+extern const unsigned int ants_work_next[];
+
+void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to);
+
+/* The one place where a work item changes its state. */
+static inline void ants_work_move(struct ants_work *work,
+				  enum ants_work_state to)
+{
+	if (unlikely(!(ants_work_next[work->state] & BIT(to))))
+		ants_work_bad_move(work, to);
+	WRITE_ONCE(work->state, to);
+}
+
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_kick *kick);
 void ants_work_again(struct ants_pool *pool, struct ants_work *work);
