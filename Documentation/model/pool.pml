@@ -99,7 +99,7 @@
 #define JTIMED	0	/* tasks on workers with a number < JTIMED may give up waiting for their items */
 #endif
 #ifndef LATES
-#define LATES	0	/* work items that are due at any moment and that nobody waits for; not with IDS */
+#define LATES	0	/* work items that are due at any moment and that no task waits for; not with IDS */
 #endif
 #ifndef LRUN
 #define LRUN	2	/* most late items that go first in a row (the code: 8) */
@@ -108,7 +108,7 @@
 #define EXITS	0	/* the pool has a worker_exit */
 #endif
 #ifndef WINIT
-#define WINIT	0	/* the pool has a worker_init: nobody can stand in */
+#define WINIT	0	/* the pool has a worker_init, so that there is no stand-in */
 #endif
 #ifndef IDS
 #define IDS	(FLUSHERS > 0 || JOINS > 0)	/* tasks have an identity */
@@ -183,10 +183,10 @@ byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
 byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
-bool upkeep = (MINW > 0);			/* work item queued or running; so for the next two */
-bool joinq, standq;			/* those that join threads, and stand in */
+bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next two alike */
+bool joinq, standq;			/* pool->join_queued, pool->stand_in_queued */
 byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
-byte left;				/* LEFT workers that nobody has joined yet */
+byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
 byte gen;				/* reboots */
 byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
@@ -330,7 +330,7 @@ inline wq_del_at(k)
 
 /* ---- dispatch.c ---- */
 
-/* a task that waits for item `id` is woken: it has ended, or can be taken off */
+/* wake the tasks that wait for item `id`: it has ended, or they can take it off */
 inline wake_joiners(id)
 {
 #if JOINS
@@ -370,7 +370,7 @@ inline accept_anyway(x)
 	offer(IDOF(tk))
 }
 
-/* a task becomes pending; the only place where the tasks in flight grow, but for one that has no place and is joined */
+/* a task becomes pending. Only here the tasks in flight grow, unless a late item is joined, which has no place. */
 inline accept(x)
 {
 	assert(cnt[0] + cnt[1] < cap + QD);
@@ -603,7 +603,7 @@ inline ants_wait_withdraw(id)
 
 /* ---- worker.c ---- */
 
-/* worker_take(): if pending has run dry the oldest waiter's task is handed over right here */
+/* worker_take(): if pending has run dry the oldest waiter's task is handed over first */
 inline worker_look()
 {
 	if
@@ -650,7 +650,7 @@ inline worker_go(x)
 #endif
 }
 
-/* worker_park(): or leave, where nobody may park */
+/* worker_park(), or leave, where no worker may park */
 inline worker_park(x)
 {
 	if
@@ -701,11 +701,7 @@ inline worker_arrive(x)
 		fi
 	:: else ->
 		if
-#ifdef STRICT
-		:: npend > 0 && !ABOVE -> worker_take(x)	/* variant: leaves even if there is work */
-#else
-		:: npend > 0 -> worker_take(x)
-#endif
+		:: npend > 0 && !ABOVE -> worker_take(x)
 		:: else -> worker_park(x)
 		fi
 	fi;
@@ -767,14 +763,14 @@ inline runner_of(id, x)
 	}
 }
 
-/* the wait is over, and so is what the task has to do */
+/* the wait is over; then the task does nothing but return */
 inline join_over(x)
 {
 	jst[x] = J_NO;
 	task[x] = task[x] & ~4
 }
 
-/* ants_join_enter(): not if the item runs in this task, or in one that waits for this one */
+/* ants_join_enter(): refused if the item runs in this task, or in a task that waits for it */
 inline ants_join_enter(x)
 {
 	wk = NONE;
@@ -926,7 +922,7 @@ end:	do
 	   }
 #endif
 #if CANCELS
-	:: d_step {	/* ants_work_cancel(), by anybody: the oldest one stands for all */
+	:: d_step {	/* ants_work_cancel() in any context: the oldest task stands for all */
 		_pid == 0 && npend > 0 && ncancel < CANCELS ->
 		ncancel++;
 		pend?tk;
@@ -941,7 +937,7 @@ end:	do
 #endif
 		timer_quiesce();
 #ifndef MUT_NO_WAKE_ON_CANCEL
-		if	/* wake_flush(): those who may not wake a drainer have the upkeep do so */
+		if	/* wake_flush(): a caller that may not wake a drainer has the upkeep do so */
 		:: CLOSERS && cnt[0] + cnt[1] == 0 -> upkeep = 1
 		:: else
 		fi;
@@ -951,7 +947,7 @@ end:	do
 #endif
 #if FAULTS
 	:: d_step { st[_pid] == BUSY && res[NS + _pid] != WAIT && nfault < FAULTS -> nfault++; st[_pid] = DEAD }
-	:: d_step {	/* ants_bury(), by whoever notices */
+	:: d_step {	/* a dead worker is buried */
 		st[_pid] == DEAD ->
 		st[_pid] = FREE;
 		res[NS + _pid] = 0;
@@ -1055,10 +1051,12 @@ end:	do
 			:: else
 			fi;
 			timer_quiesce();
+#ifndef MUT_NO_DRAIN_WAKE
 			if
 			:: released -> wake_drainers()
 			:: else
 			fi
+#endif
 		fi;
 		check()
 	   }
@@ -1105,7 +1103,7 @@ active proctype timer_fn()
 {
 end:	do
 	:: atomic {
-		/* nothing but the end of a pause: not before that */
+		/* if the timer is armed only for the end of a pause it does not fire before that */
 		armed && (!(NEED && PAUSED) || (LATE && waking != NONE) || (HEED && NFREE > 0 && !released)) ->
 		armed = 0;
 		if
@@ -1243,7 +1241,7 @@ inline release_round()
 	wake_drainers()			/* close_end() */
 }
 
-/* by whoever is about to sleep until tasks have ended */
+/* called by drainers that are about to sleep: if no thread can be made they ask for the stand-in */
 inline ants_stand_in_ask()
 {
 	if
@@ -1352,7 +1350,7 @@ active proctype rebooter()
 					released = 0;
 					gen++;
 					backoff = 0;
-					ask_for_worker();		/* its threads are made before, not after */
+					ask_for_worker();		/* the code makes these threads before it opens the pool */
 					check()
 				}
 			:: else						/* -EBUSY, or not released */
