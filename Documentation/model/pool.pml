@@ -86,8 +86,32 @@
 #ifndef NTIMED
 #define NTIMED	0	/* nested submits of workers with a number < NTIMED have a timeout */
 #endif
+#ifndef JOINS
+#define JOINS	0	/* the first JOINS tasks of each submitter fork a work item and wait for it */
+#endif
+#ifndef CYCLE
+#define CYCLE	0	/* those tasks are work items and wait for each other instead; NS * NT = 2 */
+#endif
+#ifndef DELAYS
+#define DELAYS	0	/* such items that may be queued with a delay */
+#endif
+#ifndef JTIMED
+#define JTIMED	0	/* tasks on workers with a number < JTIMED may give up waiting for their items */
+#endif
+#ifndef LATES
+#define LATES	0	/* work items that are due at any moment and that no task waits for; not with IDS */
+#endif
+#ifndef LRUN
+#define LRUN	2	/* most late items that go first in a row (the code: 8) */
+#endif
+#ifndef EXITS
+#define EXITS	0	/* the pool has a worker_exit */
+#endif
+#ifndef WINIT
+#define WINIT	0	/* the pool has a worker_init, so that there is no stand-in */
+#endif
 #ifndef IDS
-#define IDS	(FLUSHERS > 0)	/* tasks have an identity */
+#define IDS	(FLUSHERS > 0 || JOINS > 0)	/* tasks have an identity */
 #endif
 #ifndef STOCK
 #define STOCK	99	/* slots in the stock at the start, 99: not modelled */
@@ -96,6 +120,11 @@
 #define NONE	99
 #define PMAX	(NW + QD)		/* most tasks pending */
 #define NQ	(NS + NW)		/* waiters: submitter i is i, the task on worker w is NS + w */
+#if JOINS && !CYCLE
+#define NI	(2 * NS * NT)		/* identities: tasks of submitters, then the items that they fork */
+#else
+#define NI	(NS * NT)
+#endif
 
 /* state of a worker's place */
 #define FREE	0
@@ -104,7 +133,8 @@
 #define WAKING	3	/* woken, lock not taken yet; late if `waking` does not name it */
 #define BUSY	4
 #define LEAVING	5	/* told to retire, lock not taken yet */
-#define DEAD	6	/* its task killed it, not buried yet; counts as busy */
+#define EXITING	6	/* in worker_exit; counts as leaving */
+#define DEAD	7	/* its task killed it, not buried yet; counts as busy */
 
 /* what became of a submit */
 #define WAIT	1
@@ -115,15 +145,34 @@
 #define DEADLK	6	/* -EDEADLK */
 #define RETRY	7	/* no slot: top the stock up and come again */
 
-/* a task is a byte: bit 0 its epoch, bit 1 "submits another one", the rest its identity */
+/* state of a work item that a task may wait for */
+#define I_IDLE		0	/* in no pool: never queued, or ended */
+#define I_DELAYED	1
+#define I_LATE		2	/* due, but there is no place */
+#define I_PENDING	3
+#define I_RUNNING	4
+
+/* what the task on a worker does about its item */
+#define J_NO	0
+#define J_ENTER	1	/* about to enrol */
+#define J_HELP	2	/* enrolled, or woken: about to look */
+#define J_SLEEP	3
+#define J_RUN	4	/* runs the item itself */
+
+/* a task is a byte: bit 0 its epoch, bit 1 "submits another one", bit 2 "waits for an item", the rest its identity */
 #define EPOCH(t)	((t) & 1)
 #define NESTS(t)	((t) & 2)
-#define IDOF(t)		((t) >> 2)
+#define WAITS(t)	((t) & 4)
+#define IDOF(t)		((t) >> 3)
+#define ITEM(id)	((id) << 3 | CYCLE << 2)
+/* the item that a task waits for */
+#define TARGET(t)	(CYCLE -> 1 - IDOF(t) : NS * NT + IDOF(t))
 
 /* ---- the pool; everything here is under pool->lock ---- */
 byte cap = CAP;
-byte busy, workers, leaving, nnew;	/* workers counts every place taken; leaving, nnew and stand-ins are in it */
-byte nstand;				/* draining callers that stand in for a worker */
+byte busy, workers, leaving, nnew;	/* workers counts every place taken; leaving, nnew and the stand-in are in it */
+byte joined;				/* nr_joined: items that run inside tasks that wait for them */
+bool standing;				/* the stand-in has a place */
 byte st[NW], task[NW];
 chan pend = [PMAX] of { byte };		/* FIFO of accepted tasks */
 byte idle[NW], nidle;			/* LIFO; idle[0] is the oldest */
@@ -134,21 +183,35 @@ byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
 byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
-bool upkeep = (MINW > 0);			/* work item queued, running or in back-off */
-bool backoff;				/* its next run is delayed, because a creation failed */
-byte left;				/* LEFT workers that nobody has joined yet */
+bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next two alike */
+bool joinq, standq;			/* pool->join_queued, pool->stand_in_queued */
+byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
+byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
 byte gen;				/* reboots */
 byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
 #if STOCK < 99
 byte stock = STOCK;
 #endif
+#if JOINS
+byte ist[NI];				/* work->state, by identity */
+byte jst[NW], inner[NW];		/* what the task on a worker waits for, and the item that it runs itself */
+#endif
+#if JOINS || LATES
+chan late = [NI + LATES] of { byte };	/* FIFO of items that are due; the list of waiters is another one */
+byte ndelayed;				/* items whose time has not come yet */
+byte lrun;				/* late items granted in a row while callers waited */
+#define nlate	len(late)
+#else
+#define nlate	0
+#define ndelayed	0
+#endif
 
 /* ---- not under it ---- */
 bool cfg;				/* mutex of release, tune, reboot */
 bool flushing;				/* mutex of flush */
 byte mk = NONE;				/* place of the thread that the upkeep is about to create */
-byte nfail, nfault, ncancel;
+byte nfail, nfault, ncancel, ndelays;
 byte dstate[3];				/* drainer: 0 awake, 1 asleep, 2 woken */
 bool freed;				/* the pool is memory no more */
 byte readers;				/* RCU read sections that may still look at the pool */
@@ -160,63 +223,75 @@ short alive, ever;			/* accepted and unfinished, ever accepted, by identity */
 hidden byte ix, wk, tk, nr;
 
 #define npend		len(pend)
-#define NFREE		(cap + QD - busy - npend)
+#define NFREE		(cap + QD - busy - npend - joined)
+#define HEED		(nwait > 0 || nlate > 0)
+#define HAS_ROOM	(!HEED && NFREE > 0)
 #define BATCH(x)	(((x) & 1) -> BATCH1 : BATCH0)
 #define NESTING(x)	((x) >= NS)
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
-#define SPARE		(workers - leaving > MINW)
-#define ABOVE		(workers - leaving > cap)
+#define STAYING		(workers - leaving - (mk != NONE))
+#define SPARE		(STAYING > MINW)
+#define ABOVE		(STAYING > cap)
 #ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
 #define NEED_TASKS	(npend > nidle + (waking != NONE && st[waking] == WAKING) + nnew)
 #else
 #define NEED_TASKS	(waking == NONE && npend > nidle + nnew)
 #endif
-#define NEED		(workers < cap && (NEED_TASKS || (!released && workers - leaving < MINW)))
+#define NEED		(workers < cap && (NEED_TASKS || (!released && STAYING < MINW)))
+#define PAUSED		(backoff == 2)
 #define RETIRE_DUE	(nexp > 0 && SPARE)
 #define EMPTY		(workers == 0 && npend == 0)
-#define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !armed && nwait == 0)
+#define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !joinq && !standq && \
+			 nwait == 0 && nlate == 0 && ndelayed == 0)
+#define STAND_IN_NEEDED	(backoff && npend > 0 && workers == 0 && !WINIT)
 
 /* Invariants, at every release of the lock */
 inline check()
 {
 	assert(!freed);
 	/* the counters tell the truth */
-	nr = nstand;
+	nr = standing;
 	wk = 0;
 	for (ix : 0 .. NW - 1) {
 		nr = nr + (st[ix] != FREE);
 		wk = wk + (st[ix] == WAKING && waking != ix)	/* the late ones */
 	}
 	assert(nr == workers);
-	nr = nstand;
+	nr = standing;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == BUSY || st[ix] == DEAD) }
 	assert(nr == busy);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == IDLE) }
 	assert(nr == nidle && nexp <= nidle);
 	nr = 0;
-	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == LEAVING) }
+	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == LEAVING || st[ix] == EXITING) }
 	assert(nr == leaving);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW) }
 	assert(nr == nnew);
 	assert(waking == NONE || st[waking] == WAKING || st[waking] == NEW);
-	/* accepted = pending + running */
-	assert(cnt[0] + cnt[1] == npend + busy);
+	/* accepted = pending + running + running inside another one */
+	nr = 0;
+#if JOINS
+	for (ix : 0 .. NW - 1) { nr = nr + (jst[ix] == J_RUN) }
+#endif
+	assert(cnt[0] + cnt[1] == npend + busy + nr);
 	/* no task forgotten; "late" joins the three states of the contract */
 	assert(npend == 0 || waking != NONE ||
-	       (workers == busy + leaving + nnew + wk && (workers >= cap || upkeep || nnew > 0)));
+	       (workers == busy + leaving + nnew + wk &&
+		(workers >= cap || upkeep || nnew > 0 || (backoff && armed))));
 	/* no waiter forgotten; with a limit on grants a hold and waiters of different batches one is pending instead,
 	   and its taker goes on granting */
-	assert(nwait == 0 || NFREE <= 0 || released || tuning ||
+	assert(!HEED || NFREE <= 0 || released || tuning ||
 	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
-	assert(nwait == 0 || NFREE <= 0 || released || tuning || armed);
+	assert(!HEED || NFREE <= 0 || released || tuning || armed);
 	/* min_workers; a leaving one may hold the last place, and starts the upkeep when it gives it up */
-	assert(workers - leaving >= MINW || released || upkeep || (workers >= cap && leaving > 0));
-	/* nobody is parked where he may not be; somebody will join whoever left */
-	assert(nidle == 0 || tuning || !ABOVE);
+	assert(STAYING >= MINW || released || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
+	/* no worker is parked that may not be, unless a new one will leave instead; left threads will be joined */
+	assert(nidle == 0 || tuning || !ABOVE || nnew > 0);
 	assert(nidle == 0 || releasing || !released);
-	assert(left == 0 || upkeep);
+	assert(left == 0 || joinq);
+	assert(!DRAINED || !armed);
 	/* untimed nested waiters never hold every place */
 	assert(nuntimed == 0 || nuntimed < cap || tuning)
 }
@@ -255,49 +330,110 @@ inline wq_del_at(k)
 
 /* ---- dispatch.c ---- */
 
-/* a task becomes pending; the only place where busy + pending grows */
-inline accept(x)
+/* wake the tasks that wait for item `id`: it has ended, or they can take it off */
+inline wake_joiners(id)
 {
-	assert(busy + npend < cap + QD);
+#if JOINS
+	for (ix : 0 .. NW - 1) {
+		if
+		:: jst[ix] == J_SLEEP && TARGET(task[ix]) == (id) -> jst[ix] = J_HELP
+		:: else
+		fi
+	}
+#else
+	skip
+#endif
+}
+
+/* ants_work_offer() */
+inline offer(id)
+{
+#ifndef MUT_JOIN_NO_OFFER
+	wake_joiners(id)
+#else
+	skip
+#endif
+}
+
+inline accept_anyway(x)
+{
 	tk = (x) | cur;
 	cnt[cur]++;
 	pend!tk;
 	if
 	:: IDS -> assert(!(ever & (1 << IDOF(tk)))); ever = ever | (1 << IDOF(tk)); alive = alive | (1 << IDOF(tk))
 	:: else
-	fi
+	fi;
+#if JOINS
+	ist[IDOF(tk)] = I_PENDING;
+#endif
+	offer(IDOF(tk))
 }
 
-/* a task ended (or was lost with its worker) */
-inline task_end(x)
+/* a task becomes pending. Only here the tasks in flight grow, unless a late item is joined, which has no place. */
+inline accept(x)
 {
-	busy--;
+	assert(cnt[0] + cnt[1] < cap + QD);
+	accept_anyway(x)
+}
+
+/* a delayed item ends: -ESHUTDOWN */
+inline item_fail(id)
+{
+#if JOINS
+	nr = id;
+	ist[nr] = I_IDLE;
+	wake_joiners(nr)
+#else
+	skip
+#endif
+}
+
+/* a task ended, wherever it ran (or was lost with its worker) */
+inline task_uncount(x)
+{
 	cnt[EPOCH(x)]--;
 	if
 	:: IDS -> assert(alive & (1 << IDOF(x))); alive = alive & ~(1 << IDOF(x))
 	:: else
 	fi;
-	if	/* ants_serve(): the first free place is served at the next tick */
-#ifndef MUT_NO_TICK
-	:: nwait > 0 && !released && NFREE == 1 -> armed = 1
+#if JOINS
+	ist[IDOF(x)] = I_IDLE;
+	wake_joiners(IDOF(x));
 #endif
-	:: else
-	fi;
 	x = 0
 }
 
-/* grant_waiters(): in order, in batches, never more than there are places; force: whatever the batch */
-inline grant_waiters(force, most)
+inline task_end(x)
+{
+	busy--;
+	task_uncount(x)
+}
+
+/* ants_grant(): in order, never more than there are places; late items first, but not for ever */
+inline ants_grant(most)
 {
 	nr = 0;
-	if
-	:: nwait > 0 && !released && NFREE > 0 && (force || npend == 0 || NFREE >= BATCH(wq[0])) ->
-		do
+	do
 #ifdef MUT_GRANT_TOO_MANY
-		:: nwait > 0 && npend < PMAX && nr < most ->
+	:: HEED && !released && npend < PMAX && nr < most ->
 #else
-		:: nwait > 0 && NFREE > 0 && nr < most ->
+	:: HEED && !released && NFREE > 0 && nr < most ->
 #endif
+		nr++;
+		if
+#if JOINS || LATES
+#ifdef MUT_LATE_FIRST
+		:: nlate > 0 ->
+#else
+		:: nlate > 0 && (nwait == 0 || lrun < LRUN) ->
+#endif
+			lrun = (nwait > 0 -> lrun + 1 : 0);
+			assert(lrun <= LRUN);	/* a caller that waits has its turn */
+			late?wk;
+			accept(wk)
+#endif
+		:: else ->
 			wk = wq[0];
 			wq_del_at(0);
 			accept(wtask[wk]);
@@ -306,18 +442,41 @@ inline grant_waiters(force, most)
 #endif
 			wtask[wk] = 0;
 			res[wk] = OK;
-			nr++
-		:: else -> break
-		od;
-		if	/* one round was not enough */
-		:: nwait > 0 && NFREE > 0 -> armed = 1
-		:: else
+#if JOINS || LATES
+			lrun = 0
+#endif
 		fi
+	:: else -> break
+	od;
+	if	/* one round was not enough */
+	:: HEED && !released && NFREE > 0 -> armed = 1
 	:: else
 	fi
 }
 
-/* wake_next(): wake an idle one, or kick the upkeep */
+/* ants_serve(): in batches; what a batch holds back is served at the next tick, counted from the first free place */
+inline ants_serve()
+{
+	if
+	:: HEED && !released && NFREE > 0 && (npend == 0 || NFREE >= BATCH(wq[0])) -> ants_grant(GMAX)
+#ifndef MUT_NO_TICK
+	:: HEED && !released && NFREE == 1 && npend > 0 && NFREE < BATCH(wq[0]) -> armed = 1
+#endif
+	:: else
+	fi
+}
+
+/* ants_ask_for_worker(): not during the pause after a failure; the timer ends that */
+inline ask_for_worker()
+{
+	if
+	:: NEED && PAUSED -> armed = 1
+	:: NEED && !PAUSED -> upkeep = 1
+	:: else
+	fi
+}
+
+/* ants_wake_next(): wake an idle one, or kick the upkeep */
 inline wake_next()
 {
 	if
@@ -331,21 +490,14 @@ inline wake_next()
 			:: LATE -> armed = 1
 			:: else
 			fi
-		:: nidle == 0 && NEED -> upkeep = 1
-		:: else
+		:: else -> ask_for_worker()
 		fi
 	:: else
-	fi;
-#ifdef EAGER
-	if
-	:: NEED -> upkeep = 1
-	:: else
-	fi;
-#endif
-	if
-	:: MINW > 0 && NEED -> upkeep = 1
-	:: else
 	fi
+#ifdef EAGER
+	;
+	ask_for_worker()
+#endif
 }
 
 inline wake_drainers()
@@ -361,17 +513,15 @@ inline wake_drainers()
 /* ants_dispatch(): after everything that frees a place or removes a worker */
 inline ants_dispatch()
 {
-	grant_waiters(false, GMAX);
-	wake_next();
-	if	/* nobody left to finish the closing: the upkeep disarms the timer, a drainer stands in */
-	:: released && workers == 0 ->
-		if
-		:: npend == 0 && armed -> upkeep = 1
-		:: else
-		fi;
-#ifndef MUT_NO_DRAIN_WAKE
-		wake_drainers()
-#endif
+	ants_serve();
+	wake_next()
+}
+
+/* ants_timer_quiesce() */
+inline timer_quiesce()
+{
+	if
+	:: released && EMPTY -> armed = 0
 	:: else
 	fi
 }
@@ -385,6 +535,10 @@ inline ants_wait_enrol(id, x)
 	nwait++;
 	wtask[id] = x;
 	nuntimed = nuntimed + (NESTING(id) && !TIMED(id));
+	if
+	:: NFREE > 0 -> armed = 1
+	:: else
+	fi;
 	res[id] = WAIT
 }
 
@@ -398,7 +552,7 @@ inline admit(id, x, try)
 #endif
 	:: else ->
 		if
-		:: nwait == 0 && busy + npend < cap + QD ->
+		:: HAS_ROOM ->
 			accept(x);
 #if STOCK < 99
 			stock--;
@@ -449,34 +603,58 @@ inline ants_wait_withdraw(id)
 
 /* ---- worker.c ---- */
 
-/* worker_take(): the oldest task; its slot goes back to the stock */
+/* worker_take(): if pending has run dry the oldest waiter's task is handed over first */
+inline worker_look()
+{
+	if
+	:: npend == 0 && HEED && (STAYING <= cap) -> ants_grant(GMAX)
+	:: else
+	fi
+}
+
+/* the oldest task; its slot goes back to the stock */
 inline worker_take(x)
 {
 	pend?task[x];
 	st[x] = BUSY;
 	busy++;
+#if JOINS
+	ist[IDOF(task[x])] = I_RUNNING;
+#endif
 #if STOCK < 99
 	stock++;
 #endif
 }
 
-/* worker_leave(): give up the place, LEFT, the upkeep joins */
+/* worker_leave(): gives up the place; LEFT, the joiner joins */
 inline worker_leave(x)
 {
-	assert(npend == 0 || ABOVE);	/* nobody goes while there is work that he may take */
 	st[x] = FREE;
 	workers--;
 	left++;
-#ifndef MUT_NO_STEP_ON_LEAVE
+	joinq = 1;
+#if !defined(MUT_NO_STEP_ON_LEAVE) && !defined(MUT_NO_STEP_ON_EXIT)
 	upkeep = 1
 #endif
 }
 
-/* worker_park(): or leave, where nobody may park */
+/* worker_must_leave(), and worker_exit() first, if there is one: still with the place, and on the way out for good */
+inline worker_go(x)
+{
+	assert(npend == 0 || ABOVE);	/* no worker goes while there is a task that it may take */
+#if EXITS
+	st[x] = EXITING;
+	leaving++
+#else
+	worker_leave(x)
+#endif
+}
+
+/* worker_park(), or leave, where no worker may park */
 inline worker_park(x)
 {
 	if
-	:: released || ABOVE -> worker_leave(x)
+	:: released || ABOVE -> worker_go(x)
 	:: else ->
 		if	/* the task that a thread is made for is gone, and this one is ready */
 		:: waking != NONE && st[waking] == NEW -> waking = NONE
@@ -506,25 +684,24 @@ inline worker_arrive(x)
 	:: else
 	fi;
 #endif
-	nnew = nnew - (st[x] == NEW);
-	grant_waiters(false, GMAX);
+	if
+	:: st[x] == NEW -> nnew--; backoff = 0
+	:: else
+	fi;
+	worker_look();
 	if
 	:: st[x] == LEAVING ->
 		if
 #ifdef MUT_NO_RESCIND
 		:: false
 #else
-		:: npend > 0 && workers - leaving < cap -> leaving--; worker_take(x)	/* rescind */
+		:: npend > 0 && STAYING < cap -> leaving--; worker_take(x)	/* rescind */
 #endif
-		:: else -> leaving--; worker_leave(x)
+		:: else -> leaving--; worker_go(x)
 		fi
 	:: else ->
 		if
-#ifdef STRICT
-		:: npend > 0 && !ABOVE -> worker_take(x)	/* variant: leaves even if there is work */
-#else
-		:: npend > 0 -> worker_take(x)
-#endif
+		:: npend > 0 && !ABOVE -> worker_take(x)
 		:: else -> worker_park(x)
 		fi
 	fi;
@@ -534,7 +711,7 @@ inline worker_arrive(x)
 	:: else
 	fi
 #elif defined(MUT_NO_WAKE_NEXT)
-	grant_waiters(false, GMAX)
+	ants_serve()
 #else
 	ants_dispatch()
 #endif
@@ -544,9 +721,9 @@ inline worker_arrive(x)
 inline worker_finish(x)
 {
 	task_end(task[x]);
-	grant_waiters(false, GMAX);
+	worker_look();
 	if
-	:: ABOVE -> worker_leave(x)
+	:: ABOVE -> worker_go(x)
 	:: else ->
 		if
 		:: npend > 0 -> worker_take(x)
@@ -571,6 +748,109 @@ inline retire_oldest()
 	leaving++
 }
 
+#if JOINS
+/* ---- join.c ---- */
+
+/* ants_work_runner(): the worker that runs item `id`, or NONE */
+inline runner_of(id, x)
+{
+	x = NONE;
+	for (ix : 0 .. NW - 1) {
+		if
+		:: (st[ix] == BUSY && IDOF(task[ix]) == (id)) || (jst[ix] == J_RUN && IDOF(inner[ix]) == (id)) -> x = ix
+		:: else
+		fi
+	}
+}
+
+/* the wait is over; then the task does nothing but return */
+inline join_over(x)
+{
+	jst[x] = J_NO;
+	task[x] = task[x] & ~4
+}
+
+/* ants_join_enter(): refused if the item runs in this task, or in a task that waits for it */
+inline ants_join_enter(x)
+{
+	wk = NONE;
+	nr = NW;
+	if
+	:: ist[TARGET(task[x])] == I_RUNNING -> runner_of(TARGET(task[x]), wk)
+	:: else
+	fi;
+	do
+#ifdef MUT_WAITS_FOR_LATE
+	:: wk != NONE && wk != x && jst[wk] == J_SLEEP && nr > 0 ->
+#else
+	:: wk != NONE && wk != x && (jst[wk] == J_HELP || jst[wk] == J_SLEEP) && nr > 0 ->
+#endif
+		nr--;
+		tk = TARGET(task[wk]);
+		runner_of(tk, wk)
+	:: else -> break
+	od;
+	if
+	:: ist[TARGET(task[x])] == I_IDLE || wk == x -> join_over(x)	/* it has ended; -EDEADLK */
+	:: else -> jst[x] = J_HELP
+	fi
+}
+
+#ifdef MUT_JOIN_NO_TAKE
+#define CAN_TAKE(id)	false
+#else
+#define CAN_TAKE(id)	(ist[id] == I_PENDING || (ist[id] == I_LATE && !released))
+#endif
+
+/* join_help(): takes the item off, whether or not it has a place yet, or goes to sleep */
+inline join_help(x)
+{
+	nr = TARGET(task[x]);
+	if
+	:: ist[nr] == I_IDLE -> join_over(x)
+	:: CAN_TAKE(nr) ->
+		if
+		:: ist[nr] == I_LATE -> late??eval(ITEM(nr)); accept_anyway(ITEM(nr))
+		:: else
+		fi;
+		nr = TARGET(task[x]);
+		inner[x] = ITEM(nr);
+		if
+		:: pend??[eval(inner[x])]
+		:: else -> inner[x] = inner[x] | 1
+		fi;
+		pend??eval(inner[x]);
+		ist[nr] = I_RUNNING;
+#ifndef MUT_JOIN_PLACE_EARLY
+		joined++;
+#endif
+		jst[x] = J_RUN
+	:: else -> jst[x] = J_SLEEP
+	fi;
+	ants_dispatch()
+}
+
+/* join_run(): the item has returned */
+inline join_finish(x)
+{
+#ifndef MUT_JOIN_PLACE_EARLY
+	joined--;
+#endif
+	jst[x] = J_NO;
+	task_uncount(inner[x]);
+	join_over(x);
+#ifndef MUT_JOIN_NO_STEP
+	ants_dispatch()
+#endif
+}
+#endif
+
+#if JOINS
+#define IN_JOIN(x)	WAITS(task[x])
+#else
+#define IN_JOIN(x)	false
+#endif
+
 active [NW] proctype worker()
 {
 end:	do
@@ -580,11 +860,52 @@ end:	do
 		check()
 	   }
 	:: d_step {
-		st[_pid] == BUSY && !NESTS(task[_pid]) && res[NS + _pid] != WAIT ->
+		st[_pid] == BUSY && !NESTS(task[_pid]) && !IN_JOIN(_pid) && res[NS + _pid] != WAIT ->
 		res[NS + _pid] = 0;
 		worker_finish(_pid);
 		check()
 	   }
+#if EXITS
+	:: d_step {	/* worker_exit() has returned: tasks may have come meanwhile */
+		st[_pid] == EXITING ->
+		leaving--;
+		worker_leave(_pid);
+#ifndef MUT_NO_STEP_ON_EXIT
+		ants_dispatch();
+#endif
+		check()
+	   }
+#endif
+#if JOINS
+#if CYCLE
+	:: st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO -> jst[_pid] = J_ENTER
+#else
+	:: d_step {	/* ants_queue_work(); if that is refused the task does without the item */
+		st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO ->
+		if
+		:: !released && HAS_ROOM -> accept(ITEM(TARGET(task[_pid]))); wake_next(); jst[_pid] = J_ENTER
+		:: else -> join_over(_pid)
+		fi;
+		check()
+	   }
+#endif
+#if DELAYS
+	:: d_step {	/* ants_queue_delayed_work() */
+		st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO && !released && ndelays < DELAYS ->
+		ndelays++;
+		ndelayed++;
+		ist[TARGET(task[_pid])] = I_DELAYED;
+		jst[_pid] = J_ENTER;
+		check()
+	   }
+#endif
+	:: d_step { jst[_pid] == J_ENTER -> ants_join_enter(_pid); check() }
+	:: d_step { jst[_pid] == J_HELP -> join_help(_pid); check() }
+	:: d_step { jst[_pid] == J_RUN -> join_finish(_pid); check() }
+#if JTIMED
+	:: d_step { _pid < JTIMED && (jst[_pid] == J_HELP || jst[_pid] == J_SLEEP) -> join_over(_pid); check() }
+#endif
+#endif
 #if NESTED
 	:: d_step {	/* the task submits another one and then ends */
 		st[_pid] == BUSY && NESTS(task[_pid]) ->
@@ -601,7 +922,7 @@ end:	do
 	   }
 #endif
 #if CANCELS
-	:: d_step {	/* ants_work_cancel(), by anybody: the oldest one stands for all */
+	:: d_step {	/* ants_work_cancel() in any context: the oldest task stands for all */
 		_pid == 0 && npend > 0 && ncancel < CANCELS ->
 		ncancel++;
 		pend?tk;
@@ -611,14 +932,22 @@ end:	do
 		stock++;
 #endif
 #ifndef MUT_NO_STEP_ON_CANCEL
-		ants_dispatch();
+		ants_grant(GMAX);		/* ants_place_freed() */
+		wake_next();
+#endif
+		timer_quiesce();
+#ifndef MUT_NO_WAKE_ON_CANCEL
+		if	/* wake_flush(): a caller that may not wake a drainer has the upkeep do so */
+		:: CLOSERS && cnt[0] + cnt[1] == 0 -> upkeep = 1
+		:: else
+		fi;
 #endif
 		check()
 	   }
 #endif
 #if FAULTS
 	:: d_step { st[_pid] == BUSY && res[NS + _pid] != WAIT && nfault < FAULTS -> nfault++; st[_pid] = DEAD }
-	:: d_step {	/* ants_bury(), by whoever notices */
+	:: d_step {	/* a dead worker is buried */
 		st[_pid] == DEAD ->
 		st[_pid] = FREE;
 		res[NS + _pid] = 0;
@@ -630,6 +959,7 @@ end:	do
 		fi;
 #ifndef MUT_NO_STEP_ON_BURIAL
 		ants_dispatch();
+		upkeep = 1;
 #endif
 		check()
 	   }
@@ -651,7 +981,7 @@ active [NS] proctype submitter()
 		:: else
 		fi;
 		d_step {
-			admit(me, (IDS * (me * NT + k) << 2) | ((k < NESTED) << 1), me >= NS - TRY);
+			admit(me, (IDS * (me * NT + k) << 3) | ((k < JOINS) << 2) | ((k < NESTED) << 1), me >= NS - TRY);
 #if DESTROY
 			entered++;
 #endif
@@ -694,14 +1024,13 @@ active proctype upkeep_fn()
 #endif
 end:	do
 	:: d_step {
-		upkeep && !backoff && mk == NONE ->
+		upkeep && mk == NONE ->
 		if
-		:: left > 0 -> left = 0				/* join_left(), joins after the hold */
-		:: left == 0 && RETIRE_DUE -> retire_oldest()	/* retire_expired() */
+		:: RETIRE_DUE -> retire_oldest()		/* retire_expired() */
 #ifdef MUT_NO_RECHECK_MAKER
-		:: left == 0 && !RETIRE_DUE && (NEED || (!again && npend > 0)) -> again = 1;
+		:: !RETIRE_DUE && !PAUSED && (NEED || (!again && npend > 0)) -> again = 1;
 #else
-		:: left == 0 && !RETIRE_DUE && NEED ->		/* make_worker(): the place first */
+		:: !RETIRE_DUE && !PAUSED && NEED ->		/* make_worker(): the place first */
 #endif
 			assert(workers < cap);
 			mk = 0;
@@ -718,10 +1047,16 @@ end:	do
 			again = 0;
 #endif
 			if
-			:: released && EMPTY -> armed = 0; wake_drainers()
-			:: REAP && !released && nidle > 0 && SPARE -> armed = 1
+			:: NEED || (REAP && !released && nidle > 0 && SPARE) -> armed = 1
+			:: else
+			fi;
+			timer_quiesce();
+#ifndef MUT_NO_DRAIN_WAKE
+			if
+			:: released -> wake_drainers()
 			:: else
 			fi
+#endif
 		fi;
 		check()
 	   }
@@ -731,7 +1066,7 @@ end:	do
 		:: nfail < MAXFAIL || !FAILEVER ->
 			d_step {				/* make_done() */
 				if
-				:: npend > 0 && waking == NONE ->
+				:: npend > 0 && waking == NONE && (!WINIT || backoff) ->
 					waking = mk;
 					if
 					:: LATE -> armed = 1
@@ -749,13 +1084,17 @@ end:	do
 				mk = NONE;
 				workers--;
 				nnew--;
-				backoff = 1;
+				backoff = 2;
+				armed = 1;
+#ifndef MUT_NO_DRAIN_WAKE
+				wake_drainers();
+#endif
 				ants_dispatch();
 				check()
 			}
 		fi
 	   }
-	:: backoff && (nfail < MAXFAIL || !FAILEVER || !NEED || left > 0 || RETIRE_DUE) -> backoff = 0
+	:: PAUSED && (nfail < MAXFAIL || !FAILEVER || !NEED) -> backoff = 1	/* time */
 	od
 }
 
@@ -764,7 +1103,9 @@ active proctype timer_fn()
 {
 end:	do
 	:: atomic {
-		armed -> armed = 0;
+		/* if the timer is armed only for the end of a pause it does not fire before that */
+		armed && (!(NEED && PAUSED) || (LATE && waking != NONE) || (HEED && NFREE > 0 && !released)) ->
+		armed = 0;
 		if
 		:: LATE && waking != NONE ->			/* overdue: take the name off, wake the next */
 			d_step {
@@ -773,8 +1114,8 @@ end:	do
 				wake_next();
 #endif
 			}
-		:: nwait > 0 && NFREE > 0 && !released ->	/* a tick has passed: whatever the batch */
-			d_step { grant_waiters(true, GMAX); wake_next() }
+		:: HEED && NFREE > 0 && !released ->		/* a tick has passed: whatever the batch */
+			d_step { ants_grant(GMAX); wake_next() }
 		:: REAP && nidle > 0 && SPARE && (nexp == 0 || !upkeep) ->	/* only marks */
 			if
 			:: nexp == 0 -> nexp = 1
@@ -788,7 +1129,11 @@ end:	do
 		fi;
 		d_step {
 			if
-			:: (LATE && waking != NONE) || (nwait > 0 && NFREE > 0 && !released) -> armed = 1
+			:: NEED && !PAUSED -> upkeep = 1
+			:: else
+			fi;
+			if
+			:: (LATE && waking != NONE) || (HEED && NFREE > 0 && !released) || (NEED && PAUSED) -> armed = 1
 			:: else
 			fi;
 			check()
@@ -809,7 +1154,7 @@ end:	do
 inline tune_round()
 {
 #ifndef MUT_TUNE_NO_GRANT
-	grant_waiters(true, 1);
+	ants_grant(1);
 #endif
 	if
 	:: TOO_NESTED ->			/* the newest nested waiter could wait for ever */
@@ -832,7 +1177,8 @@ inline tune_round()
 	tuning = 0
 #else
 	wake_next();
-	tuning = (nwait > 0 && NFREE > 0 && !released) || TOO_NESTED || (ABOVE && nidle > 0)
+	ask_for_worker();
+	tuning = (HEED && NFREE > 0 && !released) || TOO_NESTED || (ABOVE && nidle > 0)
 #endif
 }
 
@@ -873,14 +1219,40 @@ inline release_round()
 	:: nidle > 0 -> retire_oldest()
 	:: else
 	fi;
-	releasing = (nwait > 0 || nidle > 0);
-	ants_dispatch()
+#if JOINS || LATES
+	if	/* ants_delayed_fail_all() */
+	:: nlate > 0 -> late?wk; item_fail(IDOF(wk))
+	:: nlate == 0 && ndelayed > 0 ->
+		ndelayed--;
+#if JOINS
+		for (wk : 0 .. NI - 1) {
+			if
+			:: ist[wk] == I_DELAYED -> break
+			:: else
+			fi
+		};
+		item_fail(wk)
+#endif
+	:: else
+	fi;
+#endif
+	releasing = (nwait > 0 || nidle > 0 || nlate > 0 || ndelayed > 0);
+	timer_quiesce();
+	wake_drainers()			/* close_end() */
+}
+
+/* called by drainers that are about to sleep: if no thread can be made they ask for the stand-in */
+inline ants_stand_in_ask()
+{
+	if
+	:: STAND_IN_NEEDED -> standq = 1
+	:: else
+	fi
 }
 
 active [CLOSERS] proctype closer()
 {
-	byte mygen, mytask;
-	bool stand;
+	byte mygen;
 
 #if DESTROY
 	entered == NS * NT;
@@ -902,33 +1274,8 @@ active [CLOSERS] proctype closer()
 #else
 		:: DRAINED || mygen != gen -> break
 #endif
-		:: else ->
-			d_step {
-				if
-				:: npend > 0 && workers == 0 && backoff ->	/* ants_stand_in() takes a worker's place */
-					assert(workers < cap);
-					workers++;
-					nstand++;
-					stand = 1;
-					pend?mytask;
-					busy++;
-					wake_next()
-				:: else -> dstate[me] = 1
-				fi;
-				check()
-			}
+		:: else -> d_step { ants_stand_in_ask(); dstate[me] = 1; check() }
 		fi
-	   }
-	:: d_step {							/* ants_stand_in(): a task ended */
-		stand ->
-		task_end(mytask);
-		grant_waiters(false, GMAX);
-		if
-		:: npend > 0 && !ABOVE -> pend?mytask; busy++
-		:: else -> workers--; nstand--; stand = 0
-		fi;
-		ants_dispatch();
-		check()
 	   }
 	od;
 #if DESTROY
@@ -937,6 +1284,49 @@ active [CLOSERS] proctype closer()
 #endif
 }
 #undef me
+
+/* ---- stand_in.c: ants_stand_in_fn(), a work item of its own ---- */
+active proctype stand_in()
+{
+	byte mytask;
+	bool more = 1;
+
+end:	do
+	:: d_step {							/* serve_one(), ants_worker_play() */
+		standq && !standing && more ->
+		if
+		:: STAND_IN_NEEDED ->
+			assert(workers < cap);
+			workers++;
+			standing = 1;
+			pend?mytask;
+			busy++;
+			ants_dispatch()
+		:: else -> more = 0
+		fi;
+		check()
+	   }
+	:: d_step {							/* its task has ended */
+		standing ->
+		task_end(mytask);
+		workers--;
+		standing = 0;
+		ants_dispatch();
+		more = (STAND_IN_NEEDED && PAUSED);
+		check()
+	   }
+	:: d_step {							/* finish() */
+		standq && !standing && !more ->
+		standq = 0;
+		more = 1;
+		timer_quiesce();
+#ifndef MUT_STAND_IN_NO_WAKE
+		wake_drainers();
+#endif
+		check()
+	   }
+	od
+}
 #endif
 
 #if REBOOTS
@@ -956,10 +1346,11 @@ active proctype rebooter()
 			:: DRAINED ->
 #endif
 				d_step {
-					assert(mk == NONE && !backoff && leaving == 0);
+					assert(mk == NONE && leaving == 0);
 					released = 0;
 					gen++;
-					ants_dispatch();
+					backoff = 0;
+					ask_for_worker();		/* the code makes these threads before it opens the pool */
 					check()
 				}
 			:: else						/* -EBUSY, or not released */
@@ -993,6 +1384,85 @@ out:	atomic { flushing = 0; before = 0 }
 }
 #endif
 
+/* ---- upkeep.c: ants_join_fn(), the work item that joins threads ---- */
+active proctype joiner()
+{
+end:	do
+	:: d_step {
+		joinq ->
+		if
+		:: left > 0 -> left = 0				/* join_left(), joins after the hold */
+		:: else ->					/* join_done() */
+			joinq = 0;
+#ifndef MUT_JOINER_NO_WAKE
+			if
+			:: released -> wake_drainers()
+			:: else
+			fi
+#endif
+		fi;
+		check()
+	   }
+	od
+}
+
+/* ---- delayed.c: ants_delayed_timer_fn() ---- */
+#if JOINS && DELAYS
+active proctype delayed()
+{
+end:	do
+	:: d_step {
+		ndelayed > 0 ->
+		nr = 0;
+		do
+		:: ist[nr] != I_DELAYED -> nr++
+		:: else -> break
+		od;
+		ndelayed--;
+		if
+		:: released -> item_fail(nr); wake_drainers()
+		:: !released && HAS_ROOM -> accept(ITEM(nr)); wake_next()
+		:: else ->
+			late!ITEM(nr);
+			ist[nr] = I_LATE;
+			wk = nr;
+			offer(wk);
+			if
+			:: NFREE > 0 -> armed = 1
+			:: else
+			fi
+		fi;
+		check()
+	   }
+	od
+}
+#endif
+#if LATES
+active proctype delayed()
+{
+	byte k;
+
+	do
+	:: k < LATES ->
+		d_step {
+			k++;
+			if
+			:: released
+			:: !released && HAS_ROOM -> accept(0); wake_next()
+			:: else ->
+				late!0;
+				if
+				:: NFREE > 0 -> armed = 1
+				:: else
+				fi
+			fi;
+			check()
+		}
+	:: else -> break
+	od
+}
+#endif
+
 /* when nothing moves any more, nothing may be left */
 active proctype final()
 {
@@ -1001,7 +1471,8 @@ active proctype final()
 		if
 		:: !freed ->
 			check();
-			assert(npend == 0 && busy == 0 && nwait == 0 && leaving == 0 && nnew == 0 && left == 0);
+			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
+			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq && !standq);
 			assert(waking == NONE && !upkeep && !armed && !cfg && !tuning && !releasing);
 			assert(!released || DRAINED);
 			assert(released || workers >= MINW);
