@@ -146,16 +146,20 @@ static void closed_pool_refuses_another_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, PROMPT), 0);
 }
 
+/* While a caller waits for its end; a cancel that does not wait is no obstacle. */
 static void cancelled_item_cannot_ask_again(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, 0);
+	struct call *cancel;
 
 	INIT_ANTS_WORK(work_of(item), queue_late_fn);
 	item->pool = rig->pool;
 	item_start(rig, item, &rig->gate);
-	KUNIT_EXPECT_FALSE(test, ants_work_cancel(work_of(item)));
+	cancel = call_start(rig, do_cancel_sync, 0, item);
+	EXPECT_SOON(test, nr_waiters_of(item) == 1);
 	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 	expect_ended(test, item, 1, RESULT(1));
 	KUNIT_EXPECT_EQ(test, item->queued, -ECANCELED);
 	item->gate = NULL;
