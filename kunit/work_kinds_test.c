@@ -181,8 +181,10 @@ static void mod_of_one_that_runs(struct kunit *test)
 
 static void mod_that_is_refused(struct kunit *test)
 {
+	struct ants_attrs attrs = { .capacity = 1 };
 	struct item *items = items_alloc(test, 3);
-	struct rig *rig = rig_of(test, 0), *other = rig_of(test, 0);
+	struct rig *rig = rig_of(test, 0);
+	struct rig *other = rig_make(test, "other", attrs);
 	struct call *submitter, *cancel;
 
 	item_start(rig, &items[0], &rig->gate);
