@@ -937,8 +937,8 @@ end:	do
 #endif
 		timer_quiesce();
 #ifndef MUT_NO_WAKE_ON_CANCEL
-		if	/* wake_flush(): a caller that may not wake a drainer has the upkeep do so */
-		:: CLOSERS && cnt[0] + cnt[1] == 0 -> upkeep = 1
+		if	/* wake_waitq(): a caller that may not wake a drainer has the upkeep do so */
+		:: released && EMPTY -> upkeep = 1
 		:: else
 		fi;
 #endif
