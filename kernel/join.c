@@ -88,6 +88,9 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		return -EDEADLK;
 	waiter->joins = nr_joiners(work) < ANTS_JOINERS;
 	waiter->worker = w;
+	/* In the section of the check: of two that wait for each other one sees it. */
+	if (waiter->joins)
+		w->waits_for = work;
 	ants_work_await(work, waiter);
 	return 0;
 }
@@ -201,6 +204,18 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 
+/* While the item runs here the task does not wait for it. */
+static void help(const struct join *join, struct ants_kick *kick)
+	__must_hold(&join->w->pool->lock)
+{
+	struct ants_worker *w = join->w;
+
+	w->waits_for = NULL;
+	join_run(w, join->work, kick);
+	if (!join->waiter->done && !join->waiter->ended)
+		w->waits_for = join->work;
+}
+
 /*
  * Runs it as long as nobody else does. Returns true if it has ended. Else the task
  * is about to sleep, which *@counted says is in nr_joining.
@@ -214,24 +229,29 @@ static bool join_help(const struct join *join, bool *counted)
 
 	ants_lock_round(w->pool, &kick, &round);
 	while (can_help(join))
-		join_run(w, join->work, &kick);
+		help(join, &kick);
 	done = join->waiter->done || join->waiter->ended;
 	*counted = !done && join->for_good && !comes_by_itself(join->work);
 	if (*counted)
 		sleep_begin(w->pool, &kick);
-	if (!done && join->waiter->joins)
-		w->waits_for = join->work;
 	ants_dispatch(w->pool, &kick);
 	done = join->waiter->done;
 	ants_unlock(w->pool, &kick);
 	return done;
 }
 
-static void sleep_end(struct ants_worker *w, bool counted)
+static void sleep_end(struct ants_pool *pool, bool counted)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->nr_joining -= counted;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* The wait is over. If its item has ended this is known already. */
+static void waits_for_none(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&w->pool->lock);
 	w->waits_for = NULL;
-	w->pool->nr_joining -= counted;
 	raw_spin_unlock_irq(&w->pool->lock);
 }
 
@@ -256,9 +276,12 @@ int ants_join_work(struct ants_worker *w, struct ants_work *work,
 	while (!err && !join_help(&join, &counted)) {
 		err = ants_wait_ready(w->pool, join_ready, &join,
 				      ants_time_left(start, timeout), state);
-		sleep_end(w, counted);
+		sleep_end(w->pool, counted);
 	}
-	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
+	if (!err)
+		return 0;
+	waits_for_none(w);
+	return ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
 /* Does @w run a member of the group, which would wait for its own end? */
@@ -388,7 +411,7 @@ int ants_join_group(struct ants_worker *w, struct ants_group *group,
 		counted = group_sleep_begin(&join, for_good);
 		err = ants_wait_ready(w->pool, group_ready, &join,
 				      ants_time_left(start, timeout), state);
-		sleep_end(w, counted);
+		sleep_end(w->pool, counted);
 	}
 	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
