@@ -229,6 +229,11 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 		   kick);
 }
 
+static bool is_empty_and_closed(const struct ants_pool *pool)
+{
+	return pool->released && !pool->nr_workers && !pool->nr_pending;
+}
+
 /* A place is free. Callbacks are for others: the caller may be in any context. */
 void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -238,8 +243,7 @@ void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller wait for that. */
-	wake_waitq(pool, pool->released && !pool->nr_workers &&
-			 !pool->nr_pending, kick);
+	wake_waitq(pool, is_empty_and_closed(pool), kick);
 }
 
 /*
