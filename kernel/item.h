@@ -153,10 +153,15 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
 
+/*
+ * The item has become such that a task of the pool that waits for it, or for its
+ * group, can run it itself.
+ */
 static inline void ants_work_offer(struct ants_work *work,
 				   struct ants_kick *kick)
 {
-	if (unlikely(work->group || !hlist_empty(&work->waiters)))
+	if (unlikely(!hlist_empty(&work->waiters)) ||
+	    (work->group && unlikely(!list_empty(&work->group->waiters))))
 		__ants_work_offer(work, kick);
 }
 

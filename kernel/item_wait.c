@@ -136,10 +136,7 @@ void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/*
- * The item has become such that a task of the pool that waits for it, or for its
- * group, can run it itself.
- */
+/* There is a caller that waits, perhaps one that joins. */
 void __ants_work_offer(struct ants_work *work, struct ants_kick *kick)
 {
 	const struct ants_work_waiter *leader;
