@@ -112,7 +112,7 @@ static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
 	ants_unlock_any(pool, &kick);
 	if (err != -EAGAIN || !pool->room_cb)
 		return err;
-	ants_pause_atomic(ANTS_PAUSE_REFUSED, pool);
+	ants_pause(ANTS_PAUSE_REFUSED, pool);
 	atomic_set(&multi->congested, 1);
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
 		mark_congested(pool);
@@ -262,11 +262,7 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	/* Whoever ends the multi waits for this section before the shards go. */
-	rcu_read_lock();
 	others = try_others(multi, nr, fn, data, ants_try_attempt);
-	err = others == -EAGAIN ? refuse(multi, pool, err) : others;
-	rcu_read_unlock();
-	return err;
+	return others == -EAGAIN ? refuse(multi, pool, err) : others;
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);
