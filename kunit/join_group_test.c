@@ -68,7 +68,7 @@ static void lead(struct kunit *test, int nr, bool by_one, int more)
 	l->nr = nr;
 	l->by_one = by_one;
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
-	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, PROMPT,
 						     &result), 0);
 	KUNIT_EXPECT_EQ(test, result, 0);
 	KUNIT_EXPECT_EQ(test, by_one ? l->taken : nr, nr);
@@ -130,7 +130,7 @@ static void member_that_waits_for_a_place(struct kunit *test)
 	submitter = call_start(rig, do_submit_member, FOREVER, l);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, PROMPT,
 						     NULL), 0);
 	KUNIT_EXPECT_EQ(test, l->error, 0);
 	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
@@ -173,7 +173,7 @@ static void members_come_from_outside(struct kunit *test)
 							work_of(&items[i])), 0);
 		EXPECT_SOON(test, atomic_read(&items[i].ran) == 1);
 	}
-	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, TEST_DEADLINE,
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, PROMPT,
 						     NULL), 0);
 	KUNIT_EXPECT_EQ(test, l->taken, 100);
 }

@@ -68,7 +68,7 @@ static void expect_parent(struct rig *rig, struct parent *p, int err)
 	int result = 1;
 
 	KUNIT_EXPECT_EQ(rig->test, ants_work_wait_timeout(&p->work,
-							  TEST_DEADLINE,
+							  PROMPT,
 							  &result), 0);
 	KUNIT_EXPECT_EQ(rig->test, result, err);
 	KUNIT_EXPECT_EQ(rig->test, READ_ONCE(rig->pool->nr_joined), 0);
@@ -235,7 +235,7 @@ static void items_that_wait_in_a_circle(struct kunit *test)
 	gate_open(&rig->gate);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&pair[i].work,
-							     TEST_DEADLINE,
+							     PROMPT,
 							     NULL), 0);
 	KUNIT_EXPECT_EQ(test, pair[0].waited + pair[1].waited, -EDEADLK);
 }
@@ -296,7 +296,7 @@ static void joins_inside_joins_are_bounded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &links[0].work), 0);
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&links[i].work,
-							     TEST_DEADLINE,
+							     PROMPT,
 							     NULL), 0);
 	KUNIT_EXPECT_EQ(test, links[ANTS_JOIN_DEPTH - 1].waited, 0);
 	KUNIT_EXPECT_EQ(test, links[ANTS_JOIN_DEPTH].waited, -EDEADLK);
@@ -374,14 +374,14 @@ static void trees_of_items(struct kunit *test)
 
 	for (i = 0; i < nr_trees; i++) {
 		node_start(&root, &tree, 2);
-		nr += ants_work_wait_timeout(&root.work, TEST_DEADLINE, NULL);
+		nr += ants_work_wait_timeout(&root.work, PROMPT, NULL);
 		if (!(i % 256))
 			cond_resched();
 	}
 	KUNIT_EXPECT_EQ(test, nr, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&tree.ran), 7 * nr_trees);
 	KUNIT_EXPECT_EQ(test, atomic_read(&tree.wrong), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, PROMPT), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed,
 			stats_of(rig->pool).submitted);
 }
