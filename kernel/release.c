@@ -214,6 +214,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	err = reboot_prepare(pool, release_seq, &prepared);
 	if (err)
 		return err;
+	ants_pause(ANTS_PAUSE_REBOOT, pool);
 	err = reopen(pool, release_seq);
 	if (!err)
 		ants_workers_start(pool, &prepared);

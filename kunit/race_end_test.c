@@ -139,6 +139,24 @@ static void release_wins_over_a_reboot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
 }
 
+/* The release begins and ends while the reboot is about to open the pool. */
+static void whole_release_wins_over_a_reboot(struct kunit *test)
+{
+	static const struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_pool *pool = test_pool(test, &attrs, "race");
+	struct call *rebooter;
+
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	hold(ANTS_PAUSE_REBOOT, pool);
+	rebooter = call_async(test, pool, call_reboot, 0);
+	expect_held(test, ANTS_PAUSE_REBOOT);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	let_go(ANTS_PAUSE_REBOOT);
+	expect_result(test, rebooter, -EBUSY);
+	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+}
+
 static void destroy_wins_over_a_reboot(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(&prealloc, "race_own");
@@ -342,6 +360,7 @@ static struct kunit_case race_end_cases[] = {
 	KUNIT_CASE(destroy_wins_over_a_reboot),
 	KUNIT_CASE(multi_is_closed_beside_a_growth),
 	KUNIT_CASE(multi_is_destroyed_beside_a_growth),
+	KUNIT_CASE(whole_release_wins_over_a_reboot),
 	KUNIT_CASE(multi_release_wins_over_a_reboot),
 	KUNIT_CASE(multi_drain_ends_with_a_reboot),
 	KUNIT_CASE(multi_drain_hears_of_a_reboot),
