@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A function that a pool runs, and whose result the caller waits for. The call
- * stands on the caller's stack, so that he has to wait for one that runs; or it
- * is allocated, and he may go.
+ * stands on the caller's stack, and then the caller has to wait for a function that
+ * runs; or it is allocated, and the caller may go.
  */
 #include <linux/export.h>
 #include <linux/refcount.h>
@@ -87,7 +87,7 @@ enum call_state {
  * @release: I: takes @data when neither task nor caller is left
  * @state: changes once, from CALL_PENDING
  * @result: of @fn
- * @caller: who waits, NULL when he is woken or does not wait any more
+ * @caller: the thread that waits, NULL once it is woken or has given up
  * @done: @fn has returned. Stored with release; pairs with the acquire in
  *	ants_wait_done()
  * @refs: the task's and the caller's

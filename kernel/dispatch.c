@@ -93,7 +93,7 @@ void ants_back_off(struct ants_pool *pool)
 	ants_timer_arm(pool, pool->backoff_until);
 }
 
-/* Tasks are pending, and nobody is idle or on his way: is a thread wanted? */
+/* Tasks are pending, and no worker is idle or on its way: is a thread wanted? */
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 {
 	if (!ants_need_worker(pool))

@@ -236,6 +236,8 @@ static bool join_help(const struct join *join, bool *counted)
 		sleep_begin(w->pool, &kick);
 	ants_dispatch(w->pool, &kick);
 	done = join->waiter->done;
+	/* The caller that gave up for it may have been the item's submitter. */
+	w->pool->nr_joining -= done && *counted;
 	ants_unlock(w->pool, &kick);
 	return done;
 }

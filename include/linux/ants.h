@@ -5,8 +5,8 @@
  * A pool owns at most &ants_attrs.capacity threads. A task, fn(data), that
  * finds the pool full makes its submitter wait, fail or time out, as the
  * pool's mode and the call say; nothing queues without a bound. Idle threads
- * go away after a time that the administrator can change, as he can change
- * the capacity of a pool under load, in /sys/kernel/ants/<pool>/.
+ * go away after a time. The administrator can change that time, and the capacity
+ * of a pool under load, in /sys/kernel/ants/<pool>/.
  *
  * Errors have one meaning in every function:
  *
