@@ -164,6 +164,12 @@ no_leaks()
 	return 1
 }
 
+# It gives up after its first report, and then finds nothing any more.
+lockdep_is_on()
+{
+	grep -q '^ debug_locks: *1$' /proc/lockdep_stats
+}
+
 no_remains()
 {
 	_found=$(ants_threads)
