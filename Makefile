@@ -12,7 +12,8 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install clean help demo test model bench bench-readme check
+.PHONY: modules modules_install clean help demo test test-kernels model bench \
+	bench-readme check
 .DEFAULT_GOAL := modules
 
 modules:
@@ -29,7 +30,11 @@ demo:
 	@samples/demo
 
 test:
-	@T='$(T)' kunit/run
+	@T='$(T)' LONG='$(LONG)' kunit/run
+
+test-kernels:
+	@T='$(or $(T),functional kunit userspace shell)' LONG='$(LONG)' \
+		ANTS_KERNEL=kunit-7.3 kunit/run
 
 model:
 	@tools/model
@@ -54,7 +59,9 @@ help:
 	@echo '  make demo           show the pool at work'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt compile'
-	@echo '                      style model) or one suite, script or program'
+	@echo '                      style model functional) or one suite, script or program'
+	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
+	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
 	@echo '  make bench          measure ants beside workqueues, threads and others;'
 	@echo '                      CHECK=1 fails on a missed target, ROUNDS=30 takes longer'
 	@echo '  make bench B="tiny_task reap" K="6.1 7.3"  these benches, these kernels'

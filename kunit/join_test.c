@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "repeats.h"
 #include "work.h"
 
 /* An item that queues other items of its pool, or not, and waits for them. */
@@ -360,8 +361,7 @@ static void capacity_name(const int *capacity, char *name)
 KUNIT_ARRAY_PARAM(capacity, capacities, capacity_name);
 
 /* There are 6 forks and joins in each tree. */
-static int nr_trees = 1000;
-module_param(nr_trees, int, 0444);
+#define NR_TREES	((int)(1000 * repeats))
 
 /* Nothing hangs, nothing is lost, whoever runs what. The nodes are on stacks. */
 static void trees_of_items(struct kunit *test)
@@ -372,14 +372,14 @@ static void trees_of_items(struct kunit *test)
 	struct node root;
 	int i, nr = 0;
 
-	for (i = 0; i < nr_trees; i++) {
+	for (i = 0; i < NR_TREES; i++) {
 		node_start(&root, &tree, 2);
 		nr += ants_work_wait_timeout(&root.work, PROMPT, NULL);
 		if (!(i % 256))
 			cond_resched();
 	}
 	KUNIT_EXPECT_EQ(test, nr, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&tree.ran), 7 * nr_trees);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tree.ran), 7 * NR_TREES);
 	KUNIT_EXPECT_EQ(test, atomic_read(&tree.wrong), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, PROMPT), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed,

@@ -6,14 +6,14 @@
  */
 #include <linux/module.h>
 
+#include "repeats.h"
 #include "util.h"
 
 #define NR_LANES	8
 #define NR_TASKS	40
 
 /* Rounds of all lanes together. */
-static int rounds = 800;
-module_param(rounds, int, 0444);
+#define NR_ROUNDS	((int)(200 * repeats))
 
 struct lane {
 	struct work_struct work;
@@ -98,7 +98,7 @@ static void lane_init(struct lane *lane, int nr)
 	int i;
 
 	lane->nr = nr;
-	lane->rounds = rounds / NR_LANES;
+	lane->rounds = NR_ROUNDS / NR_LANES;
 	init_completion(&lane->go);
 	init_completion(&lane->inside);
 	init_completion(&lane->back);

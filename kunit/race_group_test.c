@@ -8,10 +8,11 @@
  */
 #include <linux/module.h>
 
+#include "repeats.h"
 #include "work.h"
 
-/* A hundred thousand rounds in parts, so that the guest is not silent for long. */
-#define NR_ROUNDS	4000
+/* Ten thousand rounds in parts, so that the guest is not silent for long. */
+#define NR_ROUNDS	((int)(400 * repeats))
 #define NR_RUNNING	800
 /* Groups that are handed over at once: there is little to wait for then. */
 #define BATCH		40

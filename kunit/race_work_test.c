@@ -6,11 +6,12 @@
  */
 #include <linux/module.h>
 
+#include "repeats.h"
 #include "work.h"
 
 /* Five times, for KUnit gives a case no more than five minutes. */
-#define NR_CANCELLED	20000
-#define NR_CLOSED	20000
+#define NR_CANCELLED	((int)(4000 * repeats))
+#define NR_CLOSED	((int)(4000 * repeats))
 #define NR_FREED	2000
 #define NR_FIRED	200
 /* A guest that says nothing for long is taken for dead. */

@@ -144,7 +144,7 @@ section()
 # tries twice when a module's init fails, so the status is not a verdict.
 kunit_module()
 {
-	insmod "$1" || return
+	insmod "$@" || return
 	rmmod "$(basename "$1" .ko)"
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# boot: no_console_suspend
+# smp: 4
+# numa: 2
 # timeout: 400
 #
 # A freezable pool, "cold", and one that goes on, "warm", over a suspend. No

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # smp: 4
+# numa: 2
 # timeout: 400
 #
 # CPUs that go and come under a pool that is bound to two of them.

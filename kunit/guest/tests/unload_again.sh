@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# boot: sysctl.kernel.panic_on_warn=1
+# smp: 4
+# numa: 2
 # timeout: 300
 #
 # A client whose work item queues itself again and again, behind tasks that are
 # not the client's, in a pool that is not the client's either. It is loaded and
 # unloaded in a loop: if ants misses the item once, its text is freed under it.
-# A guest of its own. ROUNDS loads, each with 1,000 runs.
+# 5 loads, each with 1,000 runs.
 
 . /ants/lib.sh
 
 POOLS=/sys/kernel/ants
 CTL=/sys/kernel/debug/ants_ctl
-ROUNDS=${ROUNDS:-10}
+ROUNDS=$((5 * ${REPEATS:-1}))
 
 ctl()
 {

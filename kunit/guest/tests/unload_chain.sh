@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# boot: sysctl.kernel.panic_on_warn=1
+# smp: 4
+# numa: 2
 # timeout: 300
 #
 # A client whose one task hands over to the next in a pool that ants has looked
 # through already, and ends before ants comes to its own. Neither pool is the
-# client's. A guest of its own: if ants misses the second task, its text is
-# freed under it.
+# client's. If ants misses the second task, its text is freed under it.
 
 . /ants/lib.sh
 
