@@ -41,7 +41,8 @@ threads_have()
 {
 	_seen=
 	for _task in /proc/[0-9]*; do
-		[ "$(cat "$_task/comm" 2>/dev/null)" = ants/bound ] || continue
+		read -r _comm 2>/dev/null <"$_task/comm" || continue
+		[ "$_comm" = ants/bound ] || continue
 		_seen=y
 		grep -q "^Cpus_allowed_list:	$1\$" "$_task/status" || return
 	done
