@@ -42,6 +42,12 @@ static bool is_fixed(const struct ants_multi *multi)
 	return READ_ONCE(ants_shard(multi, 0)->flags) & ANTS_FIXED;
 }
 
+/* As for pools: whatever the mode of the file. */
+static int set_capacity(struct ants_multi *multi, unsigned int value)
+{
+	return is_fixed(multi) ? -EPERM : __ants_multi_tune(multi, value);
+}
+
 static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 			      const char *buf, size_t count)
 {
@@ -49,8 +55,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change(to_multi(kobj), count, capacity,
-			     __ants_multi_tune);
+	return err ?: change(to_multi(kobj), count, capacity, set_capacity);
 }
 
 static ssize_t queue_depth_show(struct kobject *kobj,
@@ -66,6 +71,12 @@ static ssize_t queue_depth_show(struct kobject *kobj,
 	return sysfs_emit(buf, "%llu\n", sum);
 }
 
+static int set_queue_depth(struct ants_multi *multi, unsigned int value)
+{
+	return is_fixed(multi) ? -EPERM :
+				 __ants_multi_set_queue_depth(multi, value);
+}
+
 static ssize_t queue_depth_store(struct kobject *kobj,
 				 struct kobj_attribute *attr, const char *buf,
 				 size_t count)
@@ -74,8 +85,7 @@ static ssize_t queue_depth_store(struct kobject *kobj,
 	int err;
 
 	err = kstrtouint(buf, 0, &depth);
-	return err ?: change(to_multi(kobj), count, depth,
-			     __ants_multi_set_queue_depth);
+	return err ?: change(to_multi(kobj), count, depth, set_queue_depth);
 }
 
 /* That of the first shard; others differ if they were changed by themselves. */

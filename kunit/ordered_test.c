@@ -4,6 +4,8 @@
 
 #include "rig.h"
 
+#include "../kernel/multi.h"
+
 #define NAME		"ordered"
 #define NR_TASKS	200
 
@@ -75,6 +77,22 @@ static void other_pools_are_the_administrators(struct kunit *test)
 	}
 }
 
+/* A write to a file of the whole, whatever its mode. */
+static void expect_fixed_file(struct kunit *test, struct ants_multi *multi,
+			      const char *name)
+{
+	const struct sysfs_ops *ops = get_ktype(&multi->kobj)->sysfs_ops;
+	struct kernfs_node *node = sysfs_get_dirent(multi->kobj.sd, name);
+
+	KUNIT_EXPECT_NOT_NULL(test, node);
+	if (!node)
+		return;
+	KUNIT_EXPECT_EQ(test, node->mode & 0777, 0444);
+	KUNIT_EXPECT_EQ(test, ops->store(&multi->kobj, node->priv, "8", 1),
+			-EPERM);
+	sysfs_put(node);
+}
+
 static void fixed_shards_are_the_owners(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 4, .flags = ANTS_FIXED };
@@ -85,6 +103,9 @@ static void fixed_shards_are_the_owners(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(multi), 0);
 	for (i = 0; i < 2; i++)
 		expect_fixed(test, ants_multi_shard(multi, i));
+	expect_fixed_file(test, multi, "capacity");
+	expect_fixed_file(test, multi, "queue_depth");
+	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 4);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 6), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 6);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
