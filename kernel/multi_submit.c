@@ -213,9 +213,9 @@ EXPORT_SYMBOL_GPL(ants_multi_submit);
  *	does not wait
  *
  * Context: Process context. May sleep.
- * Return: as ants_multi_submit(), but never -EAGAIN; and -ETIMEDOUT: all shards
- * were full at first, and the one to wait in all the time; the task will not
- * run.
+ * Return: as ants_multi_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only
+ * if @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: no shard had a place at first,
+ * nor the one to wait in until the end; the task will not run.
  */
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)

@@ -237,8 +237,9 @@ EXPORT_SYMBOL_GPL(ants_submit_prio);
  *	does not wait
  *
  * Context: Process context. May sleep.
- * Return: as ants_submit(), but never -EAGAIN; and -ETIMEDOUT: the pool was
- * full all the time, the task will not run.
+ * Return: as ants_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only if
+ * @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: there was no place in time, or no
+ * memory for one; the task will not run.
  */
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)

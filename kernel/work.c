@@ -201,8 +201,8 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
  *
  * Context: Process context. May sleep.
  * Return: as ants_queue_work(), but never -EAGAIN; and -ETIMEDOUT: the pool was
- * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -ECANCELED: it
- * was cancelled meanwhile, too.
+ * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout().
+ * -ECANCELED: it was cancelled meanwhile, too.
  */
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)
