@@ -77,7 +77,16 @@ static int deep_fn(void *data)
 	return ants_call(gift->pool, deep_fn, gift, FOREVER);
 }
 
-/* The stack is finite. */
+static int deep_given_fn(void *data)
+{
+	struct gift *gift = data;
+
+	atomic_inc(&gift->ran);
+	return ants_call_release(gift->pool, deep_given_fn, gift, FOREVER,
+				 gift_release);
+}
+
+/* The stack is finite. The one that is refused gives its data back, too. */
 static void calls_inside_calls_are_bounded(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -87,8 +96,15 @@ static void calls_inside_calls_are_bounded(struct kunit *test)
 	gift->pool = rig->pool;
 	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, deep_fn, gift, FOREVER),
 			-EDEADLK);
+	expect_gift(test, gift, 1 + ANTS_JOIN_DEPTH, 0);
+	atomic_set(&gift->ran, 0);
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, deep_given_fn, gift,
+						FOREVER, gift_release),
+			-EDEADLK);
+	/* The task of the first one may be the last to let go of it. */
+	EXPECT_SOON(test, atomic_read(&gift->released) == 2 + ANTS_JOIN_DEPTH);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), 1 + ANTS_JOIN_DEPTH);
-	expect_counted(test, rig->pool, 1, 0);
+	expect_counted(test, rig->pool, 2, 0);
 }
 
 static void try_released(struct kunit *test, call_t fn, int released)

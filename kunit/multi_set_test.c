@@ -291,10 +291,37 @@ static void files_say_it_and_change_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write_file("files/cpulist", "0\n"), 0);
 	KUNIT_EXPECT_STREQ(test, read_file("files/cpulist"), "0");
 	expect_cpus(test, multi, cpumask_of(0));
-	KUNIT_EXPECT_EQ(test, write_file("files/queue_depth", "max\n"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, write_file("files/nice", "20\n"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, write_file("files/cpulist", "\n"), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, read_file("files/queue_depth"), "7");
+}
+
+static void files_refuse_what_does_not_fit(struct kunit *test)
+{
+	static const struct {
+		const char *file;
+		const char *text;
+		int err;
+	} bad[] = {
+		{ "files/capacity", "2\n", -EINVAL },
+		{ "files/capacity", "2147483648\n", -ERANGE },
+		{ "files/queue_depth", "max\n", -EINVAL },
+		{ "files/queue_depth", "2147483648\n", -EINVAL },
+		{ "files/queue_depth", "4294967296\n", -ERANGE },
+		{ "files/nice", "20\n", -EINVAL },
+		{ "files/nice", "2147483648\n", -ERANGE },
+		{ "files/cpulist", "\n", -EINVAL },
+		{ "files/cpulist", "4096\n", -ERANGE },
+	};
+	struct ants_attrs attrs = {
+		.capacity = 3, .queue_depth = 4, .nice = -3,
+		.cpumask = cpumask_of(0),
+	};
+	int i;
+
+	test_multi(test, &attrs, 3, 0, "files");
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, write_file(bad[i].file, bad[i].text),
+				    bad[i].err, "row %d", i);
+	KUNIT_EXPECT_STREQ(test, read_file("files/capacity"), "3");
+	KUNIT_EXPECT_STREQ(test, read_file("files/queue_depth"), "4");
 	KUNIT_EXPECT_STREQ(test, read_file("files/nice"), "-3");
 	KUNIT_EXPECT_STREQ(test, read_file("files/cpulist"), "0");
 }
@@ -311,6 +338,7 @@ static struct kunit_case set_cases[] = {
 	KUNIT_CASE(caller_can_be_killed),
 	KUNIT_CASE(released_multi_can_be_changed),
 	KUNIT_CASE(files_say_it_and_change_it),
+	KUNIT_CASE(files_refuse_what_does_not_fit),
 	{}
 };
 

@@ -76,6 +76,8 @@ static void detached_item_that_has_not_started(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, &own->dwork.work),
 			-EALREADY);
 	KUNIT_EXPECT_EQ(test, ants_work_wait(&own->dwork.work, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&own->dwork.work, 1, NULL),
+			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_work_flush(&own->dwork.work), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, ants_work_pending(&own->dwork.work));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel_sync(&own->dwork.work));
