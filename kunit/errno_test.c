@@ -185,6 +185,21 @@ static int do_ants_group_next(struct job *job)
 	return PTR_ERR_OR_ZERO(ants_group_next(&job->group, FOREVER));
 }
 
+static int do_ants_multi_flush(struct job *job)
+{
+	return ants_multi_flush(job->multi);
+}
+
+static int do_ants_multi_flush_timeout(struct job *job)
+{
+	return ants_multi_flush_timeout(job->multi, FOREVER);
+}
+
+static int do_ants_multi_release_timeout(struct job *job)
+{
+	return ants_multi_release_timeout(job->multi, FOREVER);
+}
+
 static const struct way waits[] = {
 	WAY(ants_flush),
 	WAY(ants_flush_timeout),
@@ -197,6 +212,9 @@ static const struct way waits[] = {
 	WAY(ants_group_wait),
 	WAY(ants_group_wait_timeout),
 	WAY(ants_group_next),
+	MULTI_WAY(ants_multi_flush),
+	MULTI_WAY(ants_multi_flush_timeout),
+	MULTI_WAY(ants_multi_release_timeout),
 };
 
 KUNIT_ARRAY_PARAM(wait, waits, way_desc);

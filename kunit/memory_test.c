@@ -25,7 +25,7 @@ static struct ants_pool *poor_pool(struct kunit *test, unsigned int flags,
 	struct ants_attrs attrs = {
 		.capacity = 1, .queue_depth = 100, .flags = flags,
 	};
-	struct ants_pool *pool = test_pool(test, &attrs, "poor");
+	struct ants_pool *pool = test_func_pool(test, &attrs, gate_task, "poor");
 
 	*gate = test_gate(test);
 	fill_pool(test, pool, *gate, 1);
@@ -48,6 +48,7 @@ static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, ANTS_NONBLOCKING, &gate);
+	const struct ants_task task = { .fn = gate_task, .data = gate };
 	unsigned int stock = pool->nr_stock, i;
 
 	KUNIT_EXPECT_GE(test, stock, ANTS_SPARE_SLOTS);
@@ -55,6 +56,9 @@ static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, &task, 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_invoke(pool, gate), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_try_invoke(pool, gate), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), stock);
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);

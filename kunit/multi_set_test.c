@@ -326,6 +326,32 @@ static void files_refuse_what_does_not_fit(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, read_file("files/cpulist"), "0");
 }
 
+static void files_say_what_cannot_be_made(struct kunit *test)
+{
+	static const struct {
+		const char *file;
+		const char *text;
+		enum ants_fail_point point;
+	} rows[] = {
+		{ "files/capacity", "6\n", ANTS_FAIL_THREAD },
+		{ "files/queue_depth", "600\n", ANTS_FAIL_SLOT },
+		{ "files/nice", "5\n", ANTS_FAIL_PLACE },
+		{ "files/cpulist", "0\n", ANTS_FAIL_PLACE },
+	};
+	struct ants_attrs attrs = { .capacity = 3, .flags = ANTS_PREALLOC };
+	int i;
+
+	test_multi(test, &attrs, 3, 0, "files");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ants_fail_arm(rows[i].point, -1);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    write_file(rows[i].file, rows[i].text),
+				    -ENOMEM, "row %d", i);
+		ants_fail_arm(rows[i].point, 0);
+		KUNIT_EXPECT_EQ(test, write_file(rows[i].file, rows[i].text), 0);
+	}
+}
+
 static struct kunit_case set_cases[] = {
 	KUNIT_CASE(nice_is_that_of_all_shards),
 	KUNIT_CASE(cpus_are_those_of_all_shards),
@@ -339,6 +365,7 @@ static struct kunit_case set_cases[] = {
 	KUNIT_CASE(released_multi_can_be_changed),
 	KUNIT_CASE(files_say_it_and_change_it),
 	KUNIT_CASE(files_refuse_what_does_not_fit),
+	KUNIT_CASE(files_say_what_cannot_be_made),
 	{}
 };
 
