@@ -208,8 +208,8 @@ EXPORT_SYMBOL_GPL(ants_group_wait);
  * Context: Process context. May sleep.
  * Return: the work item. NULL: the group is sealed and has ended, and there are no
  * more: it may be freed. Or an ERR_PTR: -ETIMEDOUT, -EINTR: not yet. -EDEADLK: it
- * would wait, and the caller is a task that may not, as
- * ants_group_wait_timeout() says. -EBUSY: another caller waits for the group.
+ * would wait, and the caller is a task that may not, see
+ * ants_group_wait_timeout(). -EBUSY: another caller waits for the group.
  */
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
