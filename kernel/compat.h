@@ -7,10 +7,16 @@
 #define _ANTS_COMPAT_H
 
 #include <linux/errno.h>
+#include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/timer.h>
 #include <linux/version.h>
+
+/* Where kthreads have a root of their own, those that open files borrow init's. */
+#ifndef scoped_with_init_fs
+#define scoped_with_init_fs()
+#endif
 
 /* Renamed in 6.16. */
 #ifndef timer_container_of

@@ -174,15 +174,16 @@ static void failing_init_backs_off(struct kunit *test)
 static atomic_t tries;
 static unsigned long last_backoff;
 
-/* The first four are side by side, and fail. */
+/* The first four are side by side, and fail. The next one ends the pause. */
 static void *fail_side_by_side(struct ants_pool *pool)
 {
 	unsigned long end = jiffies + TEST_DEADLINE;
+	int try = atomic_inc_return(&tries);
 
-	if (atomic_inc_return(&tries) > 4) {
+	if (try == 5)
 		WRITE_ONCE(last_backoff, READ_ONCE(pool->backoff));
+	if (try > 4)
 		return NULL;
-	}
 	while (atomic_read(&tries) < 4 && time_before(jiffies, end))
 		usleep_range(100, 200);
 	return ERR_PTR(-EIO);

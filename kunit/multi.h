@@ -142,15 +142,23 @@ static inline struct caller *multi_submit_async(struct kunit *test,
 				     MAX_SCHEDULE_TIMEOUT));
 }
 
-/* What an administrator does. */
-static inline int write_file(const char *file, const char *text)
+static inline struct file *open_file(const char *file, int flags)
 {
 	struct file *f;
 	char path[80];
-	ssize_t ret;
 
 	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
-	f = filp_open(path, O_WRONLY, 0);
+	scoped_with_init_fs()
+		f = filp_open(path, flags, 0);
+	return f;
+}
+
+/* What an administrator does. */
+static inline int write_file(const char *file, const char *text)
+{
+	struct file *f = open_file(file, O_WRONLY);
+	ssize_t ret;
+
 	if (IS_ERR(f))
 		return PTR_ERR(f);
 	ret = kernel_write(f, text, strlen(text), NULL);
@@ -162,12 +170,9 @@ static inline int write_file(const char *file, const char *text)
 static inline const char *read_file(const char *file)
 {
 	static char text[64];
-	struct file *f;
-	char path[80];
+	struct file *f = open_file(file, O_RDONLY);
 	ssize_t len;
 
-	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
-	f = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(f))
 		return "cannot be opened";
 	len = kernel_read(f, text, sizeof(text) - 1, NULL);
