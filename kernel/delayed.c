@@ -227,9 +227,13 @@ static int queue_delayed(struct ants_pool *pool,
 			 struct ants_delayed_work *dwork, unsigned long when)
 {
 	struct ants_work *work = &dwork->work;
+	struct ants_pool *other = READ_ONCE(work->pool);
 
-	if (READ_ONCE(work->pool) == pool)
+	if (other == pool)
 		return queue_delayed_again(pool, dwork, when);
+	/* As queue() in work.c: where the item is, before what this pool is. */
+	if (other)
+		return -EALREADY;
 	if (pool->released)
 		return -ESHUTDOWN;
 	if (ants_work_claim(pool, work))
