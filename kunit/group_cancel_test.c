@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Groups: cancel, by hand or on the first error. */
+#include <linux/irq_work.h>
 #include <linux/module.h>
 
 #include "group.h"
@@ -87,6 +88,48 @@ static void cancel_grants_others(struct kunit *test)
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
+}
+
+/* A cancel in a hard interrupt, and what it left behind. */
+struct irq_cancel {
+	struct irq_work work;
+	struct team *team;
+	unsigned int waiting;
+	bool hard;
+	bool kept;
+};
+
+static void cancel_in_irq(struct irq_work *work)
+{
+	struct irq_cancel *c = container_of(work, struct irq_cancel, work);
+
+	c->hard = in_hardirq();
+	ants_group_cancel(&c->team->group);
+	c->kept = in_hardirq() && irqs_disabled();
+	c->waiting = ants_nr_waiting(c->team->rig->pool);
+}
+
+/* More than one round; a caller that waits for a place gets one of theirs. */
+static void cancel_from_a_hard_interrupt(struct kunit *test)
+{
+	struct team *team = team_of_many(test, 0);
+	struct irq_cancel c = { .team = team,
+				.work = IRQ_WORK_INIT_HARD(cancel_in_irq) };
+	struct call *call;
+
+	call = call_start(team->rig, do_submit_count, FOREVER, NULL);
+	EXPECT_SOON(test, ants_nr_waiting(team->rig->pool) == 1);
+	irq_work_queue(&c.work);
+	irq_work_sync(&c.work);
+	KUNIT_EXPECT_TRUE(test, c.hard);
+	KUNIT_EXPECT_TRUE(test, c.kept);
+	KUNIT_EXPECT_EQ(test, c.waiting, 0);
+	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	gate_open(&team->rig->gate);
+	expect_wait(team, -ECANCELED);
+	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
+	expect_counted(test, team->rig->pool, MANY + 2, MANY);
 }
 
 /* Only what is the group's. */
@@ -328,6 +371,7 @@ static struct kunit_case group_cancel_cases[] = {
 	KUNIT_CASE(cancel_again_is_harmless),
 	KUNIT_CASE(cancel_tells_who_waits),
 	KUNIT_CASE(cancel_grants_others),
+	KUNIT_CASE(cancel_from_a_hard_interrupt),
 	KUNIT_CASE(cancel_spares_others),
 	KUNIT_CASE(cancel_while_a_submitter_waits),
 	KUNIT_CASE(submitter_that_gives_up_is_not_waited_for),

@@ -3,7 +3,7 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
-#include "caller.h"
+#include "multi.h"
 
 /* From here on no slot can be allocated; undone when the test ends. */
 static void fail_end(struct kunit_resource *res)
@@ -83,6 +83,74 @@ static void blocking_submit_waits_for_a_slot(struct kunit *test)
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
 	expect_passed(test, pool, gate, stock + 2);
+}
+
+/* There are places, and nobody gets one before those that wait. */
+static void congested_while_callers_wait(struct kunit *test)
+{
+	struct gate *gate;
+	struct ants_pool *pool = poor_pool(test, 0, &gate);
+	unsigned int stock = pool->nr_stock, i;
+	struct submitter *waiter;
+
+	for (i = 0; i < stock; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	KUNIT_EXPECT_FALSE(test, ants_congested(pool));
+	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_LT(test, ants_nr_pending(pool), 100);
+	KUNIT_EXPECT_TRUE(test, ants_congested(pool));
+	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_FALSE(test, ants_congested(pool));
+	expect_passed(test, pool, gate, stock + 2);
+}
+
+/* Two shards with room and without slots; how many tasks they have. */
+static int poor_multi(struct kunit *test, struct gate *gate,
+		      struct ants_multi **multi)
+{
+	struct ants_attrs attrs = {
+		.capacity = 2, .queue_depth = 200, .flags = ANTS_NONBLOCKING,
+	};
+	int nr = 2;
+
+	*multi = test_multi(test, &attrs, 2, ANTS_ROUND_ROBIN, "poor");
+	fill_multi(test, *multi, gate, 2);
+	EXPECT_SOON(test, !READ_ONCE(ants_shard(*multi, 0)->upkeep_queued));
+	EXPECT_SOON(test, !READ_ONCE(ants_shard(*multi, 1)->upkeep_queued));
+	fail_begin(test, ANTS_FAIL_SLOT);
+	while (nr < 200 && !ants_multi_try_submit(*multi, gate_task, gate))
+		nr++;
+	KUNIT_EXPECT_LT(test, nr, 200);
+	return nr;
+}
+
+/* What the first choice lacks is said: its turn is every other one. */
+static void multi_says_what_its_first_choice_lacks(struct kunit *test)
+{
+	struct gate *gate = test_gate(test);
+	struct ants_multi *multi;
+	int nr = poor_multi(test, gate, &multi), err;
+
+	KUNIT_EXPECT_EQ(test, sums_of(multi).rejected, 1ULL);
+	KUNIT_EXPECT_EQ(test, ants_multi_try_submit(multi, gate_task, gate),
+			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, gate_task, gate),
+			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, write_file("poor/shard1/queue_depth", "0\n"), 0);
+	err = ants_multi_try_submit(multi, gate_task, gate);
+	KUNIT_EXPECT_TRUE(test, err == -ENOMEM || err == -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_multi_try_submit(multi, gate_task, gate),
+			err == -ENOMEM ? -EAGAIN : -ENOMEM);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).submitted, nr);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).rejected, 5ULL);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, gate_task, gate), 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), nr + 1);
 }
 
 #define NR_TASKS	400
@@ -258,6 +326,8 @@ static void submit_from_reclaim_is_noticed(struct kunit *test)
 static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(nonblocking_submit_uses_up_the_stock),
 	KUNIT_CASE(blocking_submit_waits_for_a_slot),
+	KUNIT_CASE(congested_while_callers_wait),
+	KUNIT_CASE(multi_says_what_its_first_choice_lacks),
 	KUNIT_CASE(blocking_pool_runs_all_without_memory),
 	KUNIT_CASE(waiter_without_a_slot_is_not_forgotten),
 	KUNIT_CASE(reclaim_pool_makes_progress_without_memory),

@@ -91,6 +91,21 @@ static void tune_refuses_for_one_shard(struct kunit *test)
 	expect_capacities(test, multi, 4, 3, 3);
 }
 
+/* Each shard's part counts, and not the whole. */
+static void tune_refuses_a_share_beyond_int_max(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 3 };
+	struct ants_multi *multi = test_multi(test, &attrs, 1, 0, "one");
+
+	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 1U + INT_MAX), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, ANTS_UNLIMITED - 1),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 3);
+	multi = test_multi(test, &attrs, 3, 0, "three");
+	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 1U + INT_MAX), 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 1U + INT_MAX);
+}
+
 /* No thread is made or joined behind the test's back. */
 static bool at_rest(struct ants_multi *multi)
 {
@@ -373,6 +388,7 @@ static struct kunit_case multi_config_cases[] = {
 	KUNIT_CASE(tune_spreads_the_total),
 	KUNIT_CASE(tune_grants_waiters),
 	KUNIT_CASE(tune_refuses_for_one_shard),
+	KUNIT_CASE(tune_refuses_a_share_beyond_int_max),
 	KUNIT_CASE(tune_rolls_back),
 	KUNIT_CASE(shrink_needs_no_memory),
 	KUNIT_CASE(release_times_out_and_is_repeatable),

@@ -7,10 +7,14 @@
 
 static atomic_t nr_room;
 static int room_result;
+static bool room_in_rcu;
+static bool room_in_irq;
 
 /* In whatever context: hands over what did not fit. */
 static void hand_over(struct ants_pool *pool)
 {
+	room_in_rcu = rcu_read_lock_held();
+	room_in_irq = in_hardirq() || irqs_disabled();
 	atomic_inc(&nr_room);
 	room_result = ants_try_submit(pool, count_task,
 				      ants_pool_private(pool));
@@ -20,6 +24,8 @@ static int overflow_init(struct kunit *test)
 {
 	atomic_set(&nr_room, 0);
 	room_result = 1;
+	room_in_rcu = false;
+	room_in_irq = true;
 	return 0;
 }
 
@@ -306,6 +312,44 @@ static void callback_comes_once_when_there_is_room(struct kunit *test)
 	EXPECT_SOON(test, !ants_congested(pool));
 }
 
+/* It may try to submit, and may not sleep. */
+static void callback_is_in_an_rcu_section(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
+			-EAGAIN);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(&nr_room) == 1);
+	KUNIT_EXPECT_TRUE(test, room_in_rcu);
+	KUNIT_EXPECT_FALSE(test, room_in_irq);
+}
+
+static int never_runs(struct ants_work *work)
+{
+	return 0;
+}
+
+/* Whatever it was that did not fit. */
+static void refused_work_item_is_called_back(struct kunit *test)
+{
+	atomic_t count = ATOMIC_INIT(0);
+	struct ants_pool *pool = room_pool(test, &count, 0);
+	struct gate *gate = test_gate(test);
+	static struct ants_work work;
+
+	INIT_ANTS_WORK(&work, never_runs);
+	fill_pool(test, pool, gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(pool, &work), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(&count) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
+}
+
 static void nobody_was_sent_away_nobody_is_called(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0);
@@ -333,11 +377,6 @@ static void growth_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-static int never_runs(struct ants_work *work)
-{
-	return 0;
-}
-
 /* The canceller may be in whatever context, so that the timer calls back. */
 static void cancel_calls_back(struct kunit *test)
 {
@@ -358,6 +397,8 @@ static void cancel_calls_back(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(&work));
 	EXPECT_SOON(test, atomic_read(&nr_room) == 1);
 	KUNIT_EXPECT_EQ(test, room_result, 0);
+	KUNIT_EXPECT_TRUE(test, room_in_rcu);
+	KUNIT_EXPECT_FALSE(test, room_in_irq);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
@@ -412,6 +453,8 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE(tasks_that_go_on_come_to_an_end),
 	KUNIT_CASE(batch_is_run_here_too),
 	KUNIT_CASE(callback_comes_once_when_there_is_room),
+	KUNIT_CASE(callback_is_in_an_rcu_section),
+	KUNIT_CASE(refused_work_item_is_called_back),
 	KUNIT_CASE(nobody_was_sent_away_nobody_is_called),
 	KUNIT_CASE(growth_calls_back),
 	KUNIT_CASE(cancel_calls_back),

@@ -274,6 +274,17 @@ static void bad_batch_is_refused_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_started), 0);
 }
 
+/* A number that could not be told from an error; nothing is looked at. */
+static void batch_that_is_too_long(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "long");
+
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, NULL, 1U + INT_MAX),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, NULL, UINT_MAX), -EINVAL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).rejected, 0ULL);
+}
+
 static struct kunit_case prio_cases[] = {
 	KUNIT_CASE(high_goes_ahead),
 	KUNIT_CASE(eight_in_a_row_then_another),
@@ -285,6 +296,7 @@ static struct kunit_case prio_cases[] = {
 	KUNIT_CASE(batch_stops_where_the_pool_is_full),
 	KUNIT_CASE(batch_waits_for_places),
 	KUNIT_CASE(bad_batch_is_refused_whole),
+	KUNIT_CASE(batch_that_is_too_long),
 	{}
 };
 

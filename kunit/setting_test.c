@@ -41,6 +41,20 @@ static void queue_depth_is_set_live(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1);
 }
 
+/* All of its slots are made at once; the sum of both has to be a number. */
+static void preallocated_pool_refuses_too_high_a_sum(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 2, .flags = ANTS_PREALLOC });
+
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", INT_MAX - 1),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 3), 0);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, INT_MAX - 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 5);
+	expect_left(rig, 2);
+}
+
 static void min_workers_are_made_and_kept(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -195,6 +209,7 @@ static void system_pool_is_its_administrators(struct kunit *test)
 
 static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
+	KUNIT_CASE(preallocated_pool_refuses_too_high_a_sum),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),

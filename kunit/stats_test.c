@@ -258,12 +258,40 @@ static void snapshots_are_consistent_under_load(struct kunit *test)
 	expect_gauges(test, pool, 0, 0, 0, 7);
 }
 
+/* All threads are there: those that do not run a task are idle. */
+static void threads_of_a_preallocated_pool_add_up(struct kunit *test)
+{
+	struct ants_attrs attrs = {
+		.capacity = 3, .queue_depth = 2, .flags = ANTS_PREALLOC,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "sums");
+	struct gate *gate = test_gate(test);
+	unsigned int busy;
+
+	for (busy = 0; busy < 3; busy++) {
+		EXPECT_SOON(test, ants_nr_idle(pool) == 3 - busy);
+		KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
+		expect_gauges(test, pool, busy, 0, 0, 5 - busy);
+		fill_pool(test, pool, gate, 1);
+	}
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_idle(pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
+	expect_gauges(test, pool, 3, 1, 0, 1);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 3);
+	expect_gauges(test, pool, 0, 0, 0, 5);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 3ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).peak_running, 3);
+}
+
 static struct kunit_case stats_cases[] = {
 	KUNIT_CASE(numbers_follow_the_tasks),
 	KUNIT_CASE(free_is_never_negative),
 	KUNIT_CASE(free_of_an_unlimited_pool_has_no_bound),
 	KUNIT_CASE(released_pool_has_nothing_free),
 	KUNIT_CASE(each_refusal_is_counted),
+	KUNIT_CASE(threads_of_a_preallocated_pool_add_up),
 	KUNIT_CASE(snapshots_are_consistent_under_load),
 	{}
 };
