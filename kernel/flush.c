@@ -77,7 +77,8 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EINVAL;
 	if (ants_in_task_of(pool))
 		return -EDEADLK;
-	ants_wait_touch(pool);
+	if (timeout)
+		ants_wait_touch(pool);
 	ants_caller_enter(pool);
 	err = flush(pool, timeout);
 	ants_caller_leave(pool);
@@ -134,7 +135,8 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EINVAL;
 	if (ants_in_task_of(pool))
 		return -EDEADLK;
-	ants_wait_touch(pool);
+	if (timeout)
+		ants_wait_touch(pool);
 	ants_caller_enter(pool);
 	emptied = READ_ONCE(pool->nr_emptied);
 	ants_pause(ANTS_PAUSE_DRAIN, pool);

@@ -118,7 +118,8 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	ants_work_enrol(&group->waiters, waiter);
 	ants_caller_in(pool);
 	ants_unlock(pool, kick);
-	ants_wait_touch(pool);
+	if (timeout)
+		ants_wait_touch(pool);
 	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
 			      ants_work_sleep(pool, waiter, timeout, state);
 	ants_caller_leave(pool);

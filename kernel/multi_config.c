@@ -188,7 +188,8 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
-	ants_multi_touch(multi);
+	if (timeout)
+		ants_multi_touch(multi);
 	enter(multi);
 	end.last = last_shard(multi);
 	end.generation = close_all(multi);

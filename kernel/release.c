@@ -151,7 +151,8 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 		return -EPERM;
 	if (ants_in_task_of(pool))
 		return -EDEADLK;
-	ants_wait_touch(pool);
+	if (timeout)
+		ants_wait_touch(pool);
 	ants_caller_enter(pool);
 	err = ants_close_wait(pool, timeout, TASK_KILLABLE);
 	ants_caller_leave(pool);
