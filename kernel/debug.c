@@ -104,6 +104,21 @@ bool ants_inject(enum ants_fail_point point)
 	return atomic_dec_if_positive(&fails[point]) >= 0;
 }
 
+static unsigned long long_wait = ANTS_LONG_WAIT;
+
+/* Jiffies after which the wait of a caller that sleeps in slices is logged. */
+unsigned long ants_long_wait(void)
+{
+	return READ_ONCE(long_wait);
+}
+
+/* From now on @after; the log says ANTS_LONG_WAIT all the same. */
+void ants_long_wait_arm(unsigned long after)
+{
+	WRITE_ONCE(long_wait, after);
+}
+EXPORT_SYMBOL_GPL(ants_long_wait_arm);
+
 /*
  * The invariants of a stable moment: somebody looks after every pending task,
  * and after every waiter that there is a place for.

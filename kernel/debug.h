@@ -2,8 +2,8 @@
 /*
  * Debug builds check every invariant at every unlock, check that a call that
  * sleeps keeps its pool, can stop a thread at a named point of each handshake,
- * and can make an allocation or the creation of a thread fail. Other builds
- * contain none of this.
+ * can make an allocation or the creation of a thread fail, and can take a short
+ * wait for a long one. Other builds contain none of this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -119,6 +119,8 @@ bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
+unsigned long ants_long_wait(void);
+void ants_long_wait_arm(unsigned long after);
 #else
 struct ants_visit {
 };
@@ -155,6 +157,11 @@ static inline bool ants_inject(enum ants_fail_point point)
 
 static inline void ants_check(struct ants_pool *pool)
 {
+}
+
+static inline unsigned long ants_long_wait(void)
+{
+	return ANTS_LONG_WAIT;
 }
 #endif
 

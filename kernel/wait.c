@@ -75,7 +75,7 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 /* Says once that the wait takes long. */
 static void sleeper_log(struct sleeper *s)
 {
-	if (s->logged || time_before(jiffies, s->start + ANTS_LONG_WAIT))
+	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
 		return;
 	s->logged = true;
 	pr_warn("pool %s: %s[%d] has waited for more than %u s\n",

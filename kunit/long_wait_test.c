@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A submitter that waits for more than two minutes is logged, once. The waits
- * are made to look old; a console of the suite's own counts what is logged.
+ * A caller that waits for more than two minutes is logged, once. The waits of
+ * submitters are made to look old; for others, which sleep in slices, a short
+ * wait is made a long one. A console of the suite's own counts what is logged.
  */
 #include <linux/console.h>
 #include <linux/module.h>
 
-#include "rig.h"
+#include "group.h"
 
 #define NAME	"long_wait"
 
@@ -15,7 +16,7 @@ static atomic_t nr_logged = ATOMIC_INIT(0);
 static void count_logged(struct console *console, const char *text,
 			 unsigned int len)
 {
-	if (strnstr(text, "pool " NAME ": ", len) &&
+	if (strnstr(text, "ants: pool " NAME ": ", len) &&
 	    strnstr(text, "has waited for more than 120 s", len))
 		atomic_inc(&nr_logged);
 }
@@ -122,6 +123,185 @@ static void reaper_does_not_wait_for_it(struct kunit *test)
 					       jiffies + 21 * HZ));
 }
 
+/* A work item, and a group with one, that end when the rig's gate is open. */
+struct waited {
+	struct rig *rig;
+	struct item item;
+	struct member member;
+	struct ants_group group;
+};
+
+static int do_work_flush(struct call *call)
+{
+	struct waited *w = call->data;
+
+	return ants_work_flush(work_of(&w->item));
+}
+
+static int do_work_wait_item(struct call *call)
+{
+	struct waited *w = call->data;
+
+	return ants_work_wait(work_of(&w->item), NULL);
+}
+
+static int do_cancel_item(struct call *call)
+{
+	struct waited *w = call->data;
+
+	return ants_work_cancel_sync(work_of(&w->item));
+}
+
+static int do_wait_group(struct call *call)
+{
+	struct waited *w = call->data;
+
+	return ants_group_wait(&w->group, NULL);
+}
+
+static int do_next(struct call *call)
+{
+	struct waited *w = call->data;
+
+	return PTR_ERR_OR_ZERO(ants_group_next(&w->group, FOREVER));
+}
+
+static int pass_gate(void *gate)
+{
+	gate_task(gate);
+	return 0;
+}
+
+static void no_release(void *unused)
+{
+}
+
+static int do_call(struct call *call)
+{
+	return ants_call(call->pool, pass_gate, &call->rig->gate, FOREVER);
+}
+
+static int do_call_release(struct call *call)
+{
+	return ants_call_release(call->pool, pass_gate, &call->rig->gate,
+				 FOREVER, no_release);
+}
+
+static int do_drain_all(struct call *call)
+{
+	return ants_drain(call->pool);
+}
+
+static const struct long_call {
+	const char *name;
+	int (*call)(struct call *call);
+} long_calls[] = {
+	{ "ants_flush()", do_flush },
+	{ "ants_drain()", do_drain_all },
+	{ "ants_release_timeout()", do_drain },
+	{ "ants_work_wait()", do_work_wait_item },
+	{ "ants_work_flush()", do_work_flush },
+	{ "ants_work_cancel_sync()", do_cancel_item },
+	{ "ants_group_wait()", do_wait_group },
+	{ "ants_group_next()", do_next },
+	{ "ants_call()", do_call },
+	{ "ants_call_release()", do_call_release },
+};
+
+static void long_call_desc(const struct long_call *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(long_call, long_calls, long_call_desc);
+
+static struct waited *make_waited(struct kunit *test)
+{
+	struct waited *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	atomic_set(&nr_logged, 0);
+	item_init(&w->item);
+	w->rig = rig_make(test, NAME, (struct ants_attrs){ .capacity = 4 });
+	item_start(w->rig, &w->item, &w->rig->gate);
+	INIT_ANTS_WORK(&w->member.work, member_fn);
+	w->member.gate = &w->rig->gate;
+	KUNIT_ASSERT_EQ(test, ants_group_init(&w->group, w->rig->pool, 0), 0);
+	KUNIT_ASSERT_EQ(test, ants_group_submit(&w->group, &w->member.work), 0);
+	return w;
+}
+
+/* Not in the loop behind a call that has returned. */
+static bool waits(struct call *call)
+{
+	unsigned int state = READ_ONCE(call->task->__state);
+
+	return state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD);
+}
+
+/* It looks whether it has waited for long, as after each slice. */
+static void look_up(struct kunit *test, struct call *call)
+{
+	wake_up_process(call->task);
+	EXPECT_SOON(test, waits(call));
+	KUNIT_EXPECT_FALSE(test, call_returned(call));
+}
+
+static void each_kind_of_wait_is_logged_once(struct kunit *test)
+{
+	const struct long_call *c = test->param_value;
+	struct waited *w = make_waited(test);
+	struct call *call = call_start(w->rig, c->call, FOREVER, w);
+
+	EXPECT_SOON(test, waits(call));
+	look_up(test, call);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 0);
+	ants_long_wait_arm(0);
+	look_up(test, call);
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
+	look_up(test, call);
+	ants_long_wait_arm(ANTS_LONG_WAIT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 1);
+	gate_open(&w->rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+}
+
+/* A task that waits for an item of its pool which another thread runs. */
+static void wait_of_a_task(void *data)
+{
+	struct waited *w = data;
+
+	w->rig->posts[0].thread = current;
+	w->rig->posts[0].result = ants_work_wait(work_of(&w->item), NULL);
+}
+
+static void wait_inside_the_pool_is_logged_once(struct kunit *test)
+{
+	struct waited *w = make_waited(test);
+	struct call task = {};
+
+	KUNIT_EXPECT_EQ(test, ants_submit(w->rig->pool, wait_of_a_task, w), 0);
+	EXPECT_SOON(test, READ_ONCE(w->rig->pool->nr_joining) == 1);
+	task.task = READ_ONCE(w->rig->posts[0].thread);
+	EXPECT_SOON(test, waits(&task));
+	ants_long_wait_arm(0);
+	wake_up_process(task.task);
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
+	EXPECT_SOON(test, waits(&task));
+	wake_up_process(task.task);
+	EXPECT_SOON(test, waits(&task));
+	ants_long_wait_arm(ANTS_LONG_WAIT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 1);
+	gate_open(&w->rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_flush(w->rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, w->rig->posts[0].result, 0);
+}
+
+static void long_wait_end(struct kunit *test)
+{
+	ants_long_wait_arm(ANTS_LONG_WAIT);
+}
+
 static int long_wait_init(struct kunit_suite *suite)
 {
 	register_console(&log_console);
@@ -138,6 +318,9 @@ static struct kunit_case long_wait_cases[] = {
 	KUNIT_CASE(short_wait_is_not_logged),
 	KUNIT_CASE(next_waiter_is_logged),
 	KUNIT_CASE(reaper_does_not_wait_for_it),
+	KUNIT_CASE_PARAM(each_kind_of_wait_is_logged_once,
+			 long_call_gen_params),
+	KUNIT_CASE(wait_inside_the_pool_is_logged_once),
 	{}
 };
 
@@ -145,6 +328,7 @@ static struct kunit_suite long_wait_suite = {
 	.name = "ants_long_wait",
 	.suite_init = long_wait_init,
 	.suite_exit = long_wait_exit,
+	.exit = long_wait_end,
 	.test_cases = long_wait_cases,
 };
 
