@@ -157,7 +157,8 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	err = cpulist_parse(buf, mask) ?: set_cpumask(to_multi(kobj), mask);
+	err = ants_parse_cpulist(buf, mask) ?:
+	      set_cpumask(to_multi(kobj), mask);
 	free_cpumask_var(mask);
 	return err ?: count;
 }

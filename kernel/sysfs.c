@@ -62,6 +62,14 @@ int ants_parse_capacity(const char *buf, unsigned int *capacity)
 	return err ?: *capacity > ANTS_BOUND_MAX ? -ERANGE : 0;
 }
 
+/* A number that does not fit is one that no CPU can have, too. */
+int ants_parse_cpulist(const char *buf, struct cpumask *mask)
+{
+	int err = cpulist_parse(buf, mask);
+
+	return err == -EOVERFLOW ? -ERANGE : err;
+}
+
 static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 			     char *buf)
 {
@@ -219,7 +227,7 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	err = cpulist_parse(buf, mask) ?: set_cpumask(to_pool(kobj), mask);
+	err = ants_parse_cpulist(buf, mask) ?: set_cpumask(to_pool(kobj), mask);
 	free_cpumask_var(mask);
 	return err ?: count;
 }

@@ -11,5 +11,6 @@ extern struct kset *ants_kset;
 extern const struct attribute_group ants_stats_group;
 ssize_t ants_emit_bound(char *buf, unsigned int bound);
 int ants_parse_capacity(const char *buf, unsigned int *capacity);
+int ants_parse_cpulist(const char *buf, struct cpumask *mask);
 
 #endif /* _ANTS_SYSFS_H */
