@@ -5,6 +5,7 @@
  * returns.
  *
  *	create NAME CAPACITY [MIN_WORKERS [FLAGS [NODE]]]
+ *	create_multi NAME CAPACITY SHARDS STRATEGY [FLAGS]
  *	destroy NAME		waits for the tasks of the pool
  *	submit NAME N MS	N tasks that sleep for MS milliseconds each
  *	hold NAME N		N tasks that wait for the gate
@@ -16,6 +17,8 @@
  *	hold_scan NAME		stops the next unload that comes to look through NAME
  *	scan_held NAME		waits until one has
  *	let_scan NAME		lets it go on
+ *	hold_tune NAME, tune_held NAME, let_tune NAME
+ *				the same for the next change of a bound of NAME
  *	close			closes the gate
  *	pass			lets one through: who waits there, or comes next
  *	let			opens it: whoever waits there goes on
@@ -39,18 +42,20 @@
 #include "ants_ctl.h"
 
 #define CTL_LINE	128
-#define SCAN_DEADLINE	(40 * HZ)
+#define PAUSE_DEADLINE	(40 * HZ)
 
 /**
- * struct ctl_pool - a pool with the commands that use it
+ * struct ctl_pool - a pool, or a multi, with the commands that use it
  * @node: in ctl_pools
- * @pool: the pool
+ * @pool: the pool, or the first shard
+ * @multi: the multi, or NULL
  * @users: commands that run; ctl_lock
  * @name: its name
  */
 struct ctl_pool {
 	struct list_head node;
 	struct ants_pool *pool;
+	struct ants_multi *multi;
 	unsigned int users;
 	char name[ANTS_NAME_LEN];
 };
@@ -181,7 +186,7 @@ static bool is_unused(const struct ctl_pool *p)
 	return ret;
 }
 
-static int create(const char *name, const unsigned int *arg)
+static int make_pool(struct ctl_pool *p, const unsigned int *arg)
 {
 	struct ants_attrs attrs = {
 		.capacity = arg[0],
@@ -189,15 +194,33 @@ static int create(const char *name, const unsigned int *arg)
 		.flags = arg[2],
 		.node = arg[3],
 	};
+
+	p->pool = ants_pool_create(&attrs, "%s", p->name);
+	return PTR_ERR_OR_ZERO(p->pool);
+}
+
+static int make_multi(struct ctl_pool *p, const unsigned int *arg)
+{
+	struct ants_attrs attrs = { .capacity = arg[0], .flags = arg[3] };
+
+	p->multi = ants_multi_create(&attrs, arg[1], arg[2], "%s", p->name);
+	if (IS_ERR(p->multi))
+		return PTR_ERR(p->multi);
+	p->pool = ants_multi_shard(p->multi, 0);
+	return 0;
+}
+
+static int create(const char *name, const unsigned int *arg,
+		  int (*make)(struct ctl_pool *p, const unsigned int *arg))
+{
 	struct ctl_pool *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	int err;
 
 	if (!p)
 		return -ENOMEM;
 	strscpy(p->name, name, sizeof(p->name));
-	p->pool = ants_pool_create(&attrs, "%s", name);
-	if (IS_ERR(p->pool)) {
-		err = PTR_ERR(p->pool);
+	err = make(p, arg);
+	if (err) {
 		kfree(p);
 		return err;
 	}
@@ -205,6 +228,11 @@ static int create(const char *name, const unsigned int *arg)
 	list_add(&p->node, &ctl_pools);
 	mutex_unlock(&ctl_lock);
 	return 0;
+}
+
+static int run_release(struct ctl_pool *p, const unsigned int *arg)
+{
+	return p->multi ? ants_multi_release(p->multi) : ants_release(p->pool);
 }
 
 /* Commands that wait for a place are sent away by the release. */
@@ -219,9 +247,12 @@ static int destroy(const char *name)
 	mutex_unlock(&ctl_lock);
 	if (!p)
 		return -ENOENT;
-	ants_release(p->pool);
+	run_release(p, NULL);
 	wait_event_idle(ctl_unused, is_unused(p));
-	ants_pool_destroy(p->pool);
+	if (p->multi)
+		ants_multi_destroy(p->multi);
+	else
+		ants_pool_destroy(p->pool);
 	kfree(p);
 	return 0;
 }
@@ -232,7 +263,9 @@ static int submit_many(struct ctl_pool *p, ants_fn_t fn, unsigned long data,
 	int err = 0;
 
 	while (nr-- && !err)
-		err = ants_submit(p->pool, fn, (void *)data);
+		err = p->multi ?
+		      ants_multi_submit(p->multi, fn, (void *)data) :
+		      ants_submit(p->pool, fn, (void *)data);
 	return err;
 }
 
@@ -247,47 +280,69 @@ static int run_hold(struct ctl_pool *p, const unsigned int *arg)
 	return submit_many(p, hold_task, 0, arg[0]);
 }
 
+static int run_flush(struct ctl_pool *p, const unsigned int *arg)
+{
+	return p->multi ? ants_multi_flush(p->multi) : ants_flush(p->pool);
+}
+
 static int run_cpus(struct ctl_pool *p, const unsigned int *arg)
 {
 	cpumask_clear(&seen_cpus);
-	return submit_many(p, cpu_task, 0, arg[0]) ?: ants_flush(p->pool);
-}
-
-static int run_release(struct ctl_pool *p, const unsigned int *arg)
-{
-	return ants_release(p->pool);
+	return submit_many(p, cpu_task, 0, arg[0]) ?: run_flush(p, NULL);
 }
 
 static int run_drain(struct ctl_pool *p, const unsigned int *arg)
 {
-	return ants_release_timeout(p->pool, MAX_SCHEDULE_TIMEOUT);
+	return p->multi ?
+	       ants_multi_release_timeout(p->multi, MAX_SCHEDULE_TIMEOUT) :
+	       ants_release_timeout(p->pool, MAX_SCHEDULE_TIMEOUT);
 }
 
 static int run_reboot(struct ctl_pool *p, const unsigned int *arg)
 {
-	return ants_reboot(p->pool);
+	return p->multi ? ants_multi_reboot(p->multi) : ants_reboot(p->pool);
 }
 
-static int run_flush(struct ctl_pool *p, const unsigned int *arg)
+static int hold(struct ctl_pool *p, enum ants_pause_point point)
 {
-	return ants_flush(p->pool);
+	ants_pause_arm(point, p->pool);
+	return 0;
+}
+
+static int held(enum ants_pause_point point)
+{
+	return ants_pause_reached(point, PAUSE_DEADLINE) ? 0 : -ETIMEDOUT;
 }
 
 static int run_hold_scan(struct ctl_pool *p, const unsigned int *arg)
 {
-	ants_pause_arm(ANTS_PAUSE_SCAN, p->pool);
-	return 0;
+	return hold(p, ANTS_PAUSE_SCAN);
 }
 
 static int run_scan_held(struct ctl_pool *p, const unsigned int *arg)
 {
-	return ants_pause_reached(ANTS_PAUSE_SCAN, SCAN_DEADLINE) ? 0 :
-								    -ETIMEDOUT;
+	return held(ANTS_PAUSE_SCAN);
 }
 
 static int run_let_scan(struct ctl_pool *p, const unsigned int *arg)
 {
 	ants_pause_resume(ANTS_PAUSE_SCAN);
+	return 0;
+}
+
+static int run_hold_tune(struct ctl_pool *p, const unsigned int *arg)
+{
+	return hold(p, ANTS_PAUSE_TUNE);
+}
+
+static int run_tune_held(struct ctl_pool *p, const unsigned int *arg)
+{
+	return held(ANTS_PAUSE_TUNE);
+}
+
+static int run_let_tune(struct ctl_pool *p, const unsigned int *arg)
+{
+	ants_pause_resume(ANTS_PAUSE_TUNE);
 	return 0;
 }
 
@@ -302,6 +357,9 @@ static const struct ctl_command commands[] = {
 	{ "hold_scan", 0, run_hold_scan },
 	{ "scan_held", 0, run_scan_held },
 	{ "let_scan", 0, run_let_scan },
+	{ "hold_tune", 0, run_hold_tune },
+	{ "tune_held", 0, run_tune_held },
+	{ "let_tune", 0, run_let_tune },
 };
 
 static int run_on_pool(const struct ctl_command *c, const char *name,
@@ -324,7 +382,9 @@ static int run_named(const char *verb, const char *name,
 	unsigned int i;
 
 	if (nr >= 3 && !strcmp(verb, "create"))
-		return create(name, arg);
+		return create(name, arg, make_pool);
+	if (nr >= 5 && !strcmp(verb, "create_multi"))
+		return create(name, arg, make_multi);
 	if (nr == 2 && !strcmp(verb, "destroy"))
 		return destroy(name);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

@@ -17,6 +17,10 @@
  *			and so wait with a worker
  *	handed, ran	how many were accepted, and how many ran
  *	flush		a read waits for the tasks of "cold"
+ *	sleeper		a read hands a task to "cold" that sleeps, and freezes where it
+ *			sleeps, while go is 1
+ *	work, group, call, call_release
+ *			a read hands one to "cold", and waits for its end
  *
  * Who reads holds no lock, unlike who writes.
  */
@@ -151,23 +155,108 @@ static ssize_t flush_read(struct file *file, char __user *buf, size_t count,
 	return ants_flush(cold);
 }
 
-static const struct file_operations submit_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.read = submit_read,
-};
+/* What lockdep sees around each task is no lock that a device could need. */
+static void sleeper_task(void *unused)
+{
+	while (READ_ONCE(go)) {
+		__set_current_state(TASK_IDLE | TASK_FREEZABLE_UNSAFE);
+		schedule_timeout(FEED_TICKS);
+	}
+	atomic_inc(&ran);
+}
 
-static const struct file_operations relay_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.read = relay_read,
-};
+static ssize_t sleeper_read(struct file *file, char __user *buf, size_t count,
+			    loff_t *pos)
+{
+	return hand_over(sleeper_task);
+}
 
-static const struct file_operations flush_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.read = flush_read,
-};
+static int count_ran(void *unused)
+{
+	atomic_inc(&ran);
+	return 0;
+}
+
+static int work_fn(struct ants_work *work)
+{
+	return count_ran(NULL);
+}
+
+/* Nobody kills the readers: an error of a wait is a failure, and nothing else. */
+static ssize_t work_read(struct file *file, char __user *buf, size_t count,
+			 loff_t *pos)
+{
+	struct ants_work work;
+	int err;
+
+	INIT_ANTS_WORK(&work, work_fn);
+	err = ants_queue_work(cold, &work);
+	if (err)
+		return err;
+	atomic_inc(&handed);
+	err = ants_work_wait(&work, NULL);
+	ants_work_cancel_sync(&work);
+	return err;
+}
+
+static ssize_t group_read(struct file *file, char __user *buf, size_t count,
+			  loff_t *pos)
+{
+	struct ants_group group;
+	struct ants_work work;
+	int err;
+
+	INIT_ANTS_WORK(&work, work_fn);
+	err = ants_group_init(&group, cold, 0) ?:
+	      ants_group_submit(&group, &work);
+	if (err)
+		return err;
+	atomic_inc(&handed);
+	err = ants_group_wait(&group, NULL);
+	ants_work_cancel_sync(&work);
+	return err;
+}
+
+static ssize_t call_read(struct file *file, char __user *buf, size_t count,
+			 loff_t *pos)
+{
+	atomic_inc(&handed);
+	return ants_call(cold, count_ran, NULL, MAX_SCHEDULE_TIMEOUT);
+}
+
+static void no_release(void *unused)
+{
+}
+
+static ssize_t call_release_read(struct file *file, char __user *buf,
+				 size_t count, loff_t *pos)
+{
+	atomic_inc(&handed);
+	return ants_call_release(cold, count_ran, NULL, MAX_SCHEDULE_TIMEOUT,
+				 no_release);
+}
+
+/* A file that does something when it is read. */
+#define READ_FOPS(_name)						\
+static const struct file_operations _name##_fops = {			\
+	.owner = THIS_MODULE,						\
+	.open = simple_open,						\
+	.read = _name##_read,						\
+}
+
+READ_FOPS(submit);
+READ_FOPS(relay);
+READ_FOPS(flush);
+READ_FOPS(sleeper);
+READ_FOPS(work);
+READ_FOPS(group);
+READ_FOPS(call);
+READ_FOPS(call_release);
+
+static void make_file(const char *name, const struct file_operations *fops)
+{
+	debugfs_create_file(name, 0400, watch_dir, NULL, fops);
+}
 
 static void make_files(void)
 {
@@ -179,9 +268,14 @@ static void make_files(void)
 	debugfs_create_u32("go", 0600, watch_dir, &go);
 	debugfs_create_atomic_t("handed", 0400, watch_dir, &handed);
 	debugfs_create_atomic_t("ran", 0400, watch_dir, &ran);
-	debugfs_create_file("submit", 0400, watch_dir, NULL, &submit_fops);
-	debugfs_create_file("relay", 0400, watch_dir, NULL, &relay_fops);
-	debugfs_create_file("flush", 0400, watch_dir, NULL, &flush_fops);
+	make_file("submit", &submit_fops);
+	make_file("relay", &relay_fops);
+	make_file("flush", &flush_fops);
+	make_file("sleeper", &sleeper_fops);
+	make_file("work", &work_fops);
+	make_file("group", &group_fops);
+	make_file("call", &call_fops);
+	make_file("call_release", &call_release_fops);
 }
 
 /* Without the two pools there is nothing to do. */

@@ -183,6 +183,30 @@ CASE(files, fixed_limits_are_read_only)
 	EXPECT_EQ(0, put(self->pool, "max_blocking", "1"));
 }
 
+/* ANTS_CALLER_RUNS, 128: callers neither wait nor fail. */
+CASE(files, callers_that_run_tasks_do_not_fail)
+{
+	ASSERT_EQ(0, ctl("destroy %s", self->pool));
+	ASSERT_EQ(0, ctl("create %s 3 0 128", self->pool));
+	EXPECT_EQ(-EINVAL, put(self->pool, "nonblocking", "1"));
+	EXPECT_STREQ("0", get(self->pool, "nonblocking"));
+	EXPECT_EQ(0, put(self->pool, "nonblocking", "0"));
+}
+
+/* ANTS_PREALLOC, 2: there is no making of threads without number. */
+CASE(files, preallocated_pool_has_a_bound)
+{
+	ASSERT_EQ(0, ctl("destroy %s", self->pool));
+	ASSERT_EQ(0, ctl("create %s 3 0 2", self->pool));
+	EXPECT_EQ(-EINVAL, put(self->pool, "capacity", "max"));
+	EXPECT_EQ(-EINVAL, put(self->pool, "queue_depth", "2147483645"));
+	EXPECT_STREQ("3", get(self->pool, "capacity"));
+	EXPECT_STREQ("0", get(self->pool, "queue_depth"));
+	EXPECT_EQ(3, get_number(self->pool, "stats/running"));
+	EXPECT_EQ(0, put(self->pool, "capacity", "5"));
+	EXPECT_EQ(5, get_number(self->pool, "stats/running"));
+}
+
 CASE(files, nobody_else_may_write)
 {
 	int allowed = 0, i;

@@ -317,6 +317,29 @@ CASE(live, many_write_the_capacity_under_load)
 	EXPECT_SOON(get_number(self->pool, "stats/running") <= 1);
 }
 
+/* Behind a change that takes long; what was interrupted has changed nothing. */
+CASE(live, write_that_waits_can_be_interrupted)
+{
+	static const char * const files[] = {
+		"capacity", "max_blocking", "queue_depth", "min_workers",
+		"expiry_ms", "nonblocking", "nice", "cpulist",
+	};
+	const char *before;
+	size_t i;
+	pid_t pid = hold_tune(self->pool, "3");
+
+	ASSERT_LT(0, pid);
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		before = get(self->pool, files[i]);
+		EXPECT_EQ(-EINTR, put_interrupted(self->pool, files[i], "1"))
+			TH_LOG("%s", files[i]);
+		EXPECT_STREQ(before, get(self->pool, files[i]));
+	}
+	EXPECT_EQ(0, ctl("let_tune %s", self->pool));
+	EXPECT_EQ(0, reap(pid));
+	EXPECT_STREQ("3", get(self->pool, "capacity"));
+}
+
 /* Any value, or the file is gone; nothing in between. */
 static bool reads_well(const char *pool, const char *file)
 {

@@ -341,6 +341,10 @@ CASE(cpulist, refuses_others)
 		{ "8", ERANGE },
 		{ "0,8", ERANGE },
 		{ "0,4096", ERANGE },
+		{ "4294967295", ERANGE },
+		{ "4294967296", ERANGE },
+		{ "0,18446744073709551616", ERANGE },
+		{ "0-99999999999999999999", ERANGE },
 	};
 	size_t i;
 

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,6 +153,44 @@ static inline int reap(pid_t pid)
 
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+static inline void ignore_signal(int nr)
+{
+	(void)nr;
+}
+
+/* What a write returns whose wait for another one is interrupted. */
+static inline int put_interrupted(const char *pool, const char *file,
+				  const char *text)
+{
+	struct sigaction action = { .sa_handler = ignore_signal };
+	pid_t pid;
+	int status;
+
+	/* In the parent, so that no signal comes before it is handled. */
+	sigaction(SIGUSR1, &action, NULL);
+	pid = fork();
+	if (!pid)
+		_exit(-put(pool, file, text));
+	if (!soon(kill(pid, SIGUSR1) || waitpid(pid, &status, WNOHANG) == pid)) {
+		kill(pid, SIGKILL);
+		return reap(pid);
+	}
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
+
+/* A child that changes the capacity, and is held with all others shut out. */
+static inline pid_t hold_tune(const char *pool, const char *capacity)
+{
+	pid_t pid;
+
+	if (ctl("hold_tune %s", pool))
+		return -1;
+	pid = fork();
+	if (!pid)
+		_exit(-put(pool, "capacity", capacity));
+	return ctl("tune_held %s", pool) ? -1 : pid;
 }
 
 #endif /* _ANTS_USERSPACE_TEST_UTIL_H */

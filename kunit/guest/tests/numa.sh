@@ -3,7 +3,8 @@
 # smp: 4
 # numa: 2
 #
-# A pool on one of two nodes runs on the CPUs of that node.
+# A pool on one of two nodes runs on the CPUs of that node, and so does a shard of
+# a multi that has as many shards as there are nodes.
 
 . /ants/lib.sh
 
@@ -25,7 +26,16 @@ tasks_run_on()
 	grep -qE "^($2)\$" $CTL/cpus
 }
 
-plan 16
+# tasks_stay MASK REGEX: those that a CPU of the mask hands over; they all fit
+tasks_stay()
+{
+	# shellcheck disable=SC2016 # the other shell's
+	taskset "$1" sh -c 'echo cpus local 20 >"$1"' sh $CTL/control || return
+	cat $CTL/cpus
+	grep -qE "^($2)\$" $CTL/cpus
+}
+
+plan 19
 check "two nodes" [ "$(cat $NODES/online)" = 0-1 ]
 check "two CPUs on each" [ "$(cat $NODES/node0/cpulist) $(cat $NODES/node1/cpulist)" = "0-1 2-3" ]
 check "ants loads" insmod /ants/ants.ko
@@ -48,5 +58,14 @@ check "and says so" log_has 'pool one: no CPU of cpulist 2-3 is online'
 echo 1 >/sys/devices/system/cpu/cpu2/online
 echo 1 >/sys/devices/system/cpu/cpu3/online
 check "and comes back" tasks_run_on one '2|3|2-3'
+
+# by their number the CPUs that are online now would be 0 and 2, and 3
+LOCAL=2
+echo 0 >/sys/devices/system/cpu/cpu1/online
+ctl create_multi local 40 2 $LOCAL
+echo 1 >/sys/devices/system/cpu/cpu1/online
+check "local shards go by node" [ "$(cat $POOLS/local/shard0/cpulist) $(cat $POOLS/local/shard1/cpulist)" = "0-1 2-3" ]
+check "tasks of node 0 stay there" tasks_stay 1 '0|1|0-1'
+check "tasks of node 1 stay there" tasks_stay 8 '2|3|2-3'
 check "ants_ctl unloads" rmmod ants_ctl
 check "ants unloads" rmmod ants
