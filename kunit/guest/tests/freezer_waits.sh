@@ -71,7 +71,7 @@ waits_in()
 
 callers=''
 
-plan 24
+plan 23
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 ctl create cold 1 0 $FREEZABLE
