@@ -251,6 +251,7 @@ static const struct touch {
 
 #define NR_TOUCHES	ARRAY_SIZE(touches)
 
+/* Each has a class of its own. */
 static struct mutex before[NR_TOUCHES];
 static struct lock_class_key before_key[NR_TOUCHES];
 
@@ -373,8 +374,9 @@ static void calls_that_may_wait_touch_the_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(s->pool, TEST_DEADLINE), 0);
 }
 
-/* An end from a thread of its own, with a mutex held. */
+/* An end from a thread of its own. */
 struct end {
+	/* Held meanwhile, with a class of its own. */
 	struct mutex before;
 	struct lock_class_key key;
 	struct ants_pool *pool;

@@ -326,7 +326,7 @@ CASE(live, write_that_waits_can_be_interrupted)
 	};
 	const char *before;
 	size_t i;
-	pid_t pid = hold_tune(self->pool, "3");
+	pid_t pid = put_and_hold(self->pool, "3");
 
 	ASSERT_LT(0, pid);
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {

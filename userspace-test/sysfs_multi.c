@@ -214,7 +214,7 @@ CASE(multi, write_that_waits_can_be_interrupted)
 	};
 	const char *before;
 	size_t i;
-	pid_t pid = hold_tune(self->name, "6");
+	pid_t pid = put_and_hold(self->name, "6");
 
 	ASSERT_LT(0, pid);
 	for (i = 0; i < sizeof(written) / sizeof(*written); i++) {

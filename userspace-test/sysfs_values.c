@@ -45,7 +45,7 @@ FIXTURE_VARIANT_ADD(values, capacity) {
 	.bad = {
 		{ "0", EINVAL },
 		{ "2147483648", ERANGE },
-		{ "4294967295", ERANGE },
+		{ "4294967295", EINVAL },
 		{ "MAX", EINVAL },
 		{ "max ", EINVAL },
 		{ "max\n\n", EINVAL },

@@ -181,7 +181,7 @@ static inline int put_interrupted(const char *pool, const char *file,
 }
 
 /* A child that changes the capacity, and is held with all others shut out. */
-static inline pid_t hold_tune(const char *pool, const char *capacity)
+static inline pid_t put_and_hold(const char *pool, const char *capacity)
 {
 	pid_t pid;
 

@@ -25,7 +25,7 @@ number()
 }
 
 # As far as the freezer, and back.
-suspend()
+to_freezer()
 {
 	echo freeze >/sys/power/state
 }
@@ -50,7 +50,7 @@ suspend_unheard()
 	_level=$(cut -f 1 /proc/sys/kernel/printk)
 	echo 1 >/proc/sys/kernel/printk
 	_status=0
-	suspend || _status=$?
+	to_freezer || _status=$?
 	echo "$_level" >/proc/sys/kernel/printk
 	return "$_status"
 }
@@ -88,7 +88,7 @@ for file in work group call call_release; do
 	callers="$callers $caller"
 	check "a caller of $file waits" waits_in ants_wait_done
 done
-check "suspends" suspend
+check "suspends" to_freezer
 check "nothing ran meanwhile" [ "$(number pending)" -eq 4 ]
 callers_end
 
@@ -111,11 +111,11 @@ check "a task waits for something else" wait_for "[ \$(number busy) -eq 1 ]" 60
 echo 3000 >/sys/power/pm_freeze_timeout
 log_mark
 expect_trouble 'Call Trace:'
-check_fails "does not suspend" suspend
+check_fails "does not suspend" to_freezer
 check "because of one task" log_has 'Freezing .* failed .*1 tasks refusing to freeze'
 ctl let
 echo 20000 >/sys/power/pm_freeze_timeout
 check "the pool goes on" eval "ctl submit cold 1 0 && ctl flush cold"
-check "and suspends" suspend
+check "and suspends" to_freezer
 rmmod ants_watch
 rmmod ants_ctl
