@@ -31,7 +31,8 @@
  *
  * A timeout is in jiffies; MAX_SCHEDULE_TIMEOUT waits for ever. A wait ends
  * early with -EINTR on a fatal signal, or when the calling kthread is told to
- * stop; a wait of more than two minutes is logged.
+ * stop, but behind another change of the pool on a fatal signal alone; a wait of
+ * more than two minutes is logged.
  */
 #ifndef _LINUX_ANTS_H
 #define _LINUX_ANTS_H
