@@ -45,7 +45,7 @@ FIXTURE_VARIANT_ADD(values, capacity) {
 	.bad = {
 		{ "0", EINVAL },
 		{ "2147483648", ERANGE },
-		{ "4294967295", EINVAL },
+		{ "4294967295", ERANGE },
 		{ "MAX", EINVAL },
 		{ "max ", EINVAL },
 		{ "max\n\n", EINVAL },
@@ -341,7 +341,7 @@ CASE(cpulist, refuses_others)
 		{ "8", ERANGE },
 		{ "0,8", ERANGE },
 		{ "0,4096", ERANGE },
-		{ "4294967295", ERANGE },
+		{ "4294967295", EINVAL },
 		{ "4294967296", ERANGE },
 		{ "0,18446744073709551616", ERANGE },
 		{ "0-99999999999999999999", ERANGE },
