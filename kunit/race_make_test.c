@@ -96,6 +96,29 @@ static void shrink_meets_a_newcomer(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
+/* A place is no worker yet: it drives nobody out, idle or busy. */
+static void shrink_spares_the_worker_beside_a_place(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	fill_pool(test, pool, gate, 1);
+	hold(ANTS_PAUSE_MAKE, pool);
+	expect_submitted(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_MAKE);
+	gate_open(gate);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_idle(pool), 1U);
+	expect_submitted(test, pool, count_task, count);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	let_go(ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, ants_nr_running(pool) == 1);
+	expect_drained(test, pool, count, 2);
+}
+
 /* The capacity is there again before it looks: then it stays. */
 static void shrink_and_growth_meet_a_newcomer(struct kunit *test)
 {
@@ -357,6 +380,7 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE_PARAM(submit_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(release_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(shrink_meets_a_newcomer, stage_gen_params),
+	KUNIT_CASE(shrink_spares_the_worker_beside_a_place),
 	KUNIT_CASE_PARAM(shrink_and_growth_meet_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(queue_is_drained_before_a_newcomer_comes,
 			 stage_gen_params),
