@@ -49,6 +49,45 @@ static void late_wake_up_makes_a_thread(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
+/* The timer as it fires @ticks after the wake-up: is that late? */
+static bool late_after(struct ants_pool *pool, long ticks)
+{
+	bool late;
+
+	local_bh_disable();
+	raw_spin_lock_irq(&pool->lock);
+	pool->waking_since = jiffies - ticks;
+	raw_spin_unlock_irq(&pool->lock);
+	pool->timer.function(&pool->timer);
+	late = !READ_ONCE(pool->waking);
+	local_bh_enable();
+	return late;
+}
+
+/* The timer, too, is there in time; a tick may come while it is armed. */
+static void wake_up_is_late_after_two_ticks(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 1, 0);
+	atomic_t *count = counter(test);
+	bool early;
+	long by;
+
+	park_workers(test, pool, 1);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	/* As in submit_never_late(). */
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count), 0);
+	by = READ_ONCE(pool->timer_by) - READ_ONCE(pool->waking_since);
+	early = late_after(pool, -TEST_DEADLINE);
+	local_bh_enable();
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_LE(test, by, 3L);
+	KUNIT_EXPECT_FALSE(test, early);
+	KUNIT_EXPECT_TRUE(test, late_after(pool, 2));
+	let_go(ANTS_PAUSE_ARRIVE);
+	expect_drained(test, pool, count, 1);
+}
+
 /* Who took the lock is not on its way any more: the next one can be woken. */
 static void arrived_worker_frees_the_wake_up(struct kunit *test)
 {
@@ -194,6 +233,23 @@ static void leaving_worker_takes_a_task_after_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
 	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
 	expect_drained(test, pool, count, 1);
+}
+
+/* It leaves from its task, for another reason: its time was not over then. */
+static void worker_that_stayed_does_not_count_as_reaped(struct kunit *test)
+{
+	struct ants_pool *pool = hold_leaving(test, 1, 0);
+	struct gate *gate = test_gate(test);
+	atomic_t *count = counter(test);
+
+	expect_submitted(test, pool, gate_task, gate);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
+	gate_open(gate);
+	expect_drained(test, pool, count, 0);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
 }
 
 static void leaving_worker_leaves(struct kunit *test)
@@ -417,6 +473,7 @@ static void shrink_sheds_the_first_that_finishes(struct kunit *test)
 static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(late_wake_up_holds_up_nobody),
 	KUNIT_CASE(late_wake_up_makes_a_thread),
+	KUNIT_CASE(wake_up_is_late_after_two_ticks),
 	KUNIT_CASE(arrived_worker_frees_the_wake_up),
 	KUNIT_CASE(woken_worker_wakes_the_next_one),
 	KUNIT_CASE(pool_is_released_under_a_woken_worker),
@@ -424,6 +481,7 @@ static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(shrink_overtakes_a_woken_worker),
 	KUNIT_CASE(woken_worker_is_not_reaped),
 	KUNIT_CASE(leaving_worker_takes_a_task_after_all),
+	KUNIT_CASE(worker_that_stayed_does_not_count_as_reaped),
 	KUNIT_CASE(leaving_worker_leaves),
 	KUNIT_CASE(leaving_worker_finds_its_place_taken),
 	KUNIT_CASE(leaving_worker_takes_what_nobody_else_may),
