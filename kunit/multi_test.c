@@ -231,6 +231,19 @@ static void idle_threads_do_not_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, goes_to(test, multi, 2), 0);
 }
 
+/* Shard 0, which comes first, runs more of them than shard 1. */
+static void running_tasks_count(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 6 };
+	struct ants_multi *multi = test_multi(test, &attrs, 2, ANTS_LEAST_TASKS,
+					      "running");
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, ants_multi_shard(multi, 0), gate, 2);
+	fill_pool(test, ants_multi_shard(multi, 1), gate, 1);
+	KUNIT_EXPECT_EQ(test, goes_to(test, multi, 2), 1);
+}
+
 static void pending_tasks_count(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 9, .queue_depth = 9 };
@@ -394,6 +407,7 @@ static struct kunit_case multi_cases[] = {
 	KUNIT_CASE(ten_by_five_local),
 	KUNIT_CASE(round_robin_takes_turns),
 	KUNIT_CASE(idle_threads_do_not_count),
+	KUNIT_CASE(running_tasks_count),
 	KUNIT_CASE(pending_tasks_count),
 	KUNIT_CASE(full_shard_sends_on),
 	KUNIT_CASE(refusals_count_once),
