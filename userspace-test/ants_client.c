@@ -259,6 +259,34 @@ static int start_coming(void)
 	return other ? ants_queue_work(other, &coming) : -ENOENT;
 }
 
+static int held_item(struct ants_work *work)
+{
+	held(NULL);
+	return 0;
+}
+
+static DEFINE_ANTS_DELAYED_WORK(late, held_item);
+
+/* The time of an item has come, and the other pool has no place for it. */
+static int be_late(void)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+	int err;
+
+	err = other ? ants_queue_delayed_work(other, &late, 0) : -ENOENT;
+	while (timer_pending(&late.timer))
+		schedule_timeout_idle(1);
+	/* Nor is it about to look any more. */
+	timer_delete_sync(&late.timer);
+	return err;
+}
+
+static int be_late_with_high_priority(void)
+{
+	late.work.prio = ANTS_PRIO_HIGH;
+	return be_late();
+}
+
 static const struct behaviour behaviours[] = {
 	{ "idle", make_pool, destroy_pool },
 	{ "busy", make_busy_pool, destroy_pool },
@@ -275,6 +303,8 @@ static const struct behaviour behaviours[] = {
 	{ "stop_forget", block_submitter, stop_then_forget },
 	{ "chain", start_chain, do_nothing },
 	{ "come_again", start_coming, do_nothing },
+	{ "late", be_late, do_nothing },
+	{ "late_high", be_late_with_high_priority, do_nothing },
 	{ "multi", make_busy_multi, destroy_multi },
 	{ "multi_local", make_local_multi, destroy_multi },
 	{ "multi_forget", make_multi, do_nothing },

@@ -55,7 +55,7 @@ goes()
 # waits_in FUNCTION: rmmod sleeps in it, and no task has ended
 waits_in()
 {
-	wait_for "grep -q $1 /proc/$going/stack" 60 || cat "/proc/$going/stack"
+	wait_for "grep -q $1 /proc/$going/stack" 20 || cat "/proc/$going/stack"
 	grep -q '^ants_client .* Unloading ' /proc/modules && done_is 0
 }
 
@@ -74,7 +74,7 @@ let_go()
 	check "$2" gone_after "$1"
 }
 
-plan 39
+plan 45
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
@@ -115,6 +115,15 @@ check "unload waits for those, too" waits_in unload_notify
 let_go 6 "until all have run"
 check "the other pool stays" [ -d $POOLS/other ]
 check "and is empty" wait_for "stat_is other busy 0" 60
+
+echo 0 >$POOLS/other/queue_depth
+for act in late late_high; do
+	ctl hold other 1
+	check "client with a delayed item that found the other pool full: $act" load act=$act
+	goes
+	check "unload waits for it" waits_in unload_notify
+	let_go 1 "until it has run, and leaves nothing"
+done
 ctl destroy other
 
 log_mark
