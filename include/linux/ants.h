@@ -17,7 +17,8 @@
  *	-ETIMEDOUT	the time is over
  *	-EINTR		a fatal signal, or the calling kthread was told to stop
  *	-EDEADLK	the wait could never end
- *	-EINVAL		an argument is out of range
+ *	-EINVAL		an argument is out of range; or, of a flush or a drain, it is
+ *			the system pool
  *	-EEXIST		the name is taken
  *	-EPERM		not on the system pool, nor on one shard of a multi
  *	-ENOMEM		no memory, or no thread to be had
@@ -27,7 +28,9 @@
  *	-ERANGE		there is no such shard
  *
  * An error from a submit means: not accepted, will not run. Success means that
- * the task runs exactly once, or that its work item says that it was cancelled.
+ * the task runs exactly once, or that its work item says what became of it: it
+ * was cancelled, or, if it was to wait for its time, the pool was released
+ * (-ESHUTDOWN).
  *
  * A timeout is in jiffies; MAX_SCHEDULE_TIMEOUT waits for ever. A wait ends
  * early with -EINTR on a fatal signal, or when the calling kthread is told to
