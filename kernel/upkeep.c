@@ -54,13 +54,13 @@ static void worker_join(struct ants_worker *w)
 static void place_take(struct ants_pool *pool)
 {
 	pool->nr_new++;
-	pool->spawned++;
 	if (++pool->nr_workers > pool->peak_running)
 		pool->peak_running = pool->nr_workers;
 }
 
 static void worker_add(struct ants_worker *w, struct ants_kick *kick)
 {
+	w->pool->spawned++;
 	w->state = ANTS_NEW;
 	w->placed = w->pool->placement;
 	list_add_tail(&w->member, &w->pool->workers);
@@ -168,7 +168,6 @@ static void make_failed(struct ants_pool *pool)
 	pool->nr_making--;
 	pool->nr_workers--;
 	pool->nr_new--;
-	pool->spawned--;
 	ants_back_off(pool);
 	kick.todo |= ANTS_TODO_WAITQ;
 	ants_dispatch(pool, &kick);

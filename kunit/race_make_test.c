@@ -172,7 +172,7 @@ static void destroy_meets_a_newcomer(struct kunit *test)
 	call = call_async(test, pool, call_destroy, 0);
 	EXPECT_SOON(test, ants_is_released(pool) &&
 		    somebody_drains(pool));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	let_stage_go(test);
 	expect_result(test, call, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
@@ -319,6 +319,8 @@ static void thread_fails_after_the_queue_was_drained(struct kunit *test)
 	hold(ANTS_PAUSE_MAKE, pool);
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_MAKE);
+	/* It counts when it is there: a counter does not fall. */
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
 	ants_fail_arm(ANTS_FAIL_THREAD, 1);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
