@@ -12,9 +12,10 @@ static raw_spinlock_t *lock_of(const struct ants_pool *pool)
 
 static unsigned int nr_free(const struct ants_pool *pool)
 {
-	if (pool->capacity == ANTS_UNLIMITED)
-		return pool->released ? 0 : ANTS_UNLIMITED;
-	return pool->room ? ants_places(pool) : 0;
+	if (!pool->room)
+		return 0;
+	return pool->capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
+						  ants_places(pool);
 }
 
 static void read_gauges(const struct ants_pool *pool, struct ants_stats *stats)
@@ -128,7 +129,8 @@ EXPORT_SYMBOL_GPL(ants_nr_waiting);
  * ants_nr_free() - tasks that a pool would take at once
  * @pool: the pool
  * Context: Any context but NMI: takes the lock of the pool.
- * Return: how many; %ANTS_UNLIMITED if it has no bound.
+ * Return: how many; 0 if it is released, or if callers wait, or delayed work items
+ * whose time has come; else %ANTS_UNLIMITED if it has no bound.
  */
 unsigned int ants_nr_free(const struct ants_pool *pool)
 {

@@ -153,6 +153,30 @@ static void multi_says_what_its_first_choice_lacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), nr + 1);
 }
 
+/* Nothing is free where callers wait, though there is no bound. */
+static void boundless_pool_without_a_slot_is_congested(struct kunit *test)
+{
+	struct gate *gate;
+	struct ants_pool *pool = poor_pool(test, 0, &gate);
+	struct submitter *waiter;
+	int err, nr = 0;
+
+	fail_begin(test, ANTS_FAIL_THREAD);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, ANTS_UNLIMITED), 0);
+	while (!(err = ants_try_submit(pool, gate_task, gate)))
+		nr++;
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), ANTS_UNLIMITED);
+	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 0);
+	KUNIT_EXPECT_TRUE(test, ants_congested(pool));
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -EAGAIN);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	expect_passed(test, pool, gate, nr + 2);
+}
+
 #define NR_TASKS	400
 #define NR_THREADS	3
 
@@ -328,6 +352,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(blocking_submit_waits_for_a_slot),
 	KUNIT_CASE(congested_while_callers_wait),
 	KUNIT_CASE(multi_says_what_its_first_choice_lacks),
+	KUNIT_CASE(boundless_pool_without_a_slot_is_congested),
 	KUNIT_CASE(blocking_pool_runs_all_without_memory),
 	KUNIT_CASE(waiter_without_a_slot_is_not_forgotten),
 	KUNIT_CASE(reclaim_pool_makes_progress_without_memory),
