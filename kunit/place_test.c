@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where workers run: nice and cpumask of a live pool. */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/nodemask.h>
 #include <linux/sched/isolation.h>
@@ -303,25 +304,53 @@ static void task_may_change_its_pool(struct kunit *test)
 	spot_end(rig, 0);
 }
 
+/* The node of CPU 1, in a guest where CPU 0 is in another one. */
+static int far_node(struct kunit *test)
+{
+	if (!cpu_online(1) || cpu_to_node(1) == cpu_to_node(0))
+		kunit_skip(test, "needs CPUs 0 and 1 in two nodes");
+	return cpu_to_node(1);
+}
+
 static void node_has_its_cpus(struct kunit *test)
 {
-	int node = cpu_to_node(1);
+	int node = far_node(test);
 	struct rig *rig = place_rig(test, (struct ants_attrs){
 					.capacity = 1, .node = node,
 					.flags = ANTS_ON_NODE });
-	struct ants_place *place = rig->pool->place;
 
-	KUNIT_EXPECT_FALSE(test, place->any);
-	KUNIT_EXPECT_TRUE(test, cpumask_subset(cpumask_of_node(node),
-					       ants_place_cpus(place)));
+	KUNIT_EXPECT_FALSE(test, rig->pool->place->any);
 	spot_start(rig, 0);
 	KUNIT_EXPECT_EQ(test, cpu_to_node(spots[0].cpu), node);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread,
+					cpumask_of_node(node)));
 	set_place(rig, 0, 0);
 	spot_end(rig, 0);
 	expect_spot(rig, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(1, ants_place_cpus(rig->pool->place)));
 	spot_end(rig, 1);
+	spot_start(rig, 2);
+	KUNIT_EXPECT_TRUE(test, runs_on(spots[2].thread,
+					cpumask_of_node(node)));
+	spot_end(rig, 2);
+}
+
+static void thread_of_a_node_lies_there(struct kunit *test)
+{
+	int node = far_node(test);
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 1, .node = node,
+					.flags = ANTS_ON_NODE });
+	struct ants_worker *w;
+
+	KUNIT_EXPECT_EQ(test, rig->pool->node, node);
+	spot_start(rig, 0);
+	w = list_first_entry_or_null(&rig->pool->workers, struct ants_worker,
+				     member);
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w)), node);
+	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w->task)), node);
+	spot_end(rig, 0);
 }
 
 /* Submitters go on and on while the place changes under them. */
@@ -333,6 +362,7 @@ static void burst_while_it_changes(struct kunit *test)
 
 	for (i = 0; i < 4; i++)
 		call_start(rig, do_submit_many, 0, NULL);
+	EXPECT_SOON(test, atomic_read(&rig->count));
 	for (i = 0; i < 150; i++) {
 		set_place(rig, i % 20, i % 2);
 		if (i % 3 == 0)
@@ -346,6 +376,7 @@ static void burst_while_it_changes(struct kunit *test)
 		accepted += rig->calls[i].accepted;
 	}
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_GT(test, accepted, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), accepted);
 	EXPECT_SOON(test, calm(rig->pool));
 	expect_spot(rig, 0, 8, 1);
@@ -364,6 +395,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(policy_is_kept),
 	KUNIT_CASE(task_may_change_its_pool),
 	KUNIT_CASE(node_has_its_cpus),
+	KUNIT_CASE(thread_of_a_node_lies_there),
 	KUNIT_CASE(burst_while_it_changes),
 	{}
 };

@@ -128,21 +128,6 @@ static void threads_keep_to_a_copy_of_the_cpumask(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, view->cpu, cpu);
 }
 
-static void thread_of_a_node_lies_there(struct kunit *test)
-{
-	struct ants_attrs attrs = {
-		.node = first_online_node, .flags = ANTS_ON_NODE,
-		.min_workers = 1,
-	};
-	struct ants_pool *pool = test_pool(test, &attrs, "node");
-	struct ants_worker *w;
-
-	KUNIT_EXPECT_EQ(test, pool->node, first_online_node);
-	w = list_first_entry_or_null(&pool->workers, struct ants_worker, member);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w)), first_online_node);
-}
-
 static void min_workers_start_with_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 5, .min_workers = 3 };
@@ -267,7 +252,7 @@ static void destroy_runs_what_was_accepted(struct kunit *test)
 	destroyer = call_async(test, call_destroy, pool);
 	EXPECT_SOON(test, ants_is_released(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), -ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	expect_blocked(test, destroyer);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
@@ -296,7 +281,7 @@ static void destroy_fails_every_waiter(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]),
 				-ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	expect_blocked(test, destroyer);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
@@ -317,7 +302,7 @@ static void destroy_waits_for_callers_inside(struct kunit *test)
 	EXPECT_SOON(test, ants_is_released(pool));
 	/* Nothing is left to drain: it sleeps for that one caller. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
-	KUNIT_EXPECT_FALSE(test, caller_returned(destroyer));
+	expect_blocked(test, destroyer);
 	ants_pause_resume(ANTS_PAUSE_FLUSH);
 	KUNIT_EXPECT_EQ(test, caller_result(test, flusher), 0);
 	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
@@ -371,7 +356,6 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(threads_have_the_nice_value),
 	KUNIT_CASE(throughput_threads_are_batch),
 	KUNIT_CASE(threads_keep_to_a_copy_of_the_cpumask),
-	KUNIT_CASE(thread_of_a_node_lies_there),
 	KUNIT_CASE(min_workers_start_with_the_pool),
 	KUNIT_CASE(preallocated_pool_starts_whole),
 	KUNIT_CASE(reclaim_pool_has_one_thread_always),
