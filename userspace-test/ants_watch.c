@@ -2,13 +2,12 @@
 /*
  * ants_watch: what two pools of ants_ctl do while the system is suspended and
  * no program can look. A thread that does not freeze keeps the pool "warm" busy,
- * and measures the longest time in which no task of the pool "cold" ended
- * although some were pending, and how many of "warm" ended in it. In
+ * and counts what both do while all threads of the pool "cold" are frozen. In
  * /sys/kernel/debug/ants_watch/:
  *
- *	pause_ms	that time, in milliseconds; can be reset
- *	others		how many
- *	wake_ms		ends a suspend when "cold" has stood still for so long
+ *	ended		how many tasks of "cold" ended meanwhile; can be reset
+ *	others		how many of "warm" did; likewise
+ *	wake_ms		ends a suspend when "cold" has been frozen for so long
  *	feed		1: the thread itself hands a task to "cold" now and then,
  *			2: as many as "cold" takes, so that it never runs dry
  *	go		1: the following go on
@@ -29,6 +28,8 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
 #include <linux/suspend.h>
 
 #include "ants_ctl.h"
@@ -38,7 +39,7 @@
 static struct ants_pool *cold, *warm;
 static struct task_struct *watcher;
 static struct dentry *watch_dir;
-static u32 pause_ms, others, wake_ms, feed, go;
+static u32 ended, others, wake_ms, feed, go;
 static atomic_t handed = ATOMIC_INIT(0), ran = ATOMIC_INIT(0);
 
 static void warm_task(void *unused)
@@ -69,27 +70,64 @@ static void relay_task(void *unused)
 	atomic_inc(&ran);
 }
 
-static u64 completed(struct ants_pool *pool, unsigned int *pending)
+static u64 completed(struct ants_pool *pool)
 {
 	struct ants_stats stats;
 
 	ants_pool_stats(pool, &stats);
-	*pending = stats.pending;
 	return stats.completed;
 }
 
-/* The time since the last task of "cold" ended, if it is the longest. */
-static void note_pause(unsigned long since, u64 warm_then)
+/* It has threads, and all of them are. */
+static bool cold_is_frozen(void)
 {
-	unsigned int ms = jiffies_to_msecs(jiffies - since);
-	unsigned int unused;
+	struct task_struct *p;
+	bool frozen = true;
+	int nr = 0;
 
-	if (wake_ms && ms >= wake_ms)
-		pm_system_wakeup();
-	if (ms <= pause_ms)
-		return;
-	pause_ms = ms;
-	others = completed(warm, &unused) - warm_then;
+	rcu_read_lock();
+	for_each_process(p) {
+		if (strcmp(p->comm, "ants/cold"))
+			continue;
+		frozen &= !!(READ_ONCE(p->__state) & TASK_FROZEN);
+		nr++;
+	}
+	rcu_read_unlock();
+	return frozen && nr;
+}
+
+/**
+ * struct look - what the thread saw when it looked last
+ * @frozen: "cold" was frozen
+ * @since: jiffies when it was seen like that for the first time
+ * @cold: how many of its tasks had ended just after
+ * @warm: how many of the other pool's
+ */
+struct look {
+	bool frozen;
+	unsigned long since;
+	u64 cold;
+	u64 warm;
+};
+
+/* What ended between two looks, both at a frozen pool, did so meanwhile. */
+static void look_again(struct look *last)
+{
+	u64 cold_now = completed(cold), warm_now = completed(warm);
+	bool was_frozen = last->frozen;
+
+	last->frozen = cold_is_frozen();
+	if (last->frozen && was_frozen) {
+		ended += cold_now - last->cold;
+		others += warm_now - last->warm;
+		if (wake_ms &&
+		    jiffies_to_msecs(jiffies - last->since) >= wake_ms)
+			pm_system_wakeup();
+	} else {
+		last->since = jiffies;
+	}
+	last->cold = completed(cold);
+	last->warm = completed(warm);
 }
 
 /* Whatever the others do. */
@@ -109,20 +147,12 @@ static void feed_pools(unsigned long *fed)
 
 static int watch(void *unused)
 {
-	unsigned long since = jiffies, fed = jiffies;
-	u64 now, last = 0, warm_then = 0;
-	unsigned int pending, ignored;
+	unsigned long fed = jiffies;
+	struct look last = {};
 
 	while (!kthread_should_stop()) {
 		feed_pools(&fed);
-		now = completed(cold, &pending);
-		if (now == last && pending) {
-			note_pause(since, warm_then);
-		} else {
-			last = now;
-			since = jiffies;
-			warm_then = completed(warm, &ignored);
-		}
+		look_again(&last);
 		schedule_timeout_idle(1);
 	}
 	return 0;
@@ -261,8 +291,8 @@ static void make_file(const char *name, const struct file_operations *fops)
 static void make_files(void)
 {
 	watch_dir = debugfs_create_dir("ants_watch", NULL);
-	debugfs_create_u32("pause_ms", 0600, watch_dir, &pause_ms);
-	debugfs_create_u32("others", 0400, watch_dir, &others);
+	debugfs_create_u32("ended", 0600, watch_dir, &ended);
+	debugfs_create_u32("others", 0600, watch_dir, &others);
 	debugfs_create_u32("wake_ms", 0600, watch_dir, &wake_ms);
 	debugfs_create_u32("feed", 0600, watch_dir, &feed);
 	debugfs_create_u32("go", 0600, watch_dir, &go);
