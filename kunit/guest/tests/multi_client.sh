@@ -10,6 +10,8 @@ POOLS=/sys/kernel/ants
 CTL=/sys/kernel/debug/ants_ctl
 MULTI=$POOLS/client
 FORGOT='module ants_client forgot multi client'
+EINVAL='Invalid argument'
+ERANGE='out of range'
 
 ctl()
 {
@@ -40,9 +42,14 @@ capacities()
 		reads shard1/capacity "$3" && reads shard2/capacity "$4"
 }
 
+# refused FILE TEXT WHY: the write fails, and for that reason
 refused()
 {
-	! echo "$1" >$MULTI/capacity
+	why=$({ echo "$2" >"$MULTI/$1"; } 2>&1) && return 1
+	case $why in
+	*"$3") ;;
+	*) echo "$1: $2: $why"; return 1 ;;
+	esac
 }
 
 # sets FILE TEXT: for the whole and each shard
@@ -65,11 +72,11 @@ cpus()
 		! cat $MULTI/shard?/cpu* | grep -v "^$1\$"
 }
 
-# keeps FILE TEXT: what is refused changes nothing
+# keeps FILE TEXT WHY: what is refused changes nothing
 keeps()
 {
 	before=$(cat "$MULTI/$1")
-	! echo "$2" >"$MULTI/$1" && reads "$1" "$before"
+	refused "$@" && reads "$1" "$before"
 }
 
 # the threads' CPUs were decided when it was made
@@ -78,7 +85,7 @@ local_files()
 	list=$(cat /sys/devices/system/cpu/possible)
 	reads strategy local && reads cpulist "$list" &&
 		[ "$(stat -c %a $MULTI/cpulist)" = 444 ] &&
-		[ "$(stat -c %a $MULTI/nice)" = 644 ] && keeps cpulist 0 &&
+		[ "$(stat -c %a $MULTI/nice)" = 644 ] && keeps cpulist 0 'Permission denied' &&
 		sets nice 3
 }
 
@@ -135,7 +142,7 @@ echo 11 >$MULTI/capacity
 check "a total is spread" capacities 11 4 4 3
 echo 5 >$MULTI/shard1/capacity
 check "one shard by itself" capacities 12 4 5 3
-check "what is refused changes nothing" eval "refused 2 && refused 0 && refused x && refused 2147483648 && capacities 12 4 5 3"
+check "what is refused changes nothing" eval "keeps capacity 2 '$EINVAL' && keeps capacity 0 '$EINVAL' && keeps capacity x '$EINVAL' && keeps capacity 2147483648 '$ERANGE' && capacities 12 4 5 3"
 echo max >$MULTI/capacity
 check "no bound for each" capacities max max max max
 echo 65 >$MULTI/queue_depth
@@ -144,7 +151,7 @@ echo 5 >$MULTI/shard1/queue_depth
 check "one shard by itself" depths 48 22 5 21
 check "a nice value is that of all shards" sets nice -4
 check "CPUs are those of all shards" cpus 1
-check "what is refused changes nothing" eval "keeps queue_depth -1 && keeps queue_depth 2147483648 && keeps nice 20 && keeps cpulist 4096"
+check "what is refused changes nothing" eval "keeps queue_depth -1 '$EINVAL' && keeps queue_depth 2147483648 '$ERANGE' && keeps nice 20 '$EINVAL' && keeps cpulist 4096 '$ERANGE'"
 ctl let
 check "unloads" rmmod ants_client
 check "nothing is left" gone

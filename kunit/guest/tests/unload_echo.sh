@@ -26,10 +26,16 @@ connect()
 	done
 }
 
-# One that talks gets back what it says.
+# One that talks gets back what it says; it hangs up when it has heard it.
 answers()
 {
-	[ "$( (echo "$1"; sleep 1) | nc 127.0.0.1 7007)" = "$1" ]
+	mkfifo /tmp/said && exec 8<>/tmp/said && rm /tmp/said || return
+	nc 127.0.0.1 7007 <&8 >/tmp/heard &
+	echo "$1" >&8
+	wait_for "grep -qx '$1' /tmp/heard" 60
+	_heard=$?
+	kill $! && exec 8>&-
+	return "$_heard"
 }
 
 clients_end()
