@@ -15,7 +15,7 @@
 
 static const char * const writable[] = {
 	"capacity", "max_blocking", "queue_depth", "min_workers", "expiry_ms",
-	"nonblocking", "nice", "cpulist", "stall_ms",
+	"nonblocking", "nice", "cpulist",
 };
 
 FIXTURE(files) {
@@ -132,6 +132,7 @@ CASE(files, one_directory_a_pool_with_stats_in_it)
 
 CASE(files, modes_are_0644_or_0444)
 {
+	size_t nr_writable = 0;
 	const char *file;
 	int i;
 	struct stat st;
@@ -143,7 +144,9 @@ CASE(files, modes_are_0644_or_0444)
 			  st.st_mode)
 			TH_LOG("%s", file);
 		EXPECT_EQ(0U, st.st_uid);
+		nr_writable += is_writable(file);
 	}
+	EXPECT_EQ(ARRAY_SIZE(writable), nr_writable);
 }
 
 /* Root, too, may not. */
