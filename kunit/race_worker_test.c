@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of a worker, forced with pause points: woken and not yet there, with a
- * task that has not started, and with one that has ended.
+ * Races of a worker, forced with pause points: woken and not yet there, and with a
+ * task that has not started. With one that has ended: race_finish_test.c.
  */
 #include <linux/module.h>
 
@@ -359,117 +359,6 @@ static void shrink_never_touches_a_taken_task(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* --- ANTS_PAUSE_FINISH: a task returned, its worker has not said so ------------ */
-
-static void hold_finished(struct kunit *test, struct ants_pool *pool,
-			  atomic_t *count)
-{
-	u64 completed = stat_completed(pool);
-
-	hold(ANTS_PAUSE_FINISH, pool);
-	expect_submitted(test, pool, count_task, count);
-	expect_held(test, ANTS_PAUSE_FINISH);
-	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
-	KUNIT_EXPECT_EQ(test, stat_completed(pool), completed);
-}
-
-/* B5, B10: the worker finds the waiter that came too early for it. */
-static void submit_waits_for_a_worker_that_is_nearly_free(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 0);
-	atomic_t *count = counter(test);
-	struct call *call;
-
-	hold_finished(test, pool, count);
-	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
-			-EAGAIN);
-	call = submit_call(test, pool, count_task, count, FOREVER);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	let_go(ANTS_PAUSE_FINISH);
-	expect_result(test, call, 0);
-	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
-	expect_drained(test, pool, count, 2);
-}
-
-static void flush_waits_for_a_worker_to_say_so(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 0);
-	atomic_t *count = counter(test);
-	struct call *call;
-
-	hold_finished(test, pool, count);
-	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
-	call = call_async(test, pool, call_flush, FOREVER);
-	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 1);
-	let_go(ANTS_PAUSE_FINISH);
-	expect_result(test, call, 0);
-}
-
-/* B15: released between the end of its task and its look at what comes next. */
-static void pool_is_released_under_a_worker_that_finishes(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 0);
-	atomic_t *count = counter(test);
-
-	hold_finished(test, pool, count);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
-	let_go(ANTS_PAUSE_FINISH);
-	expect_drained(test, pool, count, 1);
-}
-
-static void growth_does_not_wait_for_a_worker_that_finishes(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 0);
-	atomic_t *count = counter(test);
-	struct call *call;
-
-	hold_finished(test, pool, count);
-	call = submit_call(test, pool, count_task, count, FOREVER);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
-	expect_result(test, call, 0);
-	EXPECT_SOON(test, atomic_read(count) == 2);
-	let_go(ANTS_PAUSE_FINISH);
-	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	expect_drained(test, pool, count, 2);
-}
-
-/* B19: the idle one is the surplus, so the one that finishes has to stay. */
-static void shrink_sheds_idle_before_finishing(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 2, 0);
-	atomic_t *count = counter(test);
-
-	park_workers(test, pool, 2);
-	hold_finished(test, pool, count);
-	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
-	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	let_go(ANTS_PAUSE_FINISH);
-	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 0U);
-}
-
-/* B8, B19: both are busy; the first to finish is the surplus, the next stays. */
-static void shrink_sheds_the_first_that_finishes(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 2, 0);
-	struct gate *gate = test_gate(test);
-	atomic_t *count = counter(test);
-
-	fill_pool(test, pool, gate, 1);
-	hold_finished(test, pool, count);
-	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
-	let_go(ANTS_PAUSE_FINISH);
-	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 1U);
-	gate_open(gate);
-	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-}
-
 static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(late_wake_up_holds_up_nobody),
 	KUNIT_CASE(late_wake_up_makes_a_thread),
@@ -489,12 +378,6 @@ static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(release_waits_for_a_taken_task),
 	KUNIT_CASE(flush_waits_for_a_taken_task),
 	KUNIT_CASE(shrink_never_touches_a_taken_task),
-	KUNIT_CASE(submit_waits_for_a_worker_that_is_nearly_free),
-	KUNIT_CASE(flush_waits_for_a_worker_to_say_so),
-	KUNIT_CASE(pool_is_released_under_a_worker_that_finishes),
-	KUNIT_CASE(growth_does_not_wait_for_a_worker_that_finishes),
-	KUNIT_CASE(shrink_sheds_idle_before_finishing),
-	KUNIT_CASE(shrink_sheds_the_first_that_finishes),
 	{}
 };
 
