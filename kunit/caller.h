@@ -53,6 +53,13 @@ static inline bool caller_returned(struct caller *c)
 	return completion_done(&c->done);
 }
 
+/* It waits inside the call, and has reason to. */
+static inline void expect_blocked(struct kunit *test, struct caller *call)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, stays_inside(call->task, &call->done),
+			      "the call has returned, or runs");
+}
+
 /* Tells the thread to stop, which ends most waits; the result of the call. */
 static inline int caller_stop(struct caller *c)
 {

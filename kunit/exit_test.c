@@ -293,7 +293,7 @@ static void destroy_waits_for_an_exit(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	/* A look, no more: nobody is woken, so no barrier is due. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(test, call_result(call), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&contexts), 0);

@@ -161,7 +161,7 @@ static void cancel_while_a_submitter_waits(struct kunit *test)
 	submitter = start_submit(team, 0);
 	waiter = start_group(team, do_group_wait, FOREVER);
 	ants_group_cancel(&team->group);
-	KUNIT_EXPECT_FALSE(test, call_returned(waiter));
+	expect_blocked(test, waiter);
 	gate_open(&team->rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
 	expect_waited(test, waiter, -ECANCELED);

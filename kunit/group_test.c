@@ -210,7 +210,7 @@ static void released_pool_refuses(struct kunit *test)
 	waiter = start_group(team, do_group_wait, FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_release(team->rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, call_result(submitter), -ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, call_returned(waiter));
+	expect_blocked(test, waiter);
 	rig_open_gates(team->rig);
 	expect_waited(test, waiter, 0);
 	expect_members(team, 0, 4, 1, 0);

@@ -46,7 +46,7 @@ static void last_end_wakes_the_waiter(struct kunit *test)
 	call = start_group(team, do_group_wait, FOREVER);
 	gate_open(&team->rig->gate);
 	EXPECT_SOON(test, atomic_read(&team->rig->late.entered) == 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	gate_open(&team->rig->late);
 	expect_waited(test, call, -EIO);
 }
@@ -140,7 +140,7 @@ static void killed_waiter_gives_up(struct kunit *test)
 	send_sig(SIGUSR1, call->task, 1);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_at(team, 0), 2, NULL),
 			-ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	send_sig(SIGKILL, call->task, 1);
 	KUNIT_EXPECT_EQ(test, call_result(call), -EINTR);
 	KUNIT_EXPECT_FALSE(test, has_waiter(team));
@@ -281,7 +281,7 @@ static void destroy_waits_for_who_is_inside(struct kunit *test)
 	/* Others come and go meanwhile. */
 	for (i = 0; i < 3; i++)
 		ants_pool_destroy(ants_pool_create(&attrs, "meanwhile"));
-	KUNIT_ASSERT_FALSE(test, call_returned(destroyer));
+	expect_blocked(test, destroyer);
 	ants_group_seal(&team->group);
 	expect_next_told(test, next);
 	KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);

@@ -199,7 +199,7 @@ static void release_closes_all_before_it_waits(struct kunit *test)
 			     multi_call(test, multi, NULL, NULL, FOREVER));
 	EXPECT_SOON(test, all_released(multi));
 	KUNIT_EXPECT_EQ(test, caller_result(test, waiter), -ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, caller_returned(release));
+	expect_blocked(test, release);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, caller_result(test, release), 0);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).running, 0);
@@ -216,13 +216,14 @@ static void release_has_one_deadline(struct kunit *test)
 	struct gate *first = test_gate(test), *second = test_gate(test);
 	struct multi_call *call = multi_call(test, multi, NULL, NULL, 8 * HZ);
 	struct caller *release;
-	unsigned long opened;
+	unsigned long started, opened;
 
 	fill_multi(test, multi, first, 1);
 	fill_multi(test, multi, second, 1);
+	started = jiffies;
 	release = call_async(test, do_multi_release_timeout, call);
 	EXPECT_SOON(test, all_released(multi));
-	schedule_timeout_uninterruptible(6 * HZ);
+	EXPECT_SOON(test, time_after(jiffies, started + 6 * HZ));
 	opened = jiffies;
 	gate_open(first);
 	KUNIT_EXPECT_EQ(test, caller_result(test, release), -ETIMEDOUT);

@@ -331,7 +331,7 @@ static void waits_when_all_are_full(struct kunit *test)
 			-EBUSY);
 	gate_open(gate[1]);
 	KUNIT_EXPECT_EQ(test, caller_result(test, waiter[1]), 0);
-	KUNIT_EXPECT_FALSE(test, caller_returned(waiter[0]));
+	expect_blocked(test, waiter[0]);
 	gate_open(gate[0]);
 	KUNIT_EXPECT_EQ(test, caller_result(test, waiter[0]), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);

@@ -174,9 +174,11 @@ static inline bool call_returned(struct call *call)
 	return completion_done(&call->done);
 }
 
-static inline bool call_is_asleep(struct call *call)
+/* It waits inside the call, and has reason to. */
+static inline void expect_blocked(struct kunit *test, struct call *call)
 {
-	return READ_ONCE(call->task->__state) != TASK_RUNNING;
+	KUNIT_EXPECT_TRUE_MSG(test, stays_inside(call->task, &call->done),
+			      "the call has returned, or runs");
 }
 
 /* The call returns by itself, with @result. */

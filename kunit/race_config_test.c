@@ -75,7 +75,7 @@ static void growth_that_is_held_up_grants_a_waiter(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	tuner = hold_tune(test, pool, 4);
 	expect_result(test, waiter, 0);
-	KUNIT_EXPECT_FALSE(test, call_returned(tuner));
+	expect_blocked(test, tuner);
 	let_go(ANTS_PAUSE_TUNE);
 	expect_result(test, tuner, 0);
 }
@@ -280,7 +280,7 @@ static void two_releases_at_once(struct kunit *test)
 	expect_result(test, waiter, -ESHUTDOWN);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
-	KUNIT_EXPECT_FALSE(test, call_returned(drainer));
+	expect_blocked(test, drainer);
 	let_go(ANTS_PAUSE_RELEASE);
 	expect_result(test, releaser, 0);
 	expect_result(test, drainer, 0);
@@ -294,8 +294,7 @@ static void destroy_waits_for_a_release(struct kunit *test)
 	struct call *releaser = hold_release(test, pool);
 	struct call *destroyer = call_async(test, pool, call_destroy, 0);
 
-	EXPECT_SOON(test, call_is_asleep(destroyer));
-	KUNIT_EXPECT_FALSE(test, call_returned(destroyer));
+	expect_blocked(test, destroyer);
 	let_go(ANTS_PAUSE_RELEASE);
 	expect_result(test, releaser, 0);
 	expect_result(test, destroyer, 0);
@@ -339,7 +338,7 @@ static void submit_after_the_flush_began(struct kunit *test)
 	expect_submitted(test, pool, gate_task, later);
 	EXPECT_SOON(test, atomic_read(&later->entered) == 1);
 	let_go(ANTS_PAUSE_FLUSH);
-	KUNIT_EXPECT_FALSE(test, call_returned(flusher));
+	expect_blocked(test, flusher);
 	gate_open(gate);
 	expect_result(test, flusher, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 0);
@@ -376,7 +375,7 @@ static void flush_comes_while_another_one_begins(struct kunit *test)
 	let_go(ANTS_PAUSE_FLUSH);
 	gate_open(gate);
 	expect_result(test, first, 0);
-	KUNIT_EXPECT_FALSE(test, call_returned(second));
+	expect_blocked(test, second);
 	gate_open(later);
 	expect_result(test, second, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 1);
@@ -418,7 +417,7 @@ static void destroy_waits_for_the_join(struct kunit *test)
 	hold_join(test, pool);
 	call = call_async(test, pool, call_destroy, 0);
 	EXPECT_SOON(test, somebody_drains(pool));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	let_go(ANTS_PAUSE_JOIN);
 	expect_result(test, call, 0);
 }

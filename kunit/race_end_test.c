@@ -94,7 +94,7 @@ static void destroy_goes_on_beside_a_growth(struct kunit *test)
 	tuner = hold_growth(test, pool, MANY);
 	destroyer = call_async(test, pool, call_destroy, 0);
 	EXPECT_SOON(test, ants_is_released(pool) && !ants_nr_running(pool));
-	KUNIT_EXPECT_FALSE(test, call_returned(destroyer));
+	expect_blocked(test, destroyer);
 	expect_no_thread_made(test, tuner, 0);
 	expect_result(test, destroyer, 0);
 }
@@ -275,7 +275,7 @@ static void multi_is_destroyed_beside_a_growth(struct kunit *test)
 	destroyer = multi_async(test, multi, multi_destroy, 0);
 	EXPECT_SOON(test, ants_multi_is_released(multi) &&
 		    !ants_nr_running(ants_multi_shard(multi, 0)));
-	KUNIT_EXPECT_FALSE(test, call_returned(destroyer));
+	expect_blocked(test, destroyer);
 	expect_no_thread_made(test, tuner, 0);
 	expect_result(test, destroyer, 0);
 }

@@ -122,7 +122,7 @@ static void enrolled_waiter_is_granted(struct kunit *test)
 
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	let_go(ANTS_PAUSE_ENROLLED);
 	expect_result(test, call, 0);
 	expect_drained(test, pool, count, 1);
@@ -312,7 +312,7 @@ static void head_that_gave_up_lets_the_next_one_in(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, first, -ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, call_returned(next));
+	expect_blocked(test, next);
 	gate_open(gate);
 	expect_result(test, next, 0);
 	expect_drained(test, pool, count, 1);
@@ -335,7 +335,7 @@ static void head_that_gives_up_is_not_overtaken(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(&second->entered) == 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(next));
+	expect_blocked(test, next);
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, first, 0);
 	gate_open(second);

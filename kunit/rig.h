@@ -230,6 +230,13 @@ static inline bool call_returned(struct call *call)
 	return completion_done(&call->done);
 }
 
+/* It waits inside the call, and has reason to. */
+static inline void expect_blocked(struct kunit *test, struct call *call)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, stays_inside(call->task, &call->done),
+			      "the call has returned, or runs");
+}
+
 /* Waits until the call has returned by itself; its result. */
 static inline int call_result(struct call *call)
 {

@@ -187,7 +187,7 @@ static void thread_is_made_beside_the_stand_in(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(call), 0);

@@ -218,7 +218,7 @@ static void waiter_sleeps(struct kunit *test)
 	unsigned long switches;
 	int i;
 
-	EXPECT_SOON(test, READ_ONCE(first->task->__state) == TASK_KILLABLE);
+	expect_blocked(test, first);
 	switches = first->task->nvcsw + first->task->nivcsw;
 	for (i = 0; i < 5; i++) {
 		KUNIT_EXPECT_EQ(test, ants_try_submit(f->pool, count_task,

@@ -40,6 +40,32 @@
 #define ASSERT_SOON(test, cond)	KUNIT_ASSERT_TRUE_MSG(test, WAIT_FOR(cond), \
 						      "never: " #cond)
 
+/* Off its CPU, and not woken. */
+static inline bool sleeps(struct task_struct *task)
+{
+	return READ_ONCE(task->__state) != TASK_RUNNING &&
+	       !READ_ONCE(task->on_rq);
+}
+
+/*
+ * Is @task blocked in a call that completes @done when it returns? True once it
+ * was found asleep ten times in a row: a wake-up that it should not get, and that
+ * was on its way, has come by then.
+ */
+static inline bool stays_inside(struct task_struct *task,
+				struct completion *done)
+{
+	unsigned long end = jiffies + TEST_DEADLINE;
+	unsigned int asleep = 0;
+
+	while (asleep < 10 && !completion_done(done) &&
+	       time_before(jiffies, end)) {
+		usleep_range(1000, 2000);
+		asleep = sleeps(task) ? asleep + 1 : 0;
+	}
+	return asleep == 10 && !completion_done(done);
+}
+
 /* A gate: tasks that pass it stop until it is opened. */
 struct gate {
 	struct completion open;

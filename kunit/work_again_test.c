@@ -68,7 +68,7 @@ static void flush_waits_for_the_second_run(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 2);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
 			-ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), 0);

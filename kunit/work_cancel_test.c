@@ -64,7 +64,7 @@ static void cancelled_submitter_leaves_the_queue(struct kunit *test)
 	expect_prompt(test, calls[0]);
 	KUNIT_EXPECT_EQ(test, call_stop(calls[0]), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(calls[1]));
+	expect_blocked(test, calls[1]);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 1);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(calls[1]), 0);
@@ -90,7 +90,7 @@ static void cancel_ends_a_flush(struct kunit *test)
 	EXPECT_SOON(test, READ_ONCE(rig->pool->flushing));
 	/* A look, no more: nobody is woken, so no barrier is due. */
 	EXPECT_SOON(test, waitqueue_active(&rig->pool->waitq));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_prompt(test, call);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
@@ -113,7 +113,7 @@ static void called_off_run_ends_a_flush(struct kunit *test)
 	call = call_start(rig, do_flush, FOREVER, NULL);
 	EXPECT_SOON(test, READ_ONCE(rig->pool->flushing));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_result(call), 0);

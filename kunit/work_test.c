@@ -217,7 +217,7 @@ static void cancel_sync_running(struct cell *c)
 	KUNIT_EXPECT_TRUE(c->test, ants_work_cancelled(work_of(c->item)));
 	KUNIT_EXPECT_EQ(c->test, queue(c), -ECANCELED);
 	KUNIT_EXPECT_EQ(c->test, delay(c, 1), -ECANCELED);
-	KUNIT_EXPECT_FALSE(c->test, call_returned(call));
+	expect_blocked(c->test, call);
 	gate_open(&c->rig->gate);
 	KUNIT_EXPECT_EQ_MSG(c->test, call_result(call), c->row->cancel.ret,
 			    "%s", c->row->name);
@@ -286,7 +286,7 @@ static void try_wait_end(struct cell *c)
 		return;
 	}
 	call = start_wait(c->rig, c->item, FOREVER);
-	KUNIT_EXPECT_FALSE(c->test, call_returned(call));
+	expect_blocked(c->test, call);
 	gate_open(&c->rig->gate);
 	expect_waited(c->test, call, RESULT(runs));
 	leave(c, runs);

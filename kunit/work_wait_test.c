@@ -112,7 +112,7 @@ static void killed_waiter_gives_up(struct kunit *test)
 	send_sig(SIGUSR1, killed->task, 1);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
 			-ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, call_returned(killed));
+	expect_blocked(test, killed);
 	send_sig(SIGKILL, killed->task, 1);
 	expect_prompt(test, killed);
 	KUNIT_EXPECT_EQ(test, call_stop(killed), -EINTR);
@@ -134,7 +134,7 @@ static void cancel_sync_is_not_killed(struct kunit *test)
 	send_sig(SIGKILL, call->task, 1);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
 			-ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
