@@ -113,7 +113,7 @@ static void try_released(struct kunit *test, call_t fn, int released)
 	struct gift *gift = gift_make(test);
 	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
 
-	ants_release(rig->pool);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, FOREVER), -ESHUTDOWN);
 	expect_gift(test, gift, 0, released);
 }
@@ -217,7 +217,7 @@ static void running_call_is_waited_for(struct kunit *test)
 		end = jiffies + HZ / 4 + 4;
 	} while (call_returned(call) && ++tries < 40);
 	EXPECT_SOON(test, time_after(jiffies, end));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	KUNIT_EXPECT_TRUE(test, ants_nr_busy(rig->pool) == 1);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
@@ -236,7 +236,7 @@ static void running_gift_is_left_behind(struct kunit *test)
 	call = call_start(rig, do_given, FOREVER, gift);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	send_sig(SIGUSR1, call->task, 1);
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	expect_blocked(test, call);
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), -EINPROGRESS);
@@ -313,7 +313,7 @@ static void try_closing(struct kunit *test, call_t fn, int released)
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, call_result(waiting), -ESHUTDOWN);
 	expect_gift(test, refused, 0, released);
-	KUNIT_EXPECT_FALSE(test, call_returned(pending));
+	expect_blocked(test, pending);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(pending), 7);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
@@ -338,8 +338,7 @@ static void try_stopped(struct kunit *test, call_t fn, int released)
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	if (!released) {
 		send_sig(SIGKILL, call->task, 1);
-		msleep(40);
-		KUNIT_EXPECT_FALSE(test, call_returned(call));
+		expect_blocked(test, call);
 		gate_open(&rig->gate);
 	}
 	KUNIT_EXPECT_EQ(test, call_stop(call), released ? -EINPROGRESS : 0);

@@ -292,7 +292,7 @@ static void released_pool_refuses(struct kunit *test)
 	struct loop *loop = loop_make(test, 10);
 	struct rig *rig = rig_make(test, "each", attrs);
 
-	ants_release(rig->pool);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_for_each(rig->pool, 10, count_fn, loop),
 			-ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, ants_for_each(rig->pool, 0, count_fn, loop),

@@ -275,12 +275,14 @@ static void error_in_any_context_cancels(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
 	struct team *team = team_make(test, MANY, attrs,
 				      ANTS_GROUP_CANCEL_ON_ERROR);
+	bool cancelled;
 
 	start_at(team, 0, &team->rig->gate);
 	submit_range(team, 1, MANY);
 	local_irq_disable();
-	ants_work_cancel(work_at(team, 1));
+	cancelled = ants_work_cancel(work_at(team, 1));
 	local_irq_enable();
+	KUNIT_EXPECT_TRUE(test, cancelled);
 	EXPECT_SOON(test, READ_ONCE(work_at(team, MANY - 1)->state) ==
 		    ANTS_WORK_IDLE);
 	expect_members(team, 1, MANY, 0, -ECANCELED);

@@ -257,6 +257,9 @@ static void fight(struct rig *rig, struct duel *d, int nr,
 	KUNIT_EXPECT_EQ(test, err, 0);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
 	KUNIT_EXPECT_EQ(test, d->wrong, 0);
+	/* The two met. */
+	KUNIT_EXPECT_GT(test, d->cancelled, 0);
+	KUNIT_EXPECT_GT(test, d->waited, 0);
 	kunit_info(test, "%d groups, %d members ran, %d cancelled, %d waited for\n",
 		   d->nr, d->ran, d->cancelled, d->waited);
 }

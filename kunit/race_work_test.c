@@ -137,6 +137,9 @@ static void expect_none_lost(struct rig *rig, struct fight *f)
 	KUNIT_EXPECT_EQ(test, stats.completed + stats.cancelled,
 			stats.submitted);
 	KUNIT_EXPECT_GE(test, stats.cancelled, atomic_read(&f->cancelled));
+	/* Both came first now and then. */
+	KUNIT_EXPECT_GT(test, stats.completed, 0ULL);
+	KUNIT_EXPECT_GT(test, stats.cancelled, 0ULL);
 	KUNIT_EXPECT_FALSE(test, f->item->twice);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->wrong), 0);
 	kunit_info(test, "%d accepted, %d ran, %llu cancelled, %d waits\n",
@@ -159,6 +162,7 @@ static void fight_over(struct kunit *test, int (*cancel)(struct call *call),
 	wait_for_completion(&queue->done);
 	expect_none_lost(rig, f);
 	KUNIT_EXPECT_GE(test, atomic_read(&f->accepted), NR_CANCELLED);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->waits) > 0, wait);
 }
 
 static void cancel_against_start_and_finish(struct kunit *test)
@@ -241,6 +245,8 @@ static void release_and_reboot_against_items(struct kunit *test)
 			stats.submitted);
 	/* Those whose time never came were not submitted. */
 	KUNIT_EXPECT_LE(test, stats.submitted, atomic_read(&f->accepted));
+	KUNIT_EXPECT_GT(test, stats.completed, 0ULL);
+	KUNIT_EXPECT_GT(test, close->value, 1);
 	KUNIT_EXPECT_FALSE(test, f->item->twice);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->wrong), 0);
 	kunit_info(test, "%d closed, %d accepted, %d ran\n", close->value,
