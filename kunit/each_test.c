@@ -200,16 +200,21 @@ static void first_error_stops_the_caller(struct kunit *test)
 	}
 }
 
-/* The caller stays in its first number until the helper's error is known. */
+/*
+ * The helper fails when the caller has begun, and the caller stays in its first
+ * number until the helper's error is known.
+ */
 static int fail_helper_fn(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;
 
 	count_fn(i, loop);
 	if (current != loop->caller) {
+		WAIT_FOR(atomic_read(&loop->gate->entered));
 		complete_all(&loop->gate->open);
 		return -EIO;
 	}
+	atomic_inc(&loop->gate->entered);
 	if (!wait_for_completion_timeout(&loop->gate->open, TEST_DEADLINE))
 		return -ETIMEDOUT;
 	return WAIT_FOR(!ants_nr_busy(loop->pool)) ? 0 : -ETIMEDOUT;
