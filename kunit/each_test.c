@@ -210,7 +210,8 @@ static int fail_helper_fn(unsigned long i, void *ctx)
 
 	count_fn(i, loop);
 	if (current != loop->caller) {
-		WAIT_FOR(atomic_read(&loop->gate->entered));
+		if (!WAIT_FOR(atomic_read(&loop->gate->entered)))
+			return -ETIMEDOUT;
 		complete_all(&loop->gate->open);
 		return -EIO;
 	}
