@@ -111,16 +111,21 @@ static void b01_many_submitters_share_one_worker(struct kunit *test)
 	expect_drained(test, pool, count, ARRAY_SIZE(call));
 }
 
+static unsigned long nr_switches(const struct call *call)
+{
+	/* A race only in a kernel where this test fails: the thread sleeps. */
+	return data_race(call->task->nvcsw);
+}
+
 /* Nothing but the event that it waits for makes @call run. */
 static void expect_no_polling(struct kunit *test, struct call *call)
 {
 	unsigned long switches;
 
 	expect_blocked(test, call);
-	/* A race only in a kernel where this test fails: the thread sleeps. */
-	switches = data_race(call->task->nvcsw);
+	switches = nr_switches(call);
 	expect_blocked(test, call);
-	KUNIT_EXPECT_EQ(test, data_race(call->task->nvcsw), switches);
+	KUNIT_EXPECT_EQ(test, nr_switches(call), switches);
 }
 
 static void b02_submitter_does_not_poll(struct kunit *test)
