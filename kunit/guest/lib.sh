@@ -140,10 +140,23 @@ section()
 	return "$_sstatus"
 }
 
+# A task that asks for it (fail-nth) has allocations fail that may sleep, too, and
+# without a report. For all others nothing changes.
+failable()
+{
+	for _faults in failslab fail_page_alloc; do
+		[ -d "/sys/kernel/debug/$_faults" ] || return 0
+		echo N >"/sys/kernel/debug/$_faults/ignore-gfp-wait"
+		echo 0 >"/sys/kernel/debug/$_faults/verbose"
+	done
+	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+}
+
 # KUnit of 6.1 runs a module's suites while insmod waits. busybox's insmod
 # tries twice when a module's init fails, so the status is not a verdict.
 kunit_module()
 {
+	failable
 	insmod "$@" || return
 	rmmod "$(basename "$1" .ko)"
 }

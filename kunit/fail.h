@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls whose allocations fail, one after another: the first one in the first
+ * run of the call, the second one in the second run, until a run in which
+ * nothing was left to fail. The kernel's fault injection does it, for the
+ * calling thread alone; kunit_module() in guest/lib.sh lets allocations that may
+ * sleep take part.
+ *
+ * Not every failure is the call's: memory of the kernel's checkers, and what the
+ * call can do without, fails as well, and then the call goes well.
+ */
+#ifndef _ANTS_KUNIT_FAIL_H
+#define _ANTS_KUNIT_FAIL_H
+
+#include <linux/namei.h>
+
+#include "work.h"
+
+/* More than any call allocates. */
+#define FAIL_MOST	5000
+
+#ifdef CONFIG_FAULT_INJECTION
+/* The @nth allocation of the caller fails, from here on. */
+static inline void fail_nth(unsigned int nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+/* None fails from here on. Returns true if one has. */
+static inline bool fail_came(void)
+{
+	unsigned int left = READ_ONCE(current->fail_nth);
+
+	WRITE_ONCE(current->fail_nth, 0);
+	return !left;
+}
+#else
+static inline void fail_nth(unsigned int nth)
+{
+}
+
+static inline bool fail_came(void)
+{
+	return false;
+}
+#endif
+
+/* Before each case: without the means it would see nothing fail. */
+static inline int fail_init(struct kunit *test)
+{
+	void *p;
+
+	if (!IS_ENABLED(CONFIG_FAILSLAB))
+		kunit_skip(test, "the kernel injects no faults");
+	fail_nth(1);
+	p = kmalloc(16, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, fail_came());
+	KUNIT_ASSERT_NULL(test, p);
+	return 0;
+}
+
+/**
+ * struct fail_loop - a call, to be made again and again
+ * @name: of the function
+ * @call: makes the call. Returns 0 or -errno
+ * @before: gets ready, NULL if there is nothing to do
+ * @refused: the call failed: is all as it was? NULL if there is no telling
+ * @done: the call went well: does it work? NULL if there is no telling
+ * @err: how it may fail; 0 = it never does
+ * @err_too: how else, or 0
+ * @ctx: for these functions
+ */
+struct fail_loop {
+	const char *name;
+	int (*call)(void *ctx);
+	void (*before)(struct kunit *test, void *ctx);
+	void (*refused)(struct kunit *test, void *ctx);
+	void (*done)(struct kunit *test, void *ctx);
+	int err;
+	int err_too;
+	void *ctx;
+};
+
+/* One run. Returns false when all is told; @failed counts. */
+static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
+			     unsigned int nth, unsigned int *failed)
+{
+	bool came;
+	int err;
+
+	if (loop->before)
+		loop->before(test, loop->ctx);
+	fail_nth(nth);
+	err = loop->call(loop->ctx);
+	came = fail_came();
+	*failed += !!err;
+	KUNIT_EXPECT_TRUE_MSG(test,
+			      !err || (came && (err == loop->err ||
+						err == loop->err_too)),
+			      "%s: %d, fault %u", loop->name, err, nth);
+	if (err && loop->refused)
+		loop->refused(test, loop->ctx);
+	if (!err && loop->done)
+		loop->done(test, loop->ctx);
+	return came && !READ_ONCE(test->status);
+}
+
+/* All runs. A call with an error of its own has to fail at least once. */
+static inline void fail_each(struct kunit *test, const struct fail_loop *loop)
+{
+	unsigned int nth = 1, failed = 0;
+
+	while (nth < FAIL_MOST && fail_once(test, loop, nth, &failed))
+		nth++;
+	KUNIT_EXPECT_LT(test, nth, FAIL_MOST);
+	KUNIT_EXPECT_EQ(test, !failed, !loop->err);
+	kunit_info(test, "%s: %u calls failed, of %u with a fault\n",
+		   loop->name, failed, nth - 1);
+}
+
+static inline bool is_in_sysfs(const char *name)
+{
+	char text[ANTS_NAME_LEN + 20];
+	struct path path;
+
+	snprintf(text, sizeof(text), "/sys/kernel/ants/%s", name);
+	if (kern_path(text, 0, &path))
+		return false;
+	path_put(&path);
+	return true;
+}
+
+/*
+ * Nothing is left of what was to be made. That the name is free the next run
+ * tells, and the end of ants that no memory is lost.
+ */
+static inline void expect_nothing(struct kunit *test, const char *name)
+{
+	KUNIT_EXPECT_FALSE(test, is_in_sysfs(name));
+	EXPECT_SOON(test, !nr_threads(name));
+}
+
+/* Slots that were taken away from a pool. */
+struct hidden {
+	struct ants_pool *pool;
+	struct ants_slot *slots;
+};
+
+/* Takes all slots but @left away, so that a submit has to make some. */
+static inline void hide_stock(struct hidden *h, struct ants_pool *pool,
+			      unsigned int left)
+{
+	struct ants_slot *slot;
+
+	h->pool = pool;
+	h->slots = NULL;
+	raw_spin_lock_irq(&pool->lock);
+	while (pool->nr_stock > left) {
+		slot = ants_stock_get(pool);
+		slot->next = h->slots;
+		h->slots = slot;
+	}
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+static inline void give_back(struct hidden *h)
+{
+	struct ants_slot *slot;
+
+	raw_spin_lock_irq(&h->pool->lock);
+	while ((slot = h->slots)) {
+		h->slots = slot->next;
+		ants_stock_put(h->pool, slot);
+	}
+	raw_spin_unlock_irq(&h->pool->lock);
+}
+
+/* A pool takes a task and runs it. */
+static inline void expect_works(struct kunit *test, struct ants_pool *pool)
+{
+	atomic_t count = ATOMIC_INIT(0);
+
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+#endif /* _ANTS_KUNIT_FAIL_H */
