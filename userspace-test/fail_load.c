@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * timeout: 600
+ *
+ * Loads and writes that fail: at the first failure point, at the second one, and
+ * so on, until nothing was left to fail. After each failure all is as before.
+ */
+#include "util.h"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#define NTH_FILE	"/proc/self/fail-nth"
+#define INIT_NTH_FILE	"/sys/module/ants_fail/parameters/nth"
+#define STATES_FILE	"/sys/devices/system/cpu/hotplug/states"
+#define FAULTS_DIR	"/sys/kernel/debug"
+#define MOST		3000
+#define MOST_MODULES	16
+
+/* Without waits: nobody holds them. */
+static int unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+static int load(const char *name)
+{
+	char path[80];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "/ants/%s.ko", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, "", 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int set_number(const char *path, unsigned int number)
+{
+	char text[16];
+	int ret, len = snprintf(text, sizeof(text), "%u", number);
+
+	ret = write_file(path, text, len);
+	return ret < 0 ? ret : 0;
+}
+
+/* Allocations that may sleep take part, and no failure says so in the log. */
+static int make_failable(void)
+{
+	return write_file(FAULTS_DIR "/failslab/ignore-gfp-wait", "N", 1) < 0 ||
+	       write_file(FAULTS_DIR "/fail_page_alloc/ignore-gfp-wait", "N",
+			  1) < 0 ||
+	       set_number(FAULTS_DIR "/fail_page_alloc/min-order", 0) ||
+	       set_number(FAULTS_DIR "/failslab/verbose", 0) ||
+	       set_number(FAULTS_DIR "/fail_page_alloc/verbose", 0);
+}
+
+static bool is_loaded(const char *name)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return !access(path, F_OK);
+}
+
+/* A thread of ants', be it a worker or one of its workqueues'. */
+static bool is_thread(const char *pid)
+{
+	char path[300], comm[32];
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	return read_file(path, comm, sizeof(comm)) > 0 &&
+	       !strncmp(comm, "ants", 4);
+}
+
+static unsigned int nr_threads(void)
+{
+	struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *dir = opendir("/proc");
+
+	while (dir && (entry = readdir(dir)))
+		nr += *entry->d_name >= '0' && *entry->d_name <= '9' &&
+		      is_thread(entry->d_name);
+	closedir(dir);
+	return nr;
+}
+
+static bool has_states(void)
+{
+	char text[4096];
+
+	return read_file(STATES_FILE, text, sizeof(text)) > 0 &&
+	       strstr(text, "ants:");
+}
+
+/* What a failure may say. */
+static bool is_due(int err)
+{
+	return err == -ENOMEM || err == -ENOSPC || err == -EEXIST;
+}
+
+/* How many calls failed, of how many in which something did. */
+struct tally {
+	const char *what;
+	unsigned int failed;
+	unsigned int nth;
+};
+
+static void tell(const struct tally *tally)
+{
+	printf("# %s: %u calls failed, of %u with a fault\n", tally->what,
+	       tally->failed, tally->nth - 1);
+	/* The harness ends a case's process without it. */
+	fflush(stdout);
+}
+
+/* One load. Returns what it returned; *@left is not 0 if nothing failed. */
+static int load_nth(const char *name, unsigned int nth, unsigned int *left)
+{
+	int fd = open(NTH_FILE, O_RDWR);
+	char text[16] = "";
+	int err;
+
+	set_number(INIT_NTH_FILE, nth);
+	err = load(name);
+	/* The file is open: nothing is allocated that could fail now. */
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0 || pwrite(fd, "0", 1, 0) < 0)
+		err = -errno;
+	close(fd);
+	*left = strtoul(text, NULL, 10);
+	return err;
+}
+
+/* Modules of this project that are loaded, the newest first, but ants_fail. */
+FIXTURE(loads) {
+	char names[MOST_MODULES][32];
+	int nr;
+};
+
+static void list_modules(FIXTURE_DATA(loads) *self)
+{
+	FILE *file = fopen("/proc/modules", "r");
+	char line[512], *name;
+
+	while (file && self->nr < MOST_MODULES &&
+	       fgets(line, sizeof(line), file)) {
+		name = strtok(line, " ");
+		if (!strncmp(name, "ants", 4) && strcmp(name, "ants_fail"))
+			strcpy(self->names[self->nr++], name);
+	}
+	fclose(file);
+}
+
+FIXTURE_SETUP(loads)
+{
+	int i;
+
+	ASSERT_EQ(0, make_failable());
+	self->nr = 0;
+	list_modules(self);
+	for (i = 0; i < self->nr; i++)
+		ASSERT_EQ(0, unload(self->names[i]))
+			TH_LOG("%s", self->names[i]);
+}
+
+FIXTURE_TEARDOWN(loads)
+{
+	while (self->nr--)
+		EXPECT_EQ(0, load(self->names[self->nr]))
+			TH_LOG("%s", self->names[self->nr]);
+}
+
+static void expect_no_ants(struct __test_metadata *_metadata)
+{
+	EXPECT_FALSE(is_loaded("ants"));
+	EXPECT_NE(0, access(ANTS_DIR, F_OK));
+	EXPECT_NE(0, access("/sys/kernel/slab/ants_slots", F_OK));
+	EXPECT_FALSE(has_states());
+	EXPECT_SOON(!nr_threads());
+}
+
+static void expect_ants(struct __test_metadata *_metadata)
+{
+	EXPECT_STREQ("open", get("system", "state"));
+	EXPECT_TRUE(has_states());
+	EXPECT_EQ(0, unload("ants"));
+}
+
+TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
+{
+	struct tally tally = { .what = "loading ants" };
+	unsigned int left = 0;
+	int err;
+
+	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
+	     tally.nth++) {
+		err = load_nth("ants", tally.nth, &left);
+		EXPECT_TRUE(!err || (!left && is_due(err)))
+			TH_LOG("fault %u: %d", tally.nth, err);
+		if (!err)
+			expect_ants(_metadata);
+		expect_no_ants(_metadata);
+		tally.failed += !!err;
+		if (left)
+			break;
+	}
+	EXPECT_TRUE(!!left);
+	EXPECT_TRUE(!!tally.failed);
+	tell(&tally);
+}
+
+/* A client whose pool cannot be made, or takes no task. */
+TEST_F_TIMEOUT(loads, of_a_client_fail_and_leave_nothing, 300)
+{
+	struct tally tally = { .what = "loading ants_hello" };
+	unsigned int left = 0;
+	int err;
+
+	EXPECT_EQ(0, load("ants"));
+	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
+	     tally.nth++) {
+		err = load_nth("ants_hello", tally.nth, &left);
+		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
+		if (!err)
+			EXPECT_EQ(0, unload("ants_hello"));
+		EXPECT_FALSE(is_loaded("ants_hello"));
+		EXPECT_NE(0, access(ANTS_DIR "/hello", F_OK));
+		tally.failed += !!err;
+		if (left)
+			break;
+	}
+	EXPECT_TRUE(!!left);
+	EXPECT_TRUE(!!tally.failed);
+	tell(&tally);
+	EXPECT_EQ(0, unload("ants"));
+}
+
+/* Writes to a file of a preallocated pool. */
+FIXTURE(writes) {
+	char pool[32];
+};
+
+/*
+ * The first value is there, the second one is written; without one a number that
+ * is larger each time, for which the pool needs what it never had.
+ */
+FIXTURE_VARIANT(writes) {
+	const char *file;
+	const char *values[2];
+};
+
+FIXTURE_VARIANT_ADD(writes, capacity) {
+	.file = "capacity", .values = { "3", "6" },
+};
+
+FIXTURE_VARIANT_ADD(writes, queue_depth) {
+	.file = "queue_depth", .values = { "0" },
+};
+
+FIXTURE_VARIANT_ADD(writes, min_workers) {
+	.file = "min_workers", .values = { "1", "2" },
+};
+
+FIXTURE_VARIANT_ADD(writes, max_blocking) {
+	.file = "max_blocking", .values = { "1", "2" },
+};
+
+FIXTURE_VARIANT_ADD(writes, expiry_ms) {
+	.file = "expiry_ms", .values = { "1000", "2000" },
+};
+
+FIXTURE_VARIANT_ADD(writes, nonblocking) {
+	.file = "nonblocking", .values = { "0", "1" },
+};
+
+FIXTURE_VARIANT_ADD(writes, nice) {
+	.file = "nice", .values = { "0", "5" },
+};
+
+FIXTURE_VARIANT_ADD(writes, cpulist) {
+	.file = "cpulist", .values = { "0", "0-1" },
+};
+
+FIXTURE_SETUP(writes)
+{
+	ASSERT_EQ(0, make_failable());
+	snprintf(self->pool, sizeof(self->pool), "fail%d", getpid());
+	/* ANTS_PREALLOC */
+	ASSERT_EQ(0, ctl("create %s 4 1 2", self->pool));
+}
+
+FIXTURE_TEARDOWN(writes)
+{
+	EXPECT_EQ(0, ctl("destroy %s", self->pool));
+}
+
+/* As load_nth(), for a write to an open file. */
+static int write_nth(int file, const char *text, unsigned int nth,
+		     unsigned int *left)
+{
+	int err = 0, fd = open(NTH_FILE, O_RDWR);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", nth);
+	if (pwrite(fd, number, strlen(number), 0) < 0)
+		return -errno;
+	if (write(file, text, strlen(text)) < 0)
+		err = -errno;
+	memset(number, 0, sizeof(number));
+	if (pread(fd, number, sizeof(number) - 1, 0) < 0 ||
+	    pwrite(fd, "0", 1, 0) < 0)
+		err = -errno;
+	close(fd);
+	*left = strtoul(number, NULL, 10);
+	return err;
+}
+
+CASE(writes, fail_and_change_nothing)
+{
+	struct tally tally = { .what = variant->file };
+	int file = open(pool_path(self->pool, variant->file), O_WRONLY);
+	const char *was = variant->values[0], *value;
+	unsigned int left = 0;
+	char number[16];
+	int err;
+
+	ASSERT_LE(0, file);
+	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
+	     tally.nth++) {
+		snprintf(number, sizeof(number), "%u", 100 * tally.nth);
+		value = variant->values[1] ?: number;
+		EXPECT_EQ(0, put(self->pool, variant->file, was));
+		err = write_nth(file, value, tally.nth, &left);
+		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
+		EXPECT_STREQ(err ? was : value, get(self->pool, variant->file));
+		tally.failed += !!err;
+		if (left)
+			break;
+	}
+	EXPECT_TRUE(!!left);
+	tell(&tally);
+	close(file);
+}
+
+TEST_HARNESS_MAIN
