@@ -270,10 +270,9 @@ static int job_call(void *arg)
 	return job->way->call(job);
 }
 
-static bool sleeps(struct job *job, struct caller *caller)
+static bool is_blocked(struct job *job, struct caller *caller)
 {
-	return READ_ONCE(job->entered) &&
-	       READ_ONCE(caller->task->__state) != TASK_RUNNING;
+	return READ_ONCE(job->entered) && sleeps(caller->task);
 }
 
 /* A task that makes the call. */
@@ -355,7 +354,7 @@ static void stopped_waiter_gives_up(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_group_submit(&job->group, &job->work), 0);
 	EXPECT_SOON(test, atomic_read(&job->gate->entered) == 1);
 	caller = call_async(test, job_call, job);
-	EXPECT_SOON(test, sleeps(job, caller));
+	EXPECT_SOON(test, is_blocked(job, caller));
 	KUNIT_EXPECT_EQ(test, caller_stop(caller), -EINTR);
 	gate_open(job->gate);
 	KUNIT_EXPECT_EQ(test, ants_work_wait(&job->work, NULL), 0);
