@@ -325,7 +325,7 @@ static void o01_closing_pool_answers_its_callers(struct kunit *test)
 	with_both(test, try_closing);
 }
 
-/* It runs already: then only who gave his data away may go. */
+/* It runs already: then only a caller that gave its data away may go. */
 static void try_stopped(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1 };

@@ -150,7 +150,7 @@ static void cancel_spares_others(struct kunit *test)
 	expect_member(team, 2, 1, 0);
 }
 
-/* He goes on waiting for a place; what gets it does not run. */
+/* The submitter goes on waiting for a place; the item that gets it does not run. */
 static void cancel_while_a_submitter_waits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -169,7 +169,7 @@ static void cancel_while_a_submitter_waits(struct kunit *test)
 	expect_counted(test, team->rig->pool, 2, 1);
 }
 
-/* A group does not wait for a submitter who gave up; he is nobody's result. */
+/* A submitter that gave up is not waited for, and leaves no result. */
 static void submitter_that_gives_up_is_not_waited_for(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };

@@ -34,7 +34,7 @@ static void wait_times_out_and_can_be_repeated(struct kunit *test)
 	expect_wait(team, -EIO);
 }
 
-/* The last end wakes him, not the timeout of a slice. */
+/* The last end wakes the waiter, not the timeout of a slice. */
 static void last_end_wakes_the_waiter(struct kunit *test)
 {
 	struct team *team = team_busy(test);

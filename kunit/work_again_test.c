@@ -211,7 +211,7 @@ static void waiters_are_not_overtaken(struct kunit *test)
 	expect_counted(test, rig->pool, 2 + 2 * NR_MIXED, 0);
 }
 
-/* A place that is free while somebody waits is his. */
+/* A place that is free while a caller waits belongs to that caller. */
 static void free_place_belongs_to_who_waits(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);

@@ -211,8 +211,8 @@ static int until_told_fn(struct ants_work *work)
 }
 
 /*
- * O17: a task goes on until it is told, and who would tell it finds no place:
- * he can give up, and call it off himself.
+ * O17: a task goes on until it is told, and the submitter that would tell it
+ * finds no place: it can give up, and call the task off itself.
  */
 static void o17_submitter_can_end_what_he_waits_for(struct kunit *test)
 {
