@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Lockdep is off after its report, which this suite provokes.
+# This suite provokes a report of lockdep, which is off then.
+# lockdep: off
 loglevel=7
