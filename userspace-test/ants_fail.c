@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ants_fail: loads of modules that fail at a chosen place of their init
- * function. Whoever writes N to the parameter nth has the Nth failure point of
- * the next init function that it runs fail, as if it had written N to
- * /proc/self/fail-nth when that function began: loading has failure points by
- * the hundred before that.
+ * function. Whoever writes N to the parameter nth has the Nth allocation of the
+ * next init functions that it runs fail, as if it had written N to
+ * /proc/self/fail-nth when each began: loading has allocations by the
+ * hundred before that.
  *
- * What needs no memory fails as well: registering a notifier, or CPU hotplug
- * states. Making a slab cache is one point, for the kernel dumps its stack if a
- * part of that fails; and so is the directory of a pool, whose points are most of
- * all, and which fails in KUnit suites at each of them.
+ * Whoever writes N to the parameter call has the Nth call fail, of some functions
+ * that need no memory: registering a notifier, or CPU hotplug states. Nor does
+ * any allocation fail in these two: in making a slab cache, for the kernel dumps
+ * its stack then; and in making a directory, whose allocations are most of all,
+ * and fail in KUnit suites one by one.
  */
 #include <linux/init.h>
 #include <linux/kprobes.h>
@@ -20,39 +21,45 @@
 
 static struct task_struct *loader;
 static unsigned int loader_nth;
+static unsigned int loader_call;
+static unsigned int calls_left;
 
-static int nth_set(const char *text, const struct kernel_param *param)
+static int number_set(const char *text, const struct kernel_param *param)
 {
-	int err = kstrtouint(text, 0, &loader_nth);
+	int err = kstrtouint(text, 0, param->arg);
 
-	loader = err || !loader_nth ? NULL : current;
+	loader = err ? NULL : current;
+	calls_left = 0;
 	return err;
 }
 
-static const struct kernel_param_ops nth_ops = { .set = nth_set };
+static const struct kernel_param_ops number_ops = { .set = number_set };
 
-module_param_cb(nth, &nth_ops, NULL, 0200);
-MODULE_PARM_DESC(nth, "which failure point of the writer's next load fails");
+module_param_cb(nth, &number_ops, &loader_nth, 0200);
+MODULE_PARM_DESC(nth, "which allocation of the writer's next loads fails");
+module_param_cb(call, &number_ops, &loader_call, 0200);
+MODULE_PARM_DESC(call, "which call of the writer's next loads fails");
 
-/* Is this call the one that fails? It is a failure point. */
-static bool is_nth(void)
+/* Is this call the one that fails? */
+static bool is_next(void)
 {
-	return current->fail_nth && !--current->fail_nth;
+	return current == loader && calls_left && !--calls_left;
 }
 
+/* The first one makes a cache; newer kernels have another name for it. */
 static struct fail_at points[] = {
-	{ { .symbol_name = "__cpuhp_setup_state" }, is_nth, -ENOSPC },
-	{ { .symbol_name = "register_module_notifier" }, is_nth, -EEXIST },
-	{ { .symbol_name = "kmem_cache_create" }, is_nth, 0 },
-	{ { .symbol_name = "kobject_add" }, is_nth, -ENOMEM },
+	{ { .symbol_name = "kmem_cache_create" }, is_next, 0 },
+	{ { .symbol_name = "kobject_add" }, is_next, -ENOMEM },
+	{ { .symbol_name = "__cpuhp_setup_state" }, is_next, -ENOSPC },
+	{ { .symbol_name = "register_module_notifier" }, is_next, -EEXIST },
 };
 
 static int init_begins(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (current != loader)
-		return 0;
-	current->fail_nth = loader_nth;
-	loader = NULL;
+	if (current == loader) {
+		current->fail_nth = loader_nth;
+		calls_left = loader_call;
+	}
 	return 0;
 }
 
@@ -61,7 +68,7 @@ static struct kprobe init_probe = {
 	.pre_handler = init_begins,
 };
 
-/* Between these two nothing fails: it is one point. */
+/* Between these two no allocation fails. */
 
 static int whole_begins(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -91,6 +98,18 @@ static struct kretprobe directory_probe = WHOLE("kobject_add");
 
 static struct kretprobe *wholes[] = { &cache_probe, &directory_probe };
 
+static int begin_wholes(void)
+{
+	static const char *newer = "__kmem_cache_create_args";
+	int err = register_kretprobes(wholes, ARRAY_SIZE(wholes));
+
+	if (err != -ENOENT)
+		return err;
+	cache_probe.kp.symbol_name = newer;
+	points[0].probe.symbol_name = newer;
+	return register_kretprobes(wholes, ARRAY_SIZE(wholes));
+}
+
 static void end_points(size_t nr)
 {
 	while (nr--)
@@ -117,7 +136,7 @@ static int __init ants_fail_init(void)
 {
 	int err;
 
-	err = register_kretprobes(wholes, ARRAY_SIZE(wholes));
+	err = begin_wholes();
 	if (err)
 		return err;
 	err = begin_points();

@@ -2,8 +2,8 @@
 /*
  * timeout: 600
  *
- * Loads and writes that fail: at the first failure point, at the second one, and
- * so on, until nothing was left to fail. After each failure all is as before.
+ * Loads and writes that fail: at the first allocation, at the second one, and so
+ * on, until nothing was left to fail. After each failure all is as before.
  */
 #include "util.h"
 
@@ -12,6 +12,7 @@
 
 #define NTH_FILE	"/proc/self/fail-nth"
 #define INIT_NTH_FILE	"/sys/module/ants_fail/parameters/nth"
+#define INIT_CALL_FILE	"/sys/module/ants_fail/parameters/call"
 #define STATES_FILE	"/sys/devices/system/cpu/hotplug/states"
 #define FAULTS_DIR	"/sys/kernel/debug"
 #define MOST		3000
@@ -129,6 +130,7 @@ static int load_nth(const char *name, unsigned int nth, unsigned int *left)
 	/* The file is open: nothing is allocated that could fail now. */
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0 || pwrite(fd, "0", 1, 0) < 0)
 		err = -errno;
+	set_number(INIT_NTH_FILE, 0);
 	close(fd);
 	*left = strtoul(text, NULL, 10);
 	return err;
@@ -195,17 +197,13 @@ static void expect_ants(struct __test_metadata *_metadata, unsigned int states)
 TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 {
 	struct tally tally = { .what = "loading ants" };
-	unsigned int left = 0, nr_enospc = 0, nr_eexist = 0;
+	unsigned int left = 0;
 	int err;
 
 	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
 	     tally.nth++) {
 		err = load_nth("ants", tally.nth, &left);
-		nr_enospc += err == -ENOSPC;
-		nr_eexist += err == -EEXIST;
-		EXPECT_TRUE(!err || (!left && (err == -ENOMEM ||
-					       err == -ENOSPC ||
-					       err == -EEXIST)))
+		EXPECT_TRUE(!err || (!left && err == -ENOMEM))
 			TH_LOG("fault %u: %d", tally.nth, err);
 		if (!err)
 			expect_ants(_metadata, self->states);
@@ -215,10 +213,26 @@ TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 			break;
 	}
 	EXPECT_TRUE(!!left);
-	/* Two states of CPU hotplug, one notifier. */
-	EXPECT_EQ(2u, nr_enospc);
-	EXPECT_EQ(1u, nr_eexist);
+	EXPECT_TRUE(!!tally.failed);
 	tell(&tally);
+}
+
+/* The cache, two states of CPU hotplug, the notifier, the system pool. */
+TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
+{
+	static const int errors[] = { ENOMEM, ENOSPC, ENOSPC, EEXIST, ENOMEM };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errors) && _metadata->passed; i++) {
+		EXPECT_EQ(0, set_number(INIT_CALL_FILE, i + 1));
+		EXPECT_EQ(-errors[i], load("ants"))
+			TH_LOG("call %u", i + 1);
+		expect_no_ants(_metadata, self->states);
+	}
+	EXPECT_EQ(0, set_number(INIT_CALL_FILE, i + 1));
+	EXPECT_EQ(0, load("ants"));
+	EXPECT_EQ(0, set_number(INIT_CALL_FILE, 0));
+	expect_ants(_metadata, self->states);
 }
 
 /* A client whose pool cannot be made, or takes no task. */

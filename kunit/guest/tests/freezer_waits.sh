@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# boot: no_console_suspend panic_on_warn=0
+# boot: panic_on_warn=0
 # timeout: 300
 #
 # Callers that wait for a freezable pool freeze where they wait, whatever they wait
