@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What main.c, sysfs.c, multi_sysfs.c and hotplug.c are to the rest: the module
+ * begins and ends, and has no files.
+ */
+#include "../../kernel/internal.h"
+#include "../../kernel/multi.h"
+
+#include "shim.h"
+
+struct ants_pool *ants_system_pool;
+
+const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
+const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
+
+int ants_sysfs_add(struct ants_pool *pool)
+{
+	return 0;
+}
+
+int ants_multi_sysfs_add(struct ants_multi *multi)
+{
+	return 0;
+}
+
+int ants_multi_sysfs_show(struct ants_multi *multi)
+{
+	return 0;
+}
+
+void ants_multi_sysfs_hide(struct ants_multi *multi)
+{
+}
+
+void core_begin(void)
+{
+	shim_tasks_begin();
+	shim_timers_begin();
+	WARN_ON(ants_slot_cache_init());
+	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	WARN_ON(ants_stand_in_init());
+}
+
+void core_end(void)
+{
+	WARN(!list_empty(&ants_pools), "a pool is left");
+	WARN(!list_empty(&ants_multis), "a multi is left");
+	ants_stand_in_exit();
+	destroy_workqueue(ants_wq);
+	ants_slot_cache_exit();
+	shim_timers_end();
+	shim_tasks_end();
+	put_task_struct(shim_self);
+	shim_self = NULL;
+	WARN(shim_nr_allocated(), "%ld pieces of memory are left",
+	     shim_nr_allocated());
+}

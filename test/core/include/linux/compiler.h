@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _SHIM_COMPILER_H
+#define _SHIM_COMPILER_H
+
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define noinline		__attribute__((__noinline__))
+#undef __always_inline
+#define __always_inline		inline __attribute__((__always_inline__))
+#define __must_check		__attribute__((__warn_unused_result__))
+#define __printf(fmt, args)	__attribute__((__format__(printf, fmt, args)))
+#define __uninitialized
+#define __percpu
+#define __init
+#define __exit
+#define __acquires(x)
+#define __releases(x)
+#define __must_hold(x)
+#define __acquire(x)		((void)0)
+#define __release(x)		((void)0)
+
+#define IS_ENABLED(option)	0
+#define BIT(nr)			(1UL << (nr))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define PTR_ALIGN_DOWN(p, a)	((typeof(p))((uintptr_t)(p) & ~((a) - 1UL)))
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+#define min(a, b) ({							\
+	typeof(a) _min_a = (a);						\
+	typeof(b) _min_b = (b);						\
+	_min_a < _min_b ? _min_a : _min_b; })
+#define max(a, b) ({							\
+	typeof(a) _max_a = (a);						\
+	typeof(b) _max_b = (b);						\
+	_max_a > _max_b ? _max_a : _max_b; })
+#define min3(a, b, c)		min(min(a, b), c)
+#define min_t(type, a, b)	min((type)(a), (type)(b))
+#define max_t(type, a, b)	max((type)(a), (type)(b))
+#define clamp_t(type, v, lo, hi) min_t(type, max_t(type, v, lo), hi)
+#define clamp(v, lo, hi)	clamp_t(typeof(v), v, lo, hi)
+
+#define swap(a, b) do {							\
+	typeof(a) _swap = (a);						\
+	(a) = (b);							\
+	(b) = _swap;							\
+} while (0)
+
+/* Where another thread may come in between: see explore.c. */
+#ifdef SHIM_EXPLORE
+void shim_point(void);
+#else
+static inline void shim_point(void)
+{
+}
+#endif
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, val)	__atomic_store_n(&(x), val, __ATOMIC_RELAXED)
+
+#define smp_load_acquire(p)						\
+	(shim_point(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define smp_store_release(p, val) do {					\
+	shim_point();							\
+	__atomic_store_n(p, val, __ATOMIC_RELEASE);			\
+} while (0)
+
+#define cmpxchg(p, from, to) ({						\
+	typeof(*(p)) _old = (from);					\
+	shim_point();							\
+	__atomic_compare_exchange_n(p, &_old, to, false,		\
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+	_old; })
+#define xchg(p, val)							\
+	(shim_point(), __atomic_exchange_n(p, val, __ATOMIC_SEQ_CST))
+
+/* What failed is said, and the program ends. */
+__printf(1, 2) __attribute__((__noreturn__))
+void shim_fail(const char *fmt, ...);
+__printf(1, 2)
+void shim_log(const char *fmt, ...);
+
+#ifndef pr_fmt
+#define pr_fmt(fmt) fmt
+#endif
+#define pr_err(fmt, ...)		shim_log(pr_fmt(fmt), ##__VA_ARGS__)
+#define pr_warn(fmt, ...)		shim_log(pr_fmt(fmt), ##__VA_ARGS__)
+#define pr_warn_once(fmt, ...)		pr_warn(fmt, ##__VA_ARGS__)
+#define pr_warn_ratelimited(fmt, ...)	pr_warn(fmt, ##__VA_ARGS__)
+
+#define WARN(cond, fmt, ...) ({						\
+	bool _warn = !!(cond);						\
+	if (unlikely(_warn))						\
+		shim_fail("%s:%d: " fmt, __FILE__, __LINE__,		\
+			  ##__VA_ARGS__);				\
+	_warn; })
+#define WARN_ONCE(cond, fmt, ...)	WARN(cond, fmt, ##__VA_ARGS__)
+#define WARN_ON_ONCE(cond)		WARN(cond, "%s", #cond)
+#define WARN_ON(cond)			WARN(cond, "%s", #cond)
+
+#define MAX_ERRNO		4095
+#define ERR_PTR(err)		((void *)(long)(err))
+#define PTR_ERR(ptr)		((long)(ptr))
+#define ERR_CAST(ptr)		((void *)(ptr))
+#define IS_ERR(ptr)		((unsigned long)(ptr) >= -(unsigned long)MAX_ERRNO)
+#define IS_ERR_OR_NULL(ptr)	(!(ptr) || IS_ERR(ptr))
+
+static inline ssize_t strscpy(char *to, const char *from, size_t size)
+{
+	size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	to[len] = '\0';
+	return len;
+}
+
+#endif

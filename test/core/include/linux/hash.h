@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _SHIM_HASH_H
+#define _SHIM_HASH_H
+
+#include <linux/types.h>
+
+static inline u32 hash_ptr(const void *p, unsigned int bits)
+{
+	return ((uintptr_t)p >> 6) * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _SHIM_KTHREAD_H
+#define _SHIM_KTHREAD_H
+
+#include <linux/sched.h>
+
+__printf(4, 5)
+struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data,
+					   int node, const char *fmt, ...);
+int kthread_stop(struct task_struct *task);
+
+static inline bool kthread_should_stop(void)
+{
+	return READ_ONCE(current->should_stop);
+}
+
+static inline void *kthread_func(struct task_struct *task)
+{
+	return task->fn;
+}
+
+static inline void *kthread_data(struct task_struct *task)
+{
+	return task->data;
+}
+
+static inline int kthread_affine_preferred(struct task_struct *task,
+					   const struct cpumask *mask)
+{
+	return 0;
+}
+
+#endif

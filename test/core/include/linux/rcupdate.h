@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _SHIM_RCUPDATE_H
+#define _SHIM_RCUPDATE_H
+
+#include <linux/types.h>
+
+void rcu_read_lock(void);
+void rcu_read_unlock(void);
+bool rcu_read_lock_held(void);
+void synchronize_rcu(void);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads. A wake-up that comes between set_current_state() and schedule() is not
+ * lost: it makes the thread run, and schedule() finds it so.
+ */
+#ifndef _SHIM_SCHED_H
+#define _SHIM_SCHED_H
+
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+#define TASK_RUNNING		0x0000
+#define TASK_INTERRUPTIBLE	0x0001
+#define TASK_UNINTERRUPTIBLE	0x0002
+#define TASK_WAKEKILL		0x0100
+#define TASK_NOLOAD		0x0400
+#define TASK_NEW		0x0800
+#define TASK_FREEZABLE		0x2000
+#define TASK_FREEZABLE_UNSAFE	0x4000
+#define TASK_KILLABLE		(TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
+#define TASK_IDLE		(TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
+
+#define PF_WQ_WORKER		0x00000020
+#define PF_MEMALLOC		0x00000800
+#define PF_KTHREAD		0x00200000
+
+#define TASK_COMM_LEN		16
+#define MIN_NICE		(-20)
+#define MAX_NICE		19
+#define SCHED_BATCH		3
+
+#define MAX_SCHEDULE_TIMEOUT	LONG_MAX
+
+struct shim_thread;
+
+/**
+ * struct task_struct - a thread
+ * @flags: PF_*
+ * @pid: counted from 1 on
+ * @comm: its name
+ * @state: TASK_*
+ * @cpu: where it is said to run
+ * @irqs_off: it has turned interrupts off
+ * @softirq: it plays a softirq: the timers
+ * @rcu: in the lower half how many sections it is in that may not sleep, in the
+ *	upper half how often it left the last of them
+ * @killed: it has a fatal signal
+ * @should_stop: kthread_stop() was called
+ * @fn: what it runs
+ * @data: and with what
+ * @exited: it has ended
+ * @users: who knows it; itself too, until a grace period after its end
+ * @all: in the list of all
+ * @thread: what runs it: native.c, explore.c
+ */
+struct task_struct {
+	unsigned int flags;
+	int pid;
+	char comm[TASK_COMM_LEN];
+	unsigned int state;
+	unsigned int cpu;
+	bool irqs_off;
+	bool softirq;
+	u64 rcu;
+	bool killed;
+	bool should_stop;
+	int (*fn)(void *data);
+	void *data;
+	struct completion exited;
+	refcount_t users;
+	struct list_head all;
+	struct shim_thread *thread;
+};
+
+extern __thread struct task_struct *shim_self;
+#define current			shim_self
+
+void set_current_state(unsigned int state);
+#define __set_current_state(to)	WRITE_ONCE(current->state, to)
+
+void schedule(void);
+long schedule_timeout(long timeout);
+int wake_up_process(struct task_struct *task);
+void might_sleep(void);
+#define __might_sleep(file, line)	might_sleep()
+
+static inline struct task_struct *get_task_struct(struct task_struct *task)
+{
+	refcount_inc(&task->users);
+	return task;
+}
+
+void put_task_struct(struct task_struct *task);
+
+static inline bool signal_pending_state(unsigned int state,
+					struct task_struct *task)
+{
+	return state & (TASK_INTERRUPTIBLE | TASK_WAKEKILL) &&
+	       READ_ONCE(task->killed);
+}
+
+static inline int task_pid_nr(const struct task_struct *task)
+{
+	return task->pid;
+}
+
+static inline unsigned int task_cpu(const struct task_struct *task)
+{
+	return task->cpu;
+}
+
+#define raw_smp_processor_id()	(current->cpu)
+#define in_task()		(!current->softirq)
+#define need_resched()		false
+#define cond_resched()		((void)0)
+#define cpu_relax()		shim_yield()
+
+void shim_yield(void);
+
+struct sched_attr {
+	u32 size;
+	u32 sched_policy;
+};
+
+static inline int sched_setattr_nocheck(struct task_struct *task,
+					const struct sched_attr *attr)
+{
+	return 0;
+}
+
+static inline void set_user_nice(struct task_struct *task, long nice)
+{
+}
+
+static inline int set_cpus_allowed_ptr(struct task_struct *task,
+				       const struct cpumask *mask)
+{
+	return cpumask_intersects(mask, cpu_online_mask) ? 0 : -EINVAL;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory is never short, but when debug.c says so; what is left over is counted. */
+#ifndef _SHIM_SLAB_H
+#define _SHIM_SLAB_H
+
+#include <linux/types.h>
+
+#define GFP_KERNEL		0U
+#define GFP_NOIO		0U
+#define GFP_NOWAIT		0U
+#define __GFP_NORETRY		0U
+#define __GFP_NOWARN		0U
+
+struct kmem_cache {
+	size_t size;
+	size_t align;
+};
+
+void *shim_alloc(size_t size, size_t align);
+void kfree(const void *p);
+
+static inline void *kzalloc(size_t size, gfp_t gfp)
+{
+	return shim_alloc(size, 0);
+}
+
+static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
+{
+	return shim_alloc(n * size, 0);
+}
+
+#define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
+#define kmalloc_array(n, size, gfp)	kcalloc(n, size, gfp)
+#define struct_size(p, member, n) \
+	(sizeof(*(p)) + (size_t)(n) * sizeof((p)->member[0]))
+
+static inline struct kmem_cache *kmem_cache_create(const char *name, size_t size,
+						   size_t align,
+						   unsigned int flags,
+						   void (*ctor)(void *))
+{
+	struct kmem_cache *cache = shim_alloc(sizeof(*cache), 0);
+
+	cache->size = size;
+	cache->align = align;
+	return cache;
+}
+
+static inline void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return shim_alloc(cache->size, cache->align);
+}
+
+static inline void kmem_cache_free(struct kmem_cache *cache, void *p)
+{
+	kfree(p);
+}
+
+static inline void kmem_cache_destroy(struct kmem_cache *cache)
+{
+	kfree(cache);
+}
+
+#endif
