@@ -80,9 +80,9 @@ void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
 
-	if (unlikely(work->flags & ANTS_WORK_DETACHED))
+	if (unlikely(READ_ONCE(work->flags) & ANTS_WORK_DETACHED))
 		work->fn(work);
-	else if (unlikely(work->state == ANTS_WORK_SKIPPED))
+	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
 		work->result = -ECANCELED;
 	else
 		work->result = work->fn(work);

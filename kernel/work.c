@@ -177,7 +177,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	ants_visit_begin(&visit, pool);
 	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
-	if (group && work->flags & ANTS_WORK_DETACHED)
+	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);

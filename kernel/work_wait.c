@@ -75,7 +75,7 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	int err;
 
 	might_sleep();
-	if (work->flags & ANTS_WORK_DETACHED)
+	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
 	pool = ants_work_lock(work, &kick);
 	if (!pool) {
@@ -130,7 +130,7 @@ int ants_work_flush(struct ants_work *work)
 	struct ants_kick kick;
 
 	might_sleep();
-	if (work->flags & ANTS_WORK_DETACHED)
+	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
 	pool = ants_work_lock(work, &kick);
 	if (!pool)
