@@ -66,7 +66,7 @@ int timer_delete(struct timer_list *timer)
 
 static bool not_running(void *timer)
 {
-	return READ_ONCE(running) != timer;
+	return __atomic_load_n(&running, __ATOMIC_ACQUIRE) != timer;
 }
 
 static int delete_sync(struct timer_list *timer, bool shut)

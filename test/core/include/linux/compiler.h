@@ -57,7 +57,16 @@ static inline void shim_point(void)
 }
 #endif
 
+/*
+ * As KCSAN by default, ThreadSanitizer takes a plain write of a word for atomic:
+ * such a read may come upon one, but what it reads may not be read plainly while
+ * WRITE_ONCE() may come.
+ */
+#ifdef __SANITIZE_THREAD__
+#define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
+#else
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#endif
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), val, __ATOMIC_RELAXED)
 
 #define smp_load_acquire(p)						\
