@@ -73,6 +73,7 @@ void preempt_disable(void)
 void preempt_enable(void)
 {
 	shim_rcu_leave();
+	shim_point();
 }
 
 void shim_log(const char *fmt, ...)

@@ -77,7 +77,7 @@ void shim_task_main(struct task_struct *task)
 
 void set_current_state(unsigned int state)
 {
-	shim_point();
+	shim_soft_point();
 	__atomic_store_n(&current->state, state, __ATOMIC_SEQ_CST);
 }
 
@@ -90,6 +90,7 @@ void might_sleep(void)
 void schedule(void)
 {
 	might_sleep();
+	shim_soft_point();
 	shim_park();
 }
 

@@ -21,6 +21,7 @@ struct workqueue_struct {
 	raw_spinlock_t lock;
 	struct list_head works;
 	struct list_head workers;
+	unsigned int nr_ended;
 	bool stopping;
 };
 
@@ -59,6 +60,7 @@ static void run_work(struct wq_worker *w)
 	might_sleep();
 	raw_spin_lock_irq(&w->wq->lock);
 	w->runs = NULL;
+	WRITE_ONCE(w->wq->nr_ended, w->wq->nr_ended + 1);
 }
 
 static int worker_fn(void *data)
@@ -159,30 +161,44 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 	return !was;
 }
 
-static bool is_through(void *arg)
-{
-	struct work_struct *work = arg;
-	bool through;
+struct ending {
+	struct workqueue_struct *wq;
+	unsigned int nr_ended;
+};
 
-	shim_lock(&work->wq->lock.lock);
-	through = !runs(work->wq, work);
-	shim_unlock(&work->wq->lock.lock);
-	return through;
+static bool some_ended(void *arg)
+{
+	struct ending *ending = arg;
+
+	return READ_ONCE(ending->wq->nr_ended) != ending->nr_ended;
+}
+
+static bool take_back(struct workqueue_struct *wq, struct work_struct *work)
+{
+	bool was = work->pending;
+
+	if (was)
+		list_del(&work->node);
+	work->pending = false;
+	return was;
 }
 
 bool cancel_work_sync(struct work_struct *work)
 {
 	struct workqueue_struct *wq = READ_ONCE(work->wq);
-	bool was;
+	struct ending ending = { .wq = wq };
+	bool was = false, busy;
 
 	if (!wq)
 		return false;
-	raw_spin_lock_irq(&wq->lock);
-	was = work->pending;
-	if (was)
-		list_del(&work->node);
-	work->pending = false;
-	raw_spin_unlock_irq(&wq->lock);
-	shim_wait_until(is_through, work);
-	return was;
+	for (;;) {
+		raw_spin_lock_irq(&wq->lock);
+		was |= take_back(wq, work);
+		busy = runs(wq, work);
+		ending.nr_ended = wq->nr_ended;
+		raw_spin_unlock_irq(&wq->lock);
+		if (!busy)
+			return was;
+		shim_wait_until(some_ended, &ending);
+	}
 }

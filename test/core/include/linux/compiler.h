@@ -48,13 +48,25 @@
 	(b) = _swap;							\
 } while (0)
 
-/* Where another thread may come in between: see explore.c. */
+/*
+ * Where another thread may come in between: see explore.c. A soft one is none if
+ * the thread has read nothing since the last one.
+ */
 #ifdef SHIM_EXPLORE
 void shim_point(void);
+void shim_soft_point(void);
+extern bool shim_has_read;
+#define shim_note_read()	((void)(shim_has_read = true))
 #else
 static inline void shim_point(void)
 {
 }
+
+static inline void shim_soft_point(void)
+{
+}
+
+#define shim_note_read()	((void)0)
 #endif
 
 /*
@@ -65,15 +77,18 @@ static inline void shim_point(void)
 #ifdef __SANITIZE_THREAD__
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #else
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define READ_ONCE(x)							\
+	(shim_note_read(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
 #endif
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), val, __ATOMIC_RELAXED)
 
 #define smp_load_acquire(p)						\
-	(shim_point(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
+	(shim_soft_point(), shim_note_read(),				\
+	 __atomic_load_n(p, __ATOMIC_ACQUIRE))
+/* Who sees it may be faster than what follows. */
 #define smp_store_release(p, val) do {					\
-	shim_point();							\
 	__atomic_store_n(p, val, __ATOMIC_RELEASE);			\
+	shim_point();							\
 } while (0)
 
 #define cmpxchg(p, from, to) ({						\

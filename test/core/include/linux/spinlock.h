@@ -45,17 +45,22 @@ typedef struct {
 #define DEFINE_RAW_SPINLOCK(name) \
 	raw_spinlock_t name = __RAW_SPIN_LOCK_UNLOCKED(name)
 
-#define local_irq_enable()		shim_irq_enable()
-#define local_irq_restore(flags)	shim_irq_restore(flags)
+#define local_irq_enable()		(shim_irq_enable(), shim_point())
+#define local_irq_restore(flags)	(shim_irq_restore(flags), shim_point())
 
 static inline void raw_spin_lock_init(raw_spinlock_t *lock)
 {
 	shim_lock_init(&lock->lock);
 }
 
+/* From here on the lock may be gone. */
 static inline void raw_spin_unlock(raw_spinlock_t *lock)
 {
+	bool quiet = lock->lock.quiet;
+
 	shim_unlock(&lock->lock);
+	if (!quiet)
+		shim_point();
 }
 
 static inline void raw_spin_lock_irq(raw_spinlock_t *lock)
@@ -66,9 +71,12 @@ static inline void raw_spin_lock_irq(raw_spinlock_t *lock)
 
 static inline void raw_spin_unlock_irq(raw_spinlock_t *lock)
 {
+	bool quiet = lock->lock.quiet;
+
 	shim_unlock(&lock->lock);
 	shim_irq_enable();
-	shim_point();
+	if (!quiet)
+		shim_point();
 }
 
 #define raw_spin_lock_irqsave(l, flags) do {	\
@@ -79,9 +87,12 @@ static inline void raw_spin_unlock_irq(raw_spinlock_t *lock)
 static inline void raw_spin_unlock_irqrestore(raw_spinlock_t *lock,
 					      unsigned long flags)
 {
+	bool quiet = lock->lock.quiet;
+
 	shim_unlock(&lock->lock);
 	shim_irq_restore(flags);
-	shim_point();
+	if (!quiet)
+		shim_point();
 }
 
 #endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads are coroutines, and each switch is a choice.
+ */
+#include <linux/spinlock.h>
+
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sys/mman.h>
+
+#include "explore.h"
+
+#define STACK_SIZE	(128 * 1024)
+#define MAX_THREADS	32
+/* A timer that is due later than that is for the log, or a last resort. */
+#define FAR		(10 * HZ)
+
+/**
+ * struct shim_thread - a coroutine
+ * @sp: its stack pointer while it does not run
+ * @stack: its memory, used again in the next run
+ * @size: of @stack
+ * @fake: the sanitizer's
+ * @task: what it runs; gone before the thread
+ * @met: what it waits for, NULL if for nothing
+ * @arg: of @met
+ * @live: it is there
+ */
+struct shim_thread {
+	void *sp;
+	const void *stack;
+	size_t size;
+	void *fake;
+	struct task_struct *task;
+	bool (*met)(void *arg);
+	void *arg;
+	bool live;
+};
+
+struct run explore_run;
+bool shim_has_read;
+
+static struct shim_thread threads[MAX_THREADS], outside;
+static unsigned int nr_threads;
+static struct shim_thread *running;
+/* The last one that ended, if its stack is not out of bounds yet. */
+static struct shim_thread *ended;
+static const struct scenario *scenario;
+static unsigned long now;
+static bool exploring;
+static unsigned long nr_switches;
+
+#ifndef __x86_64__
+#error "shim_switch() is written for x86-64 alone"
+#endif
+
+/* Stores the stack pointer at @from and goes on with @to. */
+void shim_switch(void **from, void *to);
+__asm__(".text\n"
+	"shim_switch:\n"
+	"	push %rbp\n"
+	"	push %rbx\n"
+	"	push %r12\n"
+	"	push %r13\n"
+	"	push %r14\n"
+	"	push %r15\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov %rsi, %rsp\n"
+	"	pop %r15\n"
+	"	pop %r14\n"
+	"	pop %r13\n"
+	"	pop %r12\n"
+	"	pop %rbx\n"
+	"	pop %rbp\n"
+	"	ret\n");
+
+/* The caller has come from another stack. */
+static void switched(void *fake)
+{
+	const void *stack;
+	size_t size;
+
+	__sanitizer_finish_switch_fiber(fake, &stack, &size);
+	if (!outside.stack) {
+		outside.stack = stack;
+		outside.size = size;
+	}
+	if (ended)
+		ASAN_POISON_MEMORY_REGION(ended->stack, STACK_SIZE);
+	ended = NULL;
+	shim_self = running->task;
+}
+
+static void switch_to(struct shim_thread *to)
+{
+	struct shim_thread *from = running;
+
+	running = to;
+	shim_has_read = false;
+	if (to == from)
+		return;
+	if (++nr_switches > 10 * MAX_STEPS)
+		shim_fail("the run does not end");
+	__sanitizer_start_switch_fiber(from->live ? &from->fake : NULL,
+				       to->stack, to->size);
+	shim_switch(&from->sp, to->sp);
+	switched(from->fake);
+}
+
+/* --- choices ---------------------------------------------------------------------- */
+
+static bool is_softirq(const struct shim_thread *t)
+{
+	return t->task && t->task->softirq;
+}
+
+static bool can_run(struct shim_thread *t)
+{
+	return t->live && (!t->met || t->met(t->arg));
+}
+
+/* The caller if it can go on, the others in turn; the timers last. */
+static unsigned int find_options(struct shim_thread **options)
+{
+	unsigned int i, nr = 0, first = running - threads;
+	struct shim_thread *t, *softirq = NULL;
+
+	for (i = 0; i < nr_threads; i++) {
+		t = &threads[(first + i) % nr_threads];
+		if (!can_run(t))
+			continue;
+		if (is_softirq(t) && t != running)
+			softirq = t;
+		else
+			options[nr++] = t;
+	}
+	if (softirq)
+		options[nr++] = softirq;
+	return nr;
+}
+
+static void fail_deadlock(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_threads; i++)
+		if (threads[i].live && !is_softirq(&threads[i]))
+			fprintf(stderr, "  %s[%u] waits\n",
+				threads[i].task->comm, i);
+	shim_fail("deadlock");
+}
+
+static unsigned int pick_step(unsigned int nr)
+{
+	struct run *run = &explore_run;
+	struct step *step = &run->steps[run->nr];
+
+	if (run->nr == MAX_STEPS)
+		shim_fail("too many steps");
+	step->nr = run->used < run->bound ? nr : 1;
+	if (run->nr >= run->given) {
+		step->pick = 0;
+		if (run->random && step->nr > 1) {
+			run->random = run->random * 6364136223846793005ULL + 1;
+			if (run->random >> 58 == 0)
+				step->pick = (run->random >> 33) % nr;
+		}
+	}
+	if (step->pick >= nr)
+		shim_fail("step %u has no thread %u", run->nr, step->pick);
+	run->nr++;
+	run->used += !!step->pick;
+	return step->pick;
+}
+
+static void reschedule(void)
+{
+	struct shim_thread *options[MAX_THREADS];
+	unsigned int nr = find_options(options), pick = 0;
+
+	if (!nr)
+		fail_deadlock();
+	if (exploring && nr > 1)
+		pick = pick_step(nr);
+	switch_to(options[pick]);
+}
+
+void shim_point(void)
+{
+	shim_has_read = false;
+	if (exploring && running != &outside)
+		reschedule();
+}
+
+void shim_soft_point(void)
+{
+	if (shim_has_read)
+		shim_point();
+}
+
+void shim_yield(void)
+{
+	shim_point();
+}
+
+void shim_wait_until(bool (*met)(void *arg), void *arg)
+{
+	if (met(arg))
+		return;
+	running->met = met;
+	running->arg = arg;
+	reschedule();
+	running->met = NULL;
+}
+
+void explore_begin(void)
+{
+	exploring = true;
+}
+
+void explore_end(void)
+{
+	exploring = false;
+}
+
+/* --- threads ---------------------------------------------------------------------- */
+
+static void thread_entry(void)
+{
+	bool first = running == threads;
+
+	switched(NULL);
+	if (first)
+		scenario->run();
+	else
+		shim_task_main(running->task);
+	running->task = NULL;
+	running->live = false;
+	ended = running;
+	if (first)
+		switch_to(&outside);
+	else
+		reschedule();
+	__builtin_unreachable();
+}
+
+static void *stack_make(void)
+{
+	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED)
+		shim_fail("no stack to be had");
+	return stack;
+}
+
+static struct shim_thread *thread_start(struct task_struct *task)
+{
+	struct shim_thread *t = &threads[nr_threads++];
+	void **sp;
+
+	if (nr_threads > MAX_THREADS)
+		shim_fail("too many threads");
+	if (!t->stack)
+		t->stack = stack_make();
+	t->size = STACK_SIZE;
+	ASAN_UNPOISON_MEMORY_REGION(t->stack, t->size);
+	/* As if it had called shim_switch() from thread_entry()'s caller. */
+	sp = (void *)t->stack + STACK_SIZE - 8;
+	*--sp = thread_entry;
+	t->sp = sp - 6;
+	t->fake = NULL;
+	t->task = task;
+	t->met = NULL;
+	t->live = true;
+	return t;
+}
+
+void shim_thread_make(struct task_struct *task)
+{
+	if (task->fn)
+		task->thread = thread_start(task);
+	else
+		running->task = task;
+}
+
+void shim_thread_free(struct task_struct *task)
+{
+	if (!task->fn)
+		running->task = NULL;
+}
+
+static bool is_awake(void *task)
+{
+	return ((struct task_struct *)task)->state == TASK_RUNNING;
+}
+
+void shim_park(void)
+{
+	shim_wait_until(is_awake, current);
+}
+
+bool shim_unpark(struct task_struct *task)
+{
+	bool slept = task->state != TASK_RUNNING;
+
+	task->state = TASK_RUNNING;
+	return slept;
+}
+
+/* --- locks ------------------------------------------------------------------------ */
+
+void shim_lock_init(struct shim_lock *lock)
+{
+	lock->owner = NULL;
+}
+
+static bool is_free(void *lock)
+{
+	return !((struct shim_lock *)lock)->owner;
+}
+
+void shim_lock(struct shim_lock *lock)
+{
+	if (!lock->quiet)
+		shim_soft_point();
+	if (lock->owner && lock->owner == current)
+		shim_fail("a lock is taken twice");
+	shim_wait_until(is_free, lock);
+	lock->owner = current;
+}
+
+void shim_unlock(struct shim_lock *lock)
+{
+	WARN(lock->owner != current, "another thread's lock is dropped");
+	lock->owner = NULL;
+}
+
+bool shim_lock_held(const struct shim_lock *l)
+{
+	return l->owner == current;
+}
+
+/* --- time: it goes on when a timer fires ------------------------------------------- */
+
+unsigned long shim_jiffies(void)
+{
+	return now;
+}
+
+void shim_timer_kick(void)
+{
+}
+
+static bool timer_may_fire(void *unused)
+{
+	unsigned long when;
+
+	return shim_timers_stopping() ||
+	       (shim_timer_next(&when) && time_before(when, now + FAR));
+}
+
+void shim_timer_rest(void)
+{
+	unsigned long when = now;
+
+	shim_wait_until(timer_may_fire, NULL);
+	if (shim_timer_next(&when) && time_after(when, now) &&
+	    !shim_timers_stopping())
+		now = when;
+}
+
+/* --- a run ------------------------------------------------------------------------ */
+
+void explore_once(const struct scenario *s)
+{
+	scenario = s;
+	nr_threads = 0;
+	nr_switches = 0;
+	exploring = false;
+	now = 1000;
+	explore_run.nr = 0;
+	explore_run.used = 0;
+	outside.live = true;
+	running = &outside;
+	switch_to(thread_start(NULL));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Explorer: all threads of a scenario run one at a time, and a run is determined
+ * by who goes on at each point. A run in which nobody is interrupted, and the next
+ * one in turn follows who sleeps, has no deviation; all runs with up to some
+ * number of deviations are tried, one after the other.
+ */
+#ifndef _EXPLORE_H
+#define _EXPLORE_H
+
+#include <linux/ants.h>
+
+#include "shim.h"
+
+/**
+ * struct scenario - what is run again and again
+ * @name: on the command line
+ * @run: makes pools, calls explore_begin(), lets threads do things at the same
+ *	time, calls explore_end(), and looks what has come of it
+ */
+struct scenario {
+	const char *name;
+	void (*run)(void);
+};
+
+/* Threads are interrupted from here on, or no more. */
+void explore_begin(void);
+void explore_end(void);
+
+/* A step of a run at which more than one thread could go on. */
+struct step {
+	unsigned char nr;
+	unsigned char pick;
+};
+
+#define MAX_STEPS	20000
+
+/**
+ * struct run - one run of a scenario
+ * @steps: what was picked
+ * @nr: how many there were
+ * @given: how many of them were given; then the first thread goes on
+ * @bound: most deviations
+ * @used: deviations so far
+ * @random: if not 0, deviations that are not given are picked by chance
+ */
+struct run {
+	struct step steps[MAX_STEPS];
+	unsigned int nr;
+	unsigned int given;
+	unsigned int bound;
+	unsigned int used;
+	u64 random;
+};
+
+extern struct run explore_run;
+
+/* Once, as explore_run says. */
+void explore_once(const struct scenario *s);
+
+/* scenario_*.c; the last one of each has no name. */
+extern const struct scenario scenarios_tasks[];
+extern const struct scenario scenarios_items[];
+extern const struct scenario scenarios_groups[];
+
+/* Those that a scenario joins at its end. */
+#define MAX_CALLERS	4
+void explore_call(int (*fn)(void *data), void *data, const char *name);
+void explore_join(void);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * explore [-b BOUND] [-t SECONDS] [-r] [SCENARIO [STEPS]]
+ *
+ * Tries all runs of each scenario with 0 deviations, with up to 1, and so on to
+ * BOUND, for SECONDS at most; with -r runs by chance. STEPS, as they are printed
+ * after a failure, are the deviations of one run: STEP:THREAD,...
+ */
+#include <sanitizer/common_interface_defs.h>
+#include <unistd.h>
+
+#include "explore.h"
+
+static const struct scenario *const lists[] = {
+	scenarios_tasks, scenarios_items, scenarios_groups,
+};
+
+static const struct scenario *current_scenario;
+static unsigned int max_bound = 3;
+static unsigned int seconds = 5;
+static bool by_chance;
+static bool failed;
+static struct timespec begin;
+
+/*
+ * The stacks of threads that have ended are out of bounds anyway, and a look at
+ * frames that have returned takes seven times as long:
+ * ASAN_OPTIONS=detect_stack_use_after_return=1.
+ */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "detect_stack_use_after_return=0:quarantine_size_mb=8:detect_leaks=0";
+}
+
+/* --- for scenarios ---------------------------------------------------------------- */
+
+static struct task_struct *callers[MAX_CALLERS];
+static unsigned int nr_callers;
+
+void explore_call(int (*fn)(void *data), void *data, const char *name)
+{
+	if (nr_callers == MAX_CALLERS)
+		shim_fail("too many callers");
+	callers[nr_callers++] = shim_run(fn, data, name);
+}
+
+void explore_join(void)
+{
+	while (nr_callers)
+		shim_join(callers[--nr_callers]);
+}
+
+/* --- what failed ------------------------------------------------------------------ */
+
+static void print_replay(void)
+{
+	const char *sep = " ";
+	unsigned int i;
+
+	if (failed)
+		return;
+	failed = true;
+	fprintf(stderr, "replay: explore %s", current_scenario->name);
+	for (i = 0; i < explore_run.nr; i++) {
+		if (!explore_run.steps[i].pick)
+			continue;
+		fprintf(stderr, "%s%u:%u", sep, i, explore_run.steps[i].pick);
+		sep = ",";
+	}
+	fputs(*sep == ' ' ? " -\n" : "\n", stderr);
+}
+
+/* --- one after the other ----------------------------------------------------------- */
+
+static double elapsed(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - begin.tv_sec + (now.tv_nsec - begin.tv_nsec) / 1e9;
+}
+
+/* The next run in order; false if that was the last one. */
+static bool advance(void)
+{
+	unsigned int i = explore_run.nr;
+
+	while (i--) {
+		if (explore_run.steps[i].pick + 1 >= explore_run.steps[i].nr)
+			continue;
+		explore_run.steps[i].pick++;
+		explore_run.given = i + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Returns how many; *all tells whether there are no more. */
+static unsigned long explore_bound(unsigned int bound, bool *all,
+				   unsigned int *longest)
+{
+	unsigned long nr = 0;
+
+	explore_run.bound = bound;
+	explore_run.given = 0;
+	*all = true;
+	do {
+		explore_once(current_scenario);
+		nr++;
+		*longest = max(*longest, explore_run.nr);
+		if (elapsed() > seconds) {
+			*all = false;
+			break;
+		}
+	} while (advance());
+	return nr;
+}
+
+static void explore_all(void)
+{
+	unsigned int bound, longest = 0;
+	unsigned long nr, sum = 0;
+	int complete = -1;
+	bool all = true;
+
+	for (bound = 0; all && bound <= max_bound; bound++) {
+		nr = explore_bound(bound, &all, &longest);
+		sum += nr;
+		if (all)
+			complete = bound;
+	}
+	printf("ok %-20s %8lu runs, up to %4u steps, all with up to %d deviations, %.1f s\n",
+	       current_scenario->name, sum, longest, complete, elapsed());
+}
+
+static void explore_chance(void)
+{
+	unsigned long nr = 0;
+
+	explore_run.bound = MAX_STEPS;
+	explore_run.given = 0;
+	while (elapsed() < seconds) {
+		explore_run.random = ++nr * 0x9e3779b97f4a7c15ULL;
+		explore_once(current_scenario);
+	}
+	printf("ok %-20s %8lu runs by chance, %.1f s\n",
+	       current_scenario->name, nr, elapsed());
+}
+
+static void explore_replay(const char *steps)
+{
+	unsigned int step, pick;
+	int len;
+
+	for (; sscanf(steps, "%u:%u%n", &step, &pick, &len) == 2;
+	     steps += len + (steps[len] == ',')) {
+		if (step >= MAX_STEPS)
+			shim_fail("no such step");
+		explore_run.steps[step].pick = pick;
+		explore_run.given = step + 1;
+	}
+	explore_run.bound = MAX_STEPS;
+	shim_verbose = true;
+	explore_once(current_scenario);
+	printf("ok %s, %u steps\n", current_scenario->name, explore_run.nr);
+}
+
+static bool explore_one(const struct scenario *s, const char *steps)
+{
+	current_scenario = s;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	memset(&explore_run, 0, sizeof(explore_run));
+	if (steps)
+		explore_replay(steps);
+	else if (by_chance)
+		explore_chance();
+	else
+		explore_all();
+	fflush(stdout);
+	return true;
+}
+
+static int explore_lists(const char *name, const char *steps)
+{
+	const struct scenario *s;
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		for (s = lists[i]; s->name; s++)
+			if (!name || !strcmp(s->name, name))
+				found |= explore_one(s, steps);
+	if (!found)
+		fprintf(stderr, "no such scenario\n");
+	return !found;
+}
+
+int main(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "b:t:rv")) != -1) {
+		if (c == 'b')
+			max_bound = atoi(optarg);
+		else if (c == 't')
+			seconds = atoi(optarg);
+		else if (c == 'r')
+			by_chance = true;
+		else
+			return 2;
+	}
+	shim_on_fail = print_replay;
+	__sanitizer_set_death_callback(print_replay);
+	return explore_lists(argv[optind], argv[optind] ? argv[optind + 1] :
+							  NULL);
+}

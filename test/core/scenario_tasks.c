@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scenarios of plain tasks: submits, threads that come and go, the end.
+ */
+#include "explore.h"
+
+#define MAX_TASKS	8
+
+static struct ants_pool *pool;
+static unsigned int runs[MAX_TASKS];
+static int accepted[MAX_TASKS];
+
+static void run_fn(void *data)
+{
+	(*(unsigned int *)data)++;
+}
+
+static void begin(const struct ants_attrs *attrs)
+{
+	memset(runs, 0, sizeof(runs));
+	memset(accepted, 0, sizeof(accepted));
+	core_begin();
+	pool = ants_pool_create(attrs, "pool");
+	WARN_ON(IS_ERR(pool));
+}
+
+static void check(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_TASKS; i++)
+		WARN(runs[i] != accepted[i], "task %u ran %u times, not %d", i,
+		     runs[i], accepted[i]);
+}
+
+/* All that was accepted has run. */
+static void end(void)
+{
+	explore_join();
+	explore_end();
+	WARN_ON(ants_pool_destroy(pool));
+	check();
+	core_end();
+}
+
+/* Returns the error; those that the scenario expects are up to it. */
+static int submit(unsigned int i)
+{
+	int err = ants_submit(pool, run_fn, &runs[i]);
+
+	accepted[i] += !err;
+	return err;
+}
+
+static int submit_two(void *data)
+{
+	unsigned int i = (unsigned long)data;
+	int err;
+
+	err = submit(i) ?: submit(i + 1);
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return 0;
+}
+
+static int submit_one(void *data)
+{
+	int err = submit((unsigned long)data);
+
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return 0;
+}
+
+/* --- submitters wait, tasks are handed over ----------------------------------------- */
+
+static void submit_block(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	end();
+}
+
+static void hand_off(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	explore_call(submit_two, (void *)4, "c");
+	end();
+}
+
+static int submit_late(void *data)
+{
+	unsigned int i = (unsigned long)data;
+	int err = ants_submit_timeout(pool, run_fn, &runs[i], 2);
+
+	accepted[i] += !err;
+	WARN(err && err != -ETIMEDOUT, "error %d", err);
+	return 0;
+}
+
+static void timeout(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_late, (void *)2, "b");
+	explore_call(submit_late, (void *)3, "c");
+	end();
+}
+
+static int submit_killed(void *data)
+{
+	int err = submit((unsigned long)data);
+
+	WARN(err && err != -EINTR, "error %d", err);
+	return 0;
+}
+
+static void killed(void)
+{
+	struct task_struct *victim;
+
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	victim = shim_run(submit_killed, (void *)2, "victim");
+	explore_call(submit_two, (void *)0, "a");
+	shim_kill(victim);
+	shim_join(victim);
+	end();
+}
+
+/* --- threads come and go ------------------------------------------------------------ */
+
+static void reap_submit(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .expiry = 1 });
+	WARN_ON(submit(4) || ants_flush(pool));
+	explore_begin();
+	explore_call(submit_one, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	end();
+}
+
+static int tune_fn(void *capacity)
+{
+	WARN_ON(ants_tune(pool, (unsigned long)capacity));
+	return 0;
+}
+
+static void tune_grow(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	explore_call(tune_fn, (void *)2, "tune");
+	end();
+}
+
+static void tune_shrink(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
+	WARN_ON(submit(4) || submit(5) || ants_flush(pool));
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_one, (void *)2, "b");
+	explore_call(tune_fn, (void *)1, "tune");
+	end();
+}
+
+/* --- the end ------------------------------------------------------------------------ */
+
+static int release_fn(void *unused)
+{
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static void release_submit(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	explore_call(release_fn, NULL, "release");
+	end();
+}
+
+static int reopen_fn(void *unused)
+{
+	int err;
+
+	release_fn(NULL);
+	err = ants_reboot(pool);
+	WARN(err && err != -EBUSY, "error %d", err);
+	return 0;
+}
+
+static void reboot(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .min_workers = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(reopen_fn, NULL, "reopen");
+	explore_call(release_fn, NULL, "release");
+	end();
+}
+
+/* The last task says that it is over: who handed it over may still be inside. */
+static bool last_ran(void *unused)
+{
+	return READ_ONCE(runs[2]);
+}
+
+static int batch_fn(void *unused)
+{
+	const struct ants_task tasks[] = {
+		{ run_fn, &runs[0], }, { run_fn, &runs[1] }, { run_fn, &runs[2] },
+	};
+	int ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
+
+	WARN(ret != ARRAY_SIZE(tasks), "result %d", ret);
+	accepted[0] = accepted[1] = accepted[2] = 1;
+	return 0;
+}
+
+static void batch_destroy_on(const struct ants_attrs *attrs)
+{
+	begin(attrs);
+	explore_begin();
+	explore_call(batch_fn, NULL, "batch");
+	shim_wait_until(last_ran, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	explore_end();
+	check();
+	core_end();
+}
+
+static void batch_destroy(void)
+{
+	batch_destroy_on(&(struct ants_attrs) { .capacity = 1 });
+}
+
+static void batch_destroy_room(void)
+{
+	batch_destroy_on(&(struct ants_attrs) { .capacity = 2,
+						.queue_depth = 1 });
+}
+
+static int submit_last(void *unused)
+{
+	accepted[2] += !ants_submit(pool, run_fn, &runs[2]);
+	return 0;
+}
+
+static void submit_destroy(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 });
+	explore_begin();
+	explore_call(submit_last, NULL, "submit");
+	shim_wait_until(last_ran, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	explore_end();
+	check();
+	core_end();
+}
+
+static int flush_fn(void *unused)
+{
+	WARN_ON(ants_flush(pool));
+	return 0;
+}
+
+static void flush_two(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(flush_fn, NULL, "flush");
+	explore_call(flush_fn, NULL, "flush");
+	end();
+}
+
+const struct scenario scenarios_tasks[] = {
+	{ "submit-block", submit_block },
+	{ "hand-off", hand_off },
+	{ "timeout", timeout },
+	{ "killed", killed },
+	{ "reap-submit", reap_submit },
+	{ "tune-grow", tune_grow },
+	{ "tune-shrink", tune_shrink },
+	{ "release-submit", release_submit },
+	{ "reboot", reboot },
+	{ "batch-destroy", batch_destroy },
+	{ "batch-destroy-room", batch_destroy_room },
+	{ "submit-destroy", submit_destroy },
+	{ "flush-two", flush_two },
+	{}
+};
