@@ -1,9 +1,251 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of groups.
+ * Scenarios of groups, and of tasks that wait for others of their pool.
  */
+#include <linux/slab.h>
+
 #include "explore.h"
 
+/* More than one round of a cancel takes. */
+#define MANY		18
+
+struct member {
+	struct ants_work work;
+	unsigned int runs;
+};
+
+static struct ants_pool *pool;
+static struct ants_group *group;
+static struct member *members;
+static bool may_end;
+
+static int member_fn(struct ants_work *work)
+{
+	container_of(work, struct member, work)->runs++;
+	return 0;
+}
+
+static int failing_fn(struct ants_work *work)
+{
+	member_fn(work);
+	return -EIO;
+}
+
+/* Runs until somebody has begun to cancel its group, which is there until then. */
+static bool is_cancelled(void *unused)
+{
+	return READ_ONCE(group->cancelled) || may_end;
+}
+
+static int held_fn(struct ants_work *work)
+{
+	shim_wait_until(is_cancelled, NULL);
+	return member_fn(work);
+}
+
+static void begin(const struct ants_attrs *attrs, unsigned int flags,
+		  unsigned int nr, ants_work_fn_t first)
+{
+	unsigned int i;
+
+	core_begin();
+	may_end = false;
+	pool = ants_pool_create(attrs, "pool");
+	WARN_ON(IS_ERR(pool));
+	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	members = kcalloc(nr, sizeof(*members), GFP_KERNEL);
+	WARN_ON(ants_group_init(group, pool, flags));
+	for (i = 0; i < nr; i++) {
+		INIT_ANTS_WORK(&members[i].work, i ? member_fn : first);
+		WARN_ON(ants_group_submit(group, &members[i].work));
+	}
+}
+
+static void members_check(unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		WARN(members[i].runs !=
+		     (ants_work_result(&members[i].work) != -ECANCELED),
+		     "member %u ran %u times, result %d", i, members[i].runs,
+		     ants_work_result(&members[i].work));
+}
+
+/* By who was told that it has ended. */
+static void group_free(unsigned int nr)
+{
+	members_check(nr);
+	kfree(members);
+	kfree(group);
+	group = NULL;
+}
+
+static void end(void)
+{
+	explore_join();
+	explore_end();
+	WARN_ON(ants_pool_destroy(pool));
+	core_end();
+}
+
+static int cancel_fn(void *g)
+{
+	ants_group_cancel(g);
+	return 0;
+}
+
+static int wait_fn(void *nr)
+{
+	WARN_ON(ants_group_wait(group, NULL));
+	group_free((unsigned long)nr);
+	return 0;
+}
+
+static int next_fn(void *nr)
+{
+	unsigned long left = (unsigned long)nr;
+	struct ants_work *work;
+
+	ants_group_seal(group);
+	while ((work = ants_group_next(group, MAX_SCHEDULE_TIMEOUT))) {
+		WARN_ON(IS_ERR(work));
+		left--;
+	}
+	WARN(left, "%lu members did not come", left);
+	group_free((unsigned long)nr);
+	return 0;
+}
+
+/* The cancel may go on while the group ends: who waits frees it at once. */
+static void cancel_wait_on(unsigned int nr, int (*wait)(void *nr))
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = nr }, 0, nr,
+	      held_fn);
+	explore_begin();
+	explore_call(wait, (void *)(unsigned long)nr, "wait");
+	explore_call(cancel_fn, group, "cancel");
+	end();
+}
+
+static void group_cancel_wait(void)
+{
+	cancel_wait_on(MANY, wait_fn);
+}
+
+static void group_cancel_next(void)
+{
+	cancel_wait_on(MANY, next_fn);
+}
+
+static void group_cancel_few(void)
+{
+	cancel_wait_on(2, next_fn);
+}
+
+static void group_error(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 2 },
+	      ANTS_GROUP_CANCEL_ON_ERROR, 3, failing_fn);
+	explore_begin();
+	explore_call(wait_fn, (void *)3, "wait");
+	end();
+}
+
+static void group_error_many(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = MANY },
+	      ANTS_GROUP_CANCEL_ON_ERROR, MANY, failing_fn);
+	explore_begin();
+	explore_call(next_fn, (void *)MANY, "next");
+	end();
+}
+
+static struct member late;
+
+static int submit_late_fn(void *g)
+{
+	int err = ants_group_submit(g, &late.work);
+
+	WARN(err && err != -ECANCELED, "error %d", err);
+	return 0;
+}
+
+/* A member whose submitter waits for a place, against a cancel. */
+static void group_submit(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0, 1, held_fn);
+	late.runs = 0;
+	INIT_ANTS_WORK(&late.work, member_fn);
+	explore_begin();
+	explore_call(submit_late_fn, group, "submit");
+	explore_call(cancel_fn, group, "cancel");
+	explore_join();
+	WARN(late.runs, "it was cancelled and ran");
+	wait_fn((void *)1);
+	end();
+}
+
+/* --- fork and join -------------------------------------------------------------------- */
+
+static unsigned int forked;
+
+struct fork {
+	struct ants_work work;
+	unsigned int depth;
+};
+
+static int fork_fn(struct ants_work *work)
+{
+	struct fork *fork = container_of(work, struct fork, work);
+	struct fork halves[2];
+	bool queued[2] = {};
+	unsigned int i;
+
+	forked++;
+	for (i = 0; fork->depth && i < 2; i++) {
+		INIT_ANTS_WORK(&halves[i].work, fork_fn);
+		halves[i].depth = fork->depth - 1;
+		queued[i] = !ants_queue_work(pool, &halves[i].work);
+	}
+	for (i = 0; i < 2; i++)
+		if (queued[i])
+			WARN_ON(ants_work_wait(&halves[i].work, NULL));
+	return 0;
+}
+
+static int fork_root(void *unused)
+{
+	struct fork root = { .depth = 1 };
+
+	INIT_ANTS_WORK(&root.work, fork_fn);
+	WARN_ON(ants_queue_work_timeout(pool, &root.work,
+					MAX_SCHEDULE_TIMEOUT));
+	WARN_ON(ants_work_wait(&root.work, NULL));
+	return 0;
+}
+
+static void fork_join(void)
+{
+	core_begin();
+	forked = 0;
+	pool = ants_pool_create(&(struct ants_attrs) { .capacity = 2,
+						       .queue_depth = 1 },
+				"pool");
+	explore_begin();
+	explore_call(fork_root, NULL, "root");
+	explore_call(fork_root, NULL, "root");
+	end();
+	WARN(forked < 2, "%u forked", forked);
+}
+
 const struct scenario scenarios_groups[] = {
+	{ "group-cancel-wait", group_cancel_wait },
+	{ "group-cancel-next", group_cancel_next },
+	{ "group-cancel-few", group_cancel_few },
+	{ "group-error", group_error },
+	{ "group-error-many", group_error_many },
+	{ "group-submit", group_submit },
+	{ "fork-join", fork_join },
 	{}
 };
