@@ -3,8 +3,8 @@
  * What main.c, sysfs.c, multi_sysfs.c and hotplug.c are to the rest: the module
  * begins and ends, and has no files.
  */
-#include "../../kernel/internal.h"
-#include "../../kernel/multi.h"
+#include "internal.h"
+#include "multi.h"
 
 #include "shim.h"
 

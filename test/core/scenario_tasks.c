@@ -209,30 +209,18 @@ static void reboot(void)
 	end();
 }
 
-/* The last task says that it is over: who handed it over may still be inside. */
-static bool last_ran(void *unused)
+/*
+ * Who destroys the pool knows from a task that the caller has come to the pool.
+ * The caller is still inside.
+ */
+static bool has_run(void *nr)
 {
-	return READ_ONCE(runs[2]);
+	return READ_ONCE(*(unsigned int *)nr);
 }
 
-static int batch_fn(void *unused)
+static void destroy_after(unsigned int i)
 {
-	const struct ants_task tasks[] = {
-		{ run_fn, &runs[0], }, { run_fn, &runs[1] }, { run_fn, &runs[2] },
-	};
-	int ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
-
-	WARN(ret != ARRAY_SIZE(tasks), "result %d", ret);
-	accepted[0] = accepted[1] = accepted[2] = 1;
-	return 0;
-}
-
-static void batch_destroy_on(const struct ants_attrs *attrs)
-{
-	begin(attrs);
-	explore_begin();
-	explore_call(batch_fn, NULL, "batch");
-	shim_wait_until(last_ran, NULL);
+	shim_wait_until(has_run, &runs[i]);
 	WARN_ON(ants_pool_destroy(pool));
 	explore_join();
 	explore_end();
@@ -240,15 +228,33 @@ static void batch_destroy_on(const struct ants_attrs *attrs)
 	core_end();
 }
 
-static void batch_destroy(void)
+static int batch_fn(void *unused)
 {
-	batch_destroy_on(&(struct ants_attrs) { .capacity = 1 });
+	const struct ants_task tasks[] = {
+		{ run_fn, &runs[0], }, { run_fn, &runs[1] }, { run_fn, &runs[2] },
+	};
+	int i, ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
+
+	WARN(ret <= 0, "result %d", ret);
+	for (i = 0; i < ret; i++)
+		accepted[i] = 1;
+	return 0;
 }
 
-static void batch_destroy_room(void)
+static void batch_destroy(void)
 {
-	batch_destroy_on(&(struct ants_attrs) { .capacity = 2,
-						.queue_depth = 1 });
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(batch_fn, NULL, "batch");
+	destroy_after(0);
+}
+
+static void batch_destroy_last(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	explore_begin();
+	explore_call(batch_fn, NULL, "batch");
+	destroy_after(2);
 }
 
 static int submit_last(void *unused)
@@ -262,12 +268,7 @@ static void submit_destroy(void)
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 });
 	explore_begin();
 	explore_call(submit_last, NULL, "submit");
-	shim_wait_until(last_ran, NULL);
-	WARN_ON(ants_pool_destroy(pool));
-	explore_join();
-	explore_end();
-	check();
-	core_end();
+	destroy_after(2);
 }
 
 static int flush_fn(void *unused)
@@ -297,7 +298,7 @@ const struct scenario scenarios_tasks[] = {
 	{ "release-submit", release_submit },
 	{ "reboot", reboot },
 	{ "batch-destroy", batch_destroy },
-	{ "batch-destroy-room", batch_destroy_room },
+	{ "batch-destroy-last", batch_destroy_last },
 	{ "submit-destroy", submit_destroy },
 	{ "flush-two", flush_two },
 	{}
