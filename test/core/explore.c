@@ -14,6 +14,8 @@
 #define MAX_THREADS	32
 /* A timer that is due later than that is for the log, or a last resort. */
 #define FAR		(10 * HZ)
+/* By chance one step in so many is a deviation. */
+#define CHANCE		16
 
 /**
  * struct shim_thread - a coroutine
@@ -150,6 +152,12 @@ static void fail_deadlock(void)
 	shim_fail("deadlock");
 }
 
+unsigned int explore_random(unsigned int below)
+{
+	explore_run.random = explore_run.random * 6364136223846793005ULL + 1;
+	return (explore_run.random >> 33) % below;
+}
+
 static unsigned int pick_step(unsigned int nr)
 {
 	struct run *run = &explore_run;
@@ -160,11 +168,8 @@ static unsigned int pick_step(unsigned int nr)
 	step->nr = run->used < run->bound ? nr : 1;
 	if (run->nr >= run->given) {
 		step->pick = 0;
-		if (run->random && step->nr > 1) {
-			run->random = run->random * 6364136223846793005ULL + 1;
-			if (run->random >> 58 == 0)
-				step->pick = (run->random >> 33) % nr;
-		}
+		if (run->seed && step->nr > 1 && !explore_random(CHANCE))
+			step->pick = explore_random(nr);
 	}
 	if (step->pick >= nr)
 		shim_fail("step %u has no thread %u", run->nr, step->pick);
@@ -370,6 +375,24 @@ void shim_timer_rest(void)
 		now = when;
 }
 
+/* --- callers ---------------------------------------------------------------------- */
+
+static struct task_struct *callers[MAX_CALLERS];
+static unsigned int nr_callers;
+
+void explore_call(int (*fn)(void *data), void *data, const char *name)
+{
+	if (nr_callers == MAX_CALLERS)
+		shim_fail("too many callers");
+	callers[nr_callers++] = shim_run(fn, data, name);
+}
+
+void explore_join(void)
+{
+	while (nr_callers)
+		shim_join(callers[--nr_callers]);
+}
+
 /* --- a run ------------------------------------------------------------------------ */
 
 void explore_once(const struct scenario *s)
@@ -381,6 +404,7 @@ void explore_once(const struct scenario *s)
 	now = 1000;
 	explore_run.nr = 0;
 	explore_run.used = 0;
+	explore_run.random = explore_run.seed * 0x9e3779b97f4a7c15ULL;
 	outside.live = true;
 	running = &outside;
 	switch_to(thread_start(NULL));

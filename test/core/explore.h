@@ -42,7 +42,8 @@ struct step {
  * @given: how many of them were given; then the first thread goes on
  * @bound: most deviations
  * @used: deviations so far
- * @random: if not 0, deviations that are not given are picked by chance
+ * @seed: if not 0, deviations that are not given are picked by chance
+ * @random: the state of that
  */
 struct run {
 	struct step steps[MAX_STEPS];
@@ -50,10 +51,14 @@ struct run {
 	unsigned int given;
 	unsigned int bound;
 	unsigned int used;
+	u64 seed;
 	u64 random;
 };
 
 extern struct run explore_run;
+
+/* By chance, for scenarios, too: determined by the seed. */
+unsigned int explore_random(unsigned int below);
 
 /* Once, as explore_run says. */
 void explore_once(const struct scenario *s);
@@ -63,7 +68,7 @@ extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
 
-/* Those that a scenario joins at its end. */
+/* Threads that a scenario joins at its end. */
 #define MAX_CALLERS	4
 void explore_call(int (*fn)(void *data), void *data, const char *name);
 void explore_join(void);

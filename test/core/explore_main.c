@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * explore [-b BOUND] [-t SECONDS] [-r] [SCENARIO [STEPS]]
+ * explore [-b BOUND] [-t SECONDS] [-r] [-s SEED] [SCENARIO [STEPS]]
  *
  * Tries all runs of each scenario with 0 deviations, with up to 1, and so on to
- * BOUND, for SECONDS at most; with -r runs by chance. STEPS, as they are printed
- * after a failure, are the deviations of one run: STEP:THREAD,...
+ * BOUND, for SECONDS at most; with -r runs by chance. SEED, or STEPS, which are the
+ * deviations of one run, STEP:THREAD,..., are printed after a failure.
  */
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
@@ -19,6 +19,7 @@ static const struct scenario *current_scenario;
 static unsigned int max_bound = 3;
 static unsigned int seconds = 5;
 static bool by_chance;
+static unsigned long only_seed;
 static bool failed;
 static struct timespec begin;
 
@@ -33,24 +34,6 @@ const char *__asan_default_options(void)
 	return "detect_stack_use_after_return=0:quarantine_size_mb=8:detect_leaks=0";
 }
 
-/* --- for scenarios ---------------------------------------------------------------- */
-
-static struct task_struct *callers[MAX_CALLERS];
-static unsigned int nr_callers;
-
-void explore_call(int (*fn)(void *data), void *data, const char *name)
-{
-	if (nr_callers == MAX_CALLERS)
-		shim_fail("too many callers");
-	callers[nr_callers++] = shim_run(fn, data, name);
-}
-
-void explore_join(void)
-{
-	while (nr_callers)
-		shim_join(callers[--nr_callers]);
-}
-
 /* --- what failed ------------------------------------------------------------------ */
 
 static void print_replay(void)
@@ -61,6 +44,12 @@ static void print_replay(void)
 	if (failed)
 		return;
 	failed = true;
+	if (explore_run.seed) {
+		fprintf(stderr, "replay: explore -s %llu %s\n",
+			(unsigned long long)explore_run.seed,
+			current_scenario->name);
+		return;
+	}
 	fprintf(stderr, "replay: explore %s", current_scenario->name);
 	for (i = 0; i < explore_run.nr; i++) {
 		if (!explore_run.steps[i].pick)
@@ -134,16 +123,20 @@ static void explore_all(void)
 	       current_scenario->name, sum, longest, complete, elapsed());
 }
 
+static void one_by_chance(u64 seed)
+{
+	explore_run.seed = seed;
+	explore_run.bound = MAX_STEPS;
+	explore_run.given = 0;
+	explore_once(current_scenario);
+}
+
 static void explore_chance(void)
 {
 	unsigned long nr = 0;
 
-	explore_run.bound = MAX_STEPS;
-	explore_run.given = 0;
-	while (elapsed() < seconds) {
-		explore_run.random = ++nr * 0x9e3779b97f4a7c15ULL;
-		explore_once(current_scenario);
-	}
+	while (elapsed() < seconds)
+		one_by_chance(++nr);
 	printf("ok %-20s %8lu runs by chance, %.1f s\n",
 	       current_scenario->name, nr, elapsed());
 }
@@ -173,6 +166,8 @@ static bool explore_one(const struct scenario *s, const char *steps)
 	memset(&explore_run, 0, sizeof(explore_run));
 	if (steps)
 		explore_replay(steps);
+	else if (only_seed)
+		one_by_chance(only_seed);
 	else if (by_chance)
 		explore_chance();
 	else
@@ -200,13 +195,15 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "b:t:rv")) != -1) {
+	while ((c = getopt(argc, argv, "b:t:rs:")) != -1) {
 		if (c == 'b')
 			max_bound = atoi(optarg);
 		else if (c == 't')
 			seconds = atoi(optarg);
 		else if (c == 'r')
 			by_chance = true;
+		else if (c == 's')
+			only_seed = strtoul(optarg, NULL, 0);
 		else
 			return 2;
 	}
