@@ -327,8 +327,6 @@ static bool is_free(void *lock)
 
 void shim_lock(struct shim_lock *lock)
 {
-	if (!lock->quiet)
-		shim_soft_point();
 	if (lock->owner && lock->owner == current)
 		shim_fail("a lock is taken twice");
 	shim_wait_until(is_free, lock);
@@ -373,6 +371,18 @@ void shim_timer_rest(void)
 	if (shim_timer_next(&when) && time_after(when, now) &&
 	    !shim_timers_stopping())
 		now = when;
+}
+
+struct ants_pool *explore_pool(const struct ants_attrs *attrs)
+{
+	struct ants_attrs patient = *attrs;
+	struct ants_pool *pool;
+
+	if (!patient.expiry)
+		patient.expiry = 2 * FAR;
+	pool = ants_pool_create(&patient, "pool");
+	WARN_ON(IS_ERR(pool));
+	return pool;
 }
 
 /* --- callers ---------------------------------------------------------------------- */

@@ -27,6 +27,9 @@ struct scenario {
 void explore_begin(void);
 void explore_end(void);
 
+/* A pool whose idle threads do not help out who missed a wake-up. */
+struct ants_pool *explore_pool(const struct ants_attrs *attrs);
+
 /* A step of a run at which more than one thread could go on. */
 struct step {
 	unsigned char nr;

@@ -50,8 +50,7 @@ static void begin(const struct ants_attrs *attrs, unsigned int flags,
 
 	core_begin();
 	may_end = false;
-	pool = ants_pool_create(attrs, "pool");
-	WARN_ON(IS_ERR(pool));
+	pool = explore_pool(attrs);
 	group = kzalloc(sizeof(*group), GFP_KERNEL);
 	members = kcalloc(nr, sizeof(*members), GFP_KERNEL);
 	WARN_ON(ants_group_init(group, pool, flags));
@@ -229,14 +228,52 @@ static void fork_join(void)
 {
 	core_begin();
 	forked = 0;
-	pool = ants_pool_create(&(struct ants_attrs) { .capacity = 2,
-						       .queue_depth = 1 },
-				"pool");
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 2,
+						   .queue_depth = 1 });
 	explore_begin();
 	explore_call(fork_root, NULL, "root");
 	explore_call(fork_root, NULL, "root");
 	end();
 	WARN(forked < 2, "%u forked", forked);
+}
+
+static struct ants_delayed_work later;
+
+static int later_fn(struct ants_work *work)
+{
+	forked++;
+	return 0;
+}
+
+static void join_later(void *unused)
+{
+	WARN_ON(ants_work_wait(&later.work, NULL));
+	WARN(!forked, "it has ended and did not run");
+}
+
+/* A task waits for an item that is not due yet, and nobody else can run it. */
+static void join_later_in(unsigned int depth)
+{
+	core_begin();
+	forked = 0;
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 1, .queue_depth = depth });
+	INIT_ANTS_DELAYED_WORK(&later, later_fn);
+	explore_begin();
+	WARN_ON(ants_queue_delayed_work(pool, &later, 1));
+	WARN_ON(ants_submit(pool, join_later, NULL));
+	WARN_ON(ants_flush(pool));
+	WARN_ON(ants_work_wait(&later.work, NULL));
+	end();
+}
+
+static void join_delayed(void)
+{
+	join_later_in(1);
+}
+
+static void join_late(void)
+{
+	join_later_in(0);
 }
 
 const struct scenario scenarios_groups[] = {
@@ -247,5 +284,7 @@ const struct scenario scenarios_groups[] = {
 	{ "group-error-many", group_error_many },
 	{ "group-submit", group_submit },
 	{ "fork-join", fork_join },
+	{ "join-delayed", join_delayed },
+	{ "join-late", join_late },
 	{}
 };

@@ -41,8 +41,7 @@ static int thing_fn(struct ants_work *work)
 static void begin(const struct ants_attrs *attrs, unsigned int again)
 {
 	core_begin();
-	pool = ants_pool_create(attrs, "pool");
-	WARN_ON(IS_ERR(pool));
+	pool = explore_pool(attrs);
 	thing = kzalloc(sizeof(*thing), GFP_KERNEL);
 	INIT_ANTS_DELAYED_WORK(&thing->dwork, thing_fn);
 	thing->again = again;
@@ -177,6 +176,62 @@ static void requeue_full(void)
 	end();
 }
 
+static int stubborn_fn(struct ants_work *work)
+{
+	bool told = ants_work_cancelled(work);
+	unsigned int requeued = thing->requeued;
+
+	thing_fn(work);
+	WARN(told && thing->requeued != requeued,
+	     "an item that is waited for was queued again");
+	return 7;
+}
+
+/* It queues itself as long as it may. */
+static void requeue_stubborn(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2 }, 4);
+	thing->dwork.work.fn = stubborn_fn;
+	explore_begin();
+	queue_fn(NULL);
+	explore_call(cancel_sync_fn, NULL, "sync");
+	explore_call(cancel_sync_fn, NULL, "sync");
+	end();
+}
+
+static int flush_fn(void *unused)
+{
+	WARN_ON(ants_flush(pool));
+	return 0;
+}
+
+/* The last task of a flush is cancelled, while the upkeep is at work. */
+static void cancel_flush(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
+	explore_begin();
+	queue_fn(NULL);
+	explore_call(flush_fn, NULL, "flush");
+	explore_call(cancel_fn, NULL, "cancel");
+	end();
+}
+
+/* Somebody looks whether the item is in a pool, and the pool goes. */
+static void item_destroy(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
+	explore_begin();
+	queue_fn(NULL);
+	explore_call(cancel_fn, NULL, "cancel");
+	explore_call(cancel_sync_fn, NULL, "sync");
+	wait_fn(NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	explore_end();
+	kfree(thing);
+	core_end();
+}
+
 static int flush_item_fn(void *unused)
 {
 	WARN_ON(ants_work_flush(&thing->dwork.work));
@@ -297,6 +352,15 @@ static int call_fn(void *timeout)
 	return 0;
 }
 
+/* The thread that gives up is gone when it would be woken. */
+static void call_leave(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .min_workers = 1 }, 0);
+	explore_begin();
+	explore_call(call_timeout_fn, NULL, "release");
+	end();
+}
+
 static void calls(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
@@ -335,11 +399,15 @@ const struct scenario scenarios_items[] = {
 	{ "wait-free", wait_free },
 	{ "requeue", requeue },
 	{ "requeue-full", requeue_full },
+	{ "requeue-stubborn", requeue_stubborn },
+	{ "cancel-flush", cancel_flush },
+	{ "item-destroy", item_destroy },
 	{ "item-flush", item_flush },
 	{ "delayed-cancel", delayed_cancel },
 	{ "delayed-cancel-twice", delayed_cancel_twice },
 	{ "delayed-late", delayed_late },
 	{ "delayed-destroy", delayed_destroy },
+	{ "call-leave", call_leave },
 	{ "calls", calls },
 	{ "loop", loop },
 	{}

@@ -20,8 +20,7 @@ static void begin(const struct ants_attrs *attrs)
 	memset(runs, 0, sizeof(runs));
 	memset(accepted, 0, sizeof(accepted));
 	core_begin();
-	pool = ants_pool_create(attrs, "pool");
-	WARN_ON(IS_ERR(pool));
+	pool = explore_pool(attrs);
 }
 
 static void check(void)
@@ -179,6 +178,17 @@ static int release_fn(void *unused)
 	return 0;
 }
 
+/* The last thread is gone, too. */
+static void release_threads(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	release_fn(NULL);
+	WARN(shim_has_task("ants/pool"), "a thread is left");
+	end();
+}
+
 static void release_submit(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 });
@@ -257,6 +267,41 @@ static void batch_destroy_last(void)
 	destroy_after(2);
 }
 
+static unsigned int nr_returned;
+
+static int submit_closed(void *nr)
+{
+	unsigned int i = (unsigned long)nr;
+	int err = ants_submit_timeout(pool, run_fn, &runs[i], 1);
+
+	nr_returned++;
+	accepted[i] += !err;
+	WARN(err && err != -ETIMEDOUT && err != -ESHUTDOWN, "error %d", err);
+	return 0;
+}
+
+static bool both_have_come(void *unused)
+{
+	return ants_nr_waiting(pool) + nr_returned >= 2;
+}
+
+/* Those who wait when the pool goes give up by themselves, or are told to. */
+static void timeout_destroy(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 });
+	nr_returned = 0;
+	explore_begin();
+	WARN_ON(submit(0));
+	explore_call(submit_closed, (void *)1, "a");
+	explore_call(submit_closed, (void *)2, "b");
+	shim_wait_until(both_have_come, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	explore_end();
+	check();
+	core_end();
+}
+
 static int submit_last(void *unused)
 {
 	accepted[2] += !ants_submit(pool, run_fn, &runs[2]);
@@ -296,10 +341,12 @@ const struct scenario scenarios_tasks[] = {
 	{ "tune-grow", tune_grow },
 	{ "tune-shrink", tune_shrink },
 	{ "release-submit", release_submit },
+	{ "release-threads", release_threads },
 	{ "reboot", reboot },
 	{ "batch-destroy", batch_destroy },
 	{ "batch-destroy-last", batch_destroy_last },
 	{ "submit-destroy", submit_destroy },
+	{ "timeout-destroy", timeout_destroy },
 	{ "flush-two", flush_two },
 	{}
 };

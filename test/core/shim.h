@@ -29,6 +29,8 @@ void shim_timer_kick(void);
 void shim_task_main(struct task_struct *task);
 struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 				    unsigned int flags, const char *name);
+/* Has a thread of this name not ended? */
+bool shim_has_task(const char *name);
 /* A thread that is none of the kernel's, running; joined once. */
 struct task_struct *shim_run(int (*fn)(void *data), void *data,
 			     const char *name);

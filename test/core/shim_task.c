@@ -35,6 +35,18 @@ static void task_unlist(struct task_struct *task)
 	shim_unlock(&tasks_lock.lock);
 }
 
+bool shim_has_task(const char *name)
+{
+	const struct task_struct *task;
+	bool found = false;
+
+	shim_lock(&tasks_lock.lock);
+	list_for_each_entry(task, &tasks, all)
+		found |= !strcmp(task->comm, name);
+	shim_unlock(&tasks_lock.lock);
+	return found;
+}
+
 struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 				    unsigned int flags, const char *name)
 {

@@ -128,6 +128,7 @@ bool try_wait_for_completion(struct completion *x)
 void mutex_lock(struct mutex *mutex)
 {
 	might_sleep();
+	shim_soft_point();
 	shim_lock(&mutex->lock);
 }
 

@@ -63,8 +63,16 @@ static inline void raw_spin_unlock(raw_spinlock_t *lock)
 		shim_point();
 }
 
+/* Others may come before interrupts are off, and so before the RCU section. */
+static inline void shim_lock_point(const raw_spinlock_t *lock)
+{
+	if (!lock->lock.quiet)
+		shim_soft_point();
+}
+
 static inline void raw_spin_lock_irq(raw_spinlock_t *lock)
 {
+	shim_lock_point(lock);
 	shim_irq_disable();
 	shim_lock(&lock->lock);
 }
@@ -80,6 +88,7 @@ static inline void raw_spin_unlock_irq(raw_spinlock_t *lock)
 }
 
 #define raw_spin_lock_irqsave(l, flags) do {	\
+	shim_lock_point(l);			\
 	(flags) = shim_irq_save();		\
 	shim_lock(&(l)->lock);			\
 } while (0)
