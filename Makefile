@@ -12,8 +12,8 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install clean help demo test test-kernels model bench \
-	bench-readme check
+.PHONY: modules modules_install clean help demo test test-kernels model core \
+	bench bench-readme check
 .DEFAULT_GOAL := modules
 
 modules:
@@ -73,6 +73,8 @@ help:
 	@echo 'Without one:'
 	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck'
 	@echo '  make model          check the Promela model exhaustively'
+	@echo '  make core           the sources of the module as a program: under load, with'
+	@echo '                      sanitizers, explored and fuzzed; see test/core/README'
 	@echo ''
 	@echo 'Variables: V=1 W=1 C=2 as in the kernel; ANTS_DEBUG=y invariants,'
 	@echo 'ANTS_KUNIT=y ANTS_FUNC=y ANTS_SAMPLES=y ANTS_BENCH=y more modules,'

@@ -8,16 +8,16 @@
  *
  * For libFuzzer, or for fuzz_main.c if there is none.
  */
-#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "internal.h"
 #include "explore.h"
+#include "fuzz.h"
 
 #define NR_ITEMS	4
 #define NR_MEMBERS	6
 #define NR_RUNS		256
-#define HELD_MS		20
+#define HELD_ROUNDS	20
 
 static const struct ants_attrs kinds[] = {
 	{ .capacity = 1 },
@@ -33,10 +33,14 @@ static const struct ants_attrs kinds[] = {
 
 /**
  * struct fuzz - one input
- * @held: tasks that are held run until this is false, or for HELD_MS
+ * @pool: whom all calls are for, but those for what is below
+ * @held: tasks that are held run until this is false, or for HELD_ROUNDS
  * @runs: how often each plain task ran
  * @accepted: how often it was accepted
  * @next: the plain task that comes next
+ * @items: work items, with a timer
+ * @group: a group
+ * @members: those who may come to be in it
  */
 struct fuzz {
 	struct ants_pool *pool;
@@ -58,12 +62,18 @@ static void run_fn(void *data)
 	(*(unsigned int *)data)++;
 }
 
+static void schedule_timeout_one(void)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_timeout(1);
+}
+
 static void held_fn(void *data)
 {
 	unsigned int i;
 
-	for (i = 0; i < HELD_MS && fuzz->held; i++)
-		msleep(1);
+	for (i = 0; i < HELD_ROUNDS && fuzz->held; i++)
+		schedule_timeout_one();
 	run_fn(data);
 }
 
@@ -336,8 +346,7 @@ static void fuzz_run(void)
 	core_end();
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+int FUZZ_ENTRY(const u8 *data, size_t size)
 {
 	static const struct scenario scenario = { "fuzz", fuzz_run };
 	size_t i;

@@ -5,11 +5,10 @@
  */
 #include <linux/types.h>
 
+#include "fuzz.h"
 #include "shim.h"
 
 #define MAX_LEN		256
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void one_input(const u8 *data, size_t size)
 {
@@ -19,7 +18,7 @@ static void one_input(const u8 *data, size_t size)
 		abort();
 	fwrite(data, 1, size, f);
 	fclose(f);
-	LLVMFuzzerTestOneInput(data, size);
+	FUZZ_ENTRY(data, size);
 }
 
 static void one_file(const char *name)
@@ -29,7 +28,7 @@ static void one_file(const char *name)
 
 	if (!f)
 		abort();
-	LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof(data), f));
+	FUZZ_ENTRY(data, fread(data, 1, sizeof(data), f));
 	fclose(f);
 }
 

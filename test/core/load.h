@@ -24,10 +24,12 @@ struct token {
 
 /**
  * struct submitter - a thread that hands over tasks
+ * @task: its thread
  * @random: the state of its choices
  * @left: how many tasks it is to hand over yet
  * @handed: how many it has
  * @next: the token that comes next
+ * @tokens: for its plain tasks
  */
 struct submitter {
 	struct task_struct *task;

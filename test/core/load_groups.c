@@ -19,9 +19,12 @@ struct member {
 
 /**
  * struct party - a group and its members, freed by who waits for it
+ * @group: the group
+ * @nr: how many members it has
  * @cancel_at: the member that cancels the group
  * @error_at: the member that fails
- * @go: the last member ends when somebody else has begun to cancel
+ * @go: the first member need not wait for somebody to cancel the group
+ * @members: its members
  */
 struct party {
 	struct ants_group group;

@@ -8,6 +8,8 @@
 
 /**
  * struct item - a work item that counts its runs
+ * @work: the item
+ * @pool: where it is queued
  * @runs: how often it ran
  * @again: how often it queues itself
  * @requeued: how often that went well

@@ -226,10 +226,11 @@ static int fork_root(void *unused)
 
 static void fork_join(void)
 {
+	const struct ants_attrs attrs = { .capacity = 2, .queue_depth = 1 };
+
 	core_begin();
 	forked = 0;
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 2,
-						   .queue_depth = 1 });
+	pool = explore_pool(&attrs);
 	explore_begin();
 	explore_call(fork_root, NULL, "root");
 	explore_call(fork_root, NULL, "root");
@@ -254,9 +255,11 @@ static void join_later(void *unused)
 /* A task waits for an item that is not due yet, and nobody else can run it. */
 static void join_later_in(unsigned int depth)
 {
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = depth };
+
 	core_begin();
 	forked = 0;
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 1, .queue_depth = depth });
+	pool = explore_pool(&attrs);
 	INIT_ANTS_DELAYED_WORK(&later, later_fn);
 	explore_begin();
 	WARN_ON(ants_queue_delayed_work(pool, &later, 1));

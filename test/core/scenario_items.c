@@ -8,6 +8,7 @@
 
 /**
  * struct thing - a work item
+ * @dwork: the item
  * @runs: how often it ran
  * @again: how often it queues itself
  * @requeued: how often that went well

@@ -100,21 +100,3 @@ void shim_fail(const char *fmt, ...)
 		shim_on_fail();
 	abort();
 }
-
-#ifdef __SANITIZE_THREAD__
-/* What the compiler calls before a volatile access: see READ_ONCE(). */
-#define VOLATILE(size)					\
-	void __tsan_volatile_read##size(void *p);	\
-	void __tsan_volatile_read##size(void *p)	\
-	{						\
-	}						\
-	void __tsan_volatile_write##size(void *p);	\
-	void __tsan_volatile_write##size(void *p)	\
-	{						\
-	}
-
-VOLATILE(1)
-VOLATILE(2)
-VOLATILE(4)
-VOLATILE(8)
-#endif

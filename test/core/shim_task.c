@@ -21,7 +21,7 @@ static void task_list(struct task_struct *task)
 {
 	shim_lock(&tasks_lock.lock);
 	task->pid = ++last_pid;
-	task->cpu = task->pid % NR_CPUS;
+	task->cpu = task->pid % nr_cpu_ids;
 	list_add_tail(&task->all, &tasks);
 	nr_tasks++;
 	shim_unlock(&tasks_lock.lock);

@@ -6,10 +6,10 @@
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
 
-#define WQ_UNBOUND		(1 << 1)
-#define WQ_FREEZABLE		(1 << 2)
-#define WQ_MEM_RECLAIM		(1 << 3)
-#define __WQ_LEGACY		(1 << 18)
+#define WQ_UNBOUND		BIT(1)
+#define WQ_FREEZABLE		BIT(2)
+#define WQ_MEM_RECLAIM		BIT(3)
+#define __WQ_LEGACY		BIT(18)
 
 struct workqueue_struct;
 
