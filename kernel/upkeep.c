@@ -308,17 +308,19 @@ static void wake_waitq(struct ants_pool *pool)
 
 static void tend_stock(struct ants_pool *pool)
 {
+	unsigned int level;
 	bool idle;
 
 	raw_spin_lock_irq(&pool->lock);
 	pool->stock_wanted = false;
+	level = ants_stock_level(pool);
 	idle = !pool->nr_workers && !pool->nr_pending;
 	raw_spin_unlock_irq(&pool->lock);
 	/* Not the last batch: the next burst would only make it again. */
 	if (idle)
-		ants_stock_trim(pool, ants_stock_level(pool) + ANTS_SLOT_BATCH);
+		ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
 	else
-		ants_stock_fill(pool, ants_stock_level(pool));
+		ants_stock_fill(pool, level);
 }
 
 /* True if there is nothing left to do; then the next kick queues the work. */
