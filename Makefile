@@ -39,6 +39,10 @@ test-kernels:
 model:
 	@tools/model
 
+core:
+	@tools/setup core >&2
+	@$(MAKE) --no-print-directory -C test/core check
+
 bench:
 	@B='$(B)' K='$(K)' ROUNDS='$(ROUNDS)' CHECK='$(CHECK)' bench/run
 
