@@ -170,7 +170,9 @@ unsigned int load_group_race(struct submitter *s)
 	/* One behind it, so that no two groups hold each other up. */
 	other = load_pools[nr + 1 + load_random(&s->random, NR_POOLS - 1 - nr)];
 	party = party_make(s, pool, member_fn);
+	/* Nobody else cancels it, or it could be gone when cancel_fn() begins. */
 	party->cancel_at = MOST_MEMBERS;
+	party->error_at = MOST_MEMBERS;
 	INIT_ANTS_WORK(&party->members[0].work, held_fn);
 	if (ants_group_submit(&party->group, &party->members[0].work)) {
 		kfree(party);
