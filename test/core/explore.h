@@ -70,6 +70,7 @@ void explore_once(const struct scenario *s);
 extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
+extern const struct scenario scenarios_kinds[];
 
 /* Threads that a scenario joins at its end. */
 #define MAX_CALLERS	4

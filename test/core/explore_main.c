@@ -12,7 +12,7 @@
 #include "explore.h"
 
 static const struct scenario *const lists[] = {
-	scenarios_tasks, scenarios_items, scenarios_groups,
+	scenarios_tasks, scenarios_items, scenarios_groups, scenarios_kinds,
 };
 
 static const struct scenario *current_scenario;

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scenarios of pools of some kind: whose threads cannot be made, whose callers run
+ * tasks, of several shards.
+ */
+#include "internal.h"
+#include "explore.h"
+
+#define MAX_TASKS	6
+
+static struct ants_pool *pool;
+static struct ants_multi *multi;
+static unsigned int runs[MAX_TASKS];
+static unsigned int accepted[MAX_TASKS];
+
+static void run_fn(void *data)
+{
+	(*(unsigned int *)data)++;
+}
+
+static void check(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_TASKS; i++)
+		WARN(runs[i] != accepted[i], "task %u ran %u times, not %u", i,
+		     runs[i], accepted[i]);
+}
+
+static void begin(void)
+{
+	memset(runs, 0, sizeof(runs));
+	memset(accepted, 0, sizeof(accepted));
+	core_begin();
+}
+
+static void end(void)
+{
+	explore_end();
+	check();
+	core_end();
+}
+
+/* --- no thread can be made ---------------------------------------------------------- */
+
+static int submit_fn(void *nr)
+{
+	unsigned int i = (unsigned long)nr;
+	int err = ants_submit(pool, run_fn, &runs[i]);
+
+	accepted[i] += !err;
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return 0;
+}
+
+static int flush_fn(void *unused)
+{
+	WARN_ON(ants_flush(pool));
+	return 0;
+}
+
+static int drain_fn(void *unused)
+{
+	WARN_ON(ants_drain(pool));
+	return 0;
+}
+
+/* Who waits has somebody stand in, until threads can be made again, or never. */
+static void stand_in_on(int times)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 2 });
+	ants_fail_arm(ANTS_FAIL_THREAD, times);
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_fn, (void *)1, "b");
+	explore_call(flush_fn, NULL, "flush");
+	explore_join();
+	WARN_ON(ants_pool_destroy(pool));
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	end();
+}
+
+static void stand_in(void)
+{
+	stand_in_on(-1);
+}
+
+static void stand_in_once(void)
+{
+	stand_in_on(1);
+}
+
+static void *context_make(struct ants_pool *p)
+{
+	return runs[MAX_TASKS - 1]++ ? p : ERR_PTR(-ENOMEM);
+}
+
+static void context_end(struct ants_pool *p, void *data)
+{
+	WARN(p != data, "not what worker_init returned");
+	accepted[MAX_TASKS - 1]++;
+}
+
+/* The first thread fails to get ready, the others have their contexts ended. */
+static void worker_init(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 1, .queue_depth = 2,
+		.worker_init = context_make, .worker_exit = context_end,
+	});
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_fn, (void *)1, "b");
+	explore_call(drain_fn, NULL, "drain");
+	explore_join();
+	WARN_ON(ants_pool_destroy(pool));
+	accepted[MAX_TASKS - 1]++;
+	end();
+}
+
+/* --- kinds -------------------------------------------------------------------------- */
+
+static bool all_ran(void *unused)
+{
+	return runs[0] && runs[1] && runs[2];
+}
+
+/* A caller that runs a task itself is inside, when the pool goes. */
+static void caller_runs(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 1, .flags = ANTS_CALLER_RUNS,
+	});
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_fn, (void *)1, "b");
+	explore_call(submit_fn, (void *)2, "c");
+	shim_wait_until(all_ran, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	end();
+}
+
+static int tune_fn(void *capacity)
+{
+	WARN_ON(ants_tune(pool, (unsigned long)capacity));
+	return 0;
+}
+
+static int release_fn(void *unused)
+{
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static void prealloc_tune(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 1, .flags = ANTS_PREALLOC,
+	});
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(tune_fn, (void *)2, "tune");
+	explore_call(release_fn, NULL, "release");
+	explore_join();
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
+static int nice_fn(void *unused)
+{
+	WARN_ON(ants_set_nice(pool, 5));
+	return 0;
+}
+
+static bool all_moved(void *unused)
+{
+	return !pool->nr_misplaced;
+}
+
+/* Threads take up the change, wherever they are; parked ones are woken for it. */
+static void move(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 1,
+						   .min_workers = 1 });
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(nice_fn, NULL, "nice");
+	explore_call(nice_fn, NULL, "nice");
+	explore_join();
+	shim_wait_until(all_moved, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
+/* --- several shards ------------------------------------------------------------------ */
+
+static int submit_multi_fn(void *nr)
+{
+	unsigned int i = (unsigned long)nr;
+	int err = ants_multi_submit(multi, run_fn, &runs[i]);
+
+	accepted[i] += !err;
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return 0;
+}
+
+static int tune_multi_fn(void *capacity)
+{
+	WARN_ON(ants_multi_tune(multi, (unsigned long)capacity));
+	return 0;
+}
+
+static int release_multi_fn(void *unused)
+{
+	WARN_ON(ants_multi_release_timeout(multi, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static void multi_begin(void)
+{
+	const struct ants_attrs attrs = { .capacity = 2, .expiry = 100 * HZ };
+
+	begin();
+	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "multi");
+	WARN_ON(IS_ERR(multi));
+	explore_begin();
+	explore_call(submit_multi_fn, (void *)0, "a");
+	explore_call(submit_multi_fn, (void *)1, "b");
+	explore_call(submit_multi_fn, (void *)2, "c");
+}
+
+static void multi_end(void)
+{
+	explore_join();
+	WARN_ON(ants_multi_destroy(multi));
+	end();
+}
+
+static void multi_tune(void)
+{
+	multi_begin();
+	explore_call(tune_multi_fn, (void *)3, "tune");
+	multi_end();
+}
+
+static void multi_release(void)
+{
+	multi_begin();
+	explore_call(release_multi_fn, NULL, "release");
+	multi_end();
+}
+
+static void multi_destroy(void)
+{
+	multi_begin();
+	shim_wait_until(all_ran, NULL);
+	WARN_ON(ants_multi_destroy(multi));
+	explore_join();
+	end();
+}
+
+const struct scenario scenarios_kinds[] = {
+	{ "stand-in", stand_in },
+	{ "stand-in-once", stand_in_once },
+	{ "worker-init", worker_init },
+	{ "caller-runs", caller_runs },
+	{ "prealloc-tune", prealloc_tune },
+	{ "move", move },
+	{ "multi-tune", multi_tune },
+	{ "multi-release", multi_release },
+	{ "multi-destroy", multi_destroy },
+	{}
+};
