@@ -186,8 +186,9 @@ static bool all_moved(void *unused)
 static void move(void)
 {
 	begin();
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 1,
-						   .min_workers = 1 });
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 1, .min_workers = 1,
+	});
 	explore_begin();
 	explore_call(submit_fn, (void *)0, "a");
 	explore_call(nice_fn, NULL, "nice");
