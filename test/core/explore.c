@@ -11,7 +11,7 @@
 #include "explore.h"
 
 #define STACK_SIZE	(128 * 1024)
-#define MAX_THREADS	32
+#define MAX_THREADS	192
 /* A timer that is due later than that is for the log, or a last resort. */
 #define FAR		(10 * HZ)
 /* By chance one step in so many is a deviation. */
