@@ -260,6 +260,50 @@ static void item_submits_while_it_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_joining), 0);
 }
 
+static atomic_t nr_waited;
+
+static void wait_for_item(void *item)
+{
+	if (!ants_work_wait(work_of(item), NULL))
+		atomic_inc(&nr_waited);
+}
+
+/* Tasks that wait for @work: those that might run it, or those that just sleep. */
+static unsigned int nr_waiters(struct ants_pool *pool, struct ants_work *work,
+			       bool joins)
+{
+	struct ants_work_waiter *leader;
+	unsigned int nr = 0;
+
+	raw_spin_lock_irq(&pool->lock);
+	hlist_for_each_entry(leader, &work->waiters, link)
+		if (leader->joins == joins)
+			nr += 1 + list_count_nodes(&leader->node);
+	raw_spin_unlock_irq(&pool->lock);
+	return nr;
+}
+
+/* Not more are woken in one hold of the lock when the item is offered. */
+static void joiners_of_an_item_are_bounded(struct kunit *test)
+{
+	struct rig *rig = join_rig(test, ANTS_JOINERS + 3, 0);
+	struct item *item = &parent_make(test, 1)->children[0];
+	unsigned int i;
+
+	atomic_set(&nr_waited, 0);
+	item_start(rig, item, &rig->gate);
+	for (i = 0; i < ANTS_JOINERS + 2; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, wait_for_item,
+						  item), 0);
+	EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == ANTS_JOINERS + 2);
+	KUNIT_EXPECT_EQ(test, nr_waiters(rig->pool, work_of(item), true),
+			ANTS_JOINERS);
+	KUNIT_EXPECT_EQ(test, nr_waiters(rig->pool, work_of(item), false), 2);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, PROMPT), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_waited), ANTS_JOINERS + 2);
+}
+
 /* A chain of items, each of which queues the next one and waits for it. */
 struct link {
 	struct ants_work work;
@@ -397,6 +441,7 @@ static struct kunit_case join_cases[] = {
 	KUNIT_CASE(items_that_wait_in_a_circle),
 	KUNIT_CASE(item_submits_while_it_is_waited_for),
 	KUNIT_CASE(joins_inside_joins_are_bounded),
+	KUNIT_CASE(joiners_of_an_item_are_bounded),
 	KUNIT_CASE_PARAM(trees_of_items, capacity_gen_params),
 	{}
 };

@@ -32,11 +32,12 @@ static struct console log_console = {
 static void age(struct ants_pool *pool, unsigned int seconds)
 {
 	struct ants_waiter *waiter;
+	int prio;
 
 	raw_spin_lock_irq(&pool->lock);
-	list_for_each_entry(waiter,
-			    &pool->waiters[ANTS_PRIO_NORMAL].list, node)
-		waiter->since -= seconds * HZ;
+	for (prio = ANTS_PRIO_NORMAL; prio <= ANTS_PRIO_HIGH; prio++)
+		list_for_each_entry(waiter, &pool->waiters[prio].list, node)
+			waiter->since -= seconds * HZ;
 	mod_timer(&pool->timer, jiffies);
 	raw_spin_unlock_irq(&pool->lock);
 }
@@ -73,6 +74,24 @@ static void each_long_wait_is_logged_once(struct kunit *test)
 	age(rig->pool, 121);
 	EXPECT_SOON(test, !timer_pending(&rig->pool->timer));
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 3);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+}
+
+static int do_submit_high(struct call *call)
+{
+	return ants_submit_prio(call->pool, gate_task, &call->rig->gate,
+				ANTS_PRIO_HIGH, MAX_SCHEDULE_TIMEOUT);
+}
+
+static void wait_of_high_priority_is_logged(struct kunit *test)
+{
+	struct rig *rig = make_waiting(test, 1);
+
+	call_start(rig, do_submit_high, 0, NULL);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 2);
+	age(rig->pool, 121);
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 2);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 }
@@ -315,6 +334,7 @@ static void long_wait_exit(struct kunit_suite *suite)
 
 static struct kunit_case long_wait_cases[] = {
 	KUNIT_CASE(each_long_wait_is_logged_once),
+	KUNIT_CASE(wait_of_high_priority_is_logged),
 	KUNIT_CASE(short_wait_is_not_logged),
 	KUNIT_CASE(next_waiter_is_logged),
 	KUNIT_CASE(reaper_does_not_wait_for_it),

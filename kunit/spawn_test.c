@@ -142,6 +142,20 @@ static void release_timeout_stands_in_for_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
 }
 
+/* A pool that is opened begins without a pause, whatever failed before. */
+static void reboot_ends_the_pause(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 2 });
+
+	submit_without_threads(rig, 1);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool,
+						   MAX_SCHEDULE_TIMEOUT), 0);
+	KUNIT_EXPECT_GT(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+}
+
 static void destroy_stands_in_for_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -329,6 +343,7 @@ static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(flush_stands_in_for_threads),
 	KUNIT_CASE(flush_stands_in_for_threads_that_freeze),
 	KUNIT_CASE(release_timeout_stands_in_for_threads),
+	KUNIT_CASE(reboot_ends_the_pause),
 	KUNIT_CASE(destroy_stands_in_for_threads),
 	KUNIT_CASE(flush_ends_in_time_without_threads),
 	KUNIT_CASE(thread_is_made_beside_the_stand_in),
