@@ -312,7 +312,51 @@ static void task_may_release_its_own_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
 }
 
+/* Two full pools whose callers run what finds no place. */
+struct two_pools {
+	struct ants_pool *outer;
+	struct ants_pool *inner;
+	atomic_t ran;
+	int result;
+};
+
+static void hand_to_inner(void *data)
+{
+	struct two_pools *two = data;
+
+	two->result = ants_submit(two->inner, count_task, &two->ran);
+}
+
+static int do_hand_to_outer(void *data)
+{
+	struct two_pools *two = data;
+
+	return ants_submit(two->outer, hand_to_inner, two);
+}
+
+/* Only a task of the same pool has to wait there. */
+static void caller_runs_a_task_inside_that_of_another_pool(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_CALLER_RUNS };
+	struct two_pools two = {
+		.outer = test_pool(test, &attrs, "outer"),
+		.inner = test_pool(test, &attrs, "inner"),
+		.result = 1,
+	};
+	struct gate *gate = test_gate(test);
+	struct caller *caller;
+
+	fill_pool(test, two.outer, gate, 1);
+	fill_pool(test, two.inner, gate, 1);
+	caller = call_async(test, do_hand_to_outer, &two);
+	EXPECT_SOON(test, atomic_read(&two.ran) == 1);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, caller_result(test, caller), 0);
+	KUNIT_EXPECT_EQ(test, two.result, 0);
+}
+
 static struct kunit_case nested_cases[] = {
+	KUNIT_CASE(caller_runs_a_task_inside_that_of_another_pool),
 	KUNIT_CASE(full_pool_of_one_refuses_its_task),
 	KUNIT_CASE(timed_nested_submit_may_wait),
 	KUNIT_CASE(calls_that_never_wait_are_as_ever),
