@@ -292,6 +292,7 @@ static void poke_round(struct ants_pool *pool)
 	pool->poke_wanted = &w->member != &pool->workers;
 	pool->poke_next = pool->poke_wanted ? w : NULL;
 	ants_unlock(pool, &kick);
+	ants_pause(ANTS_PAUSE_POKE, pool);
 }
 
 /* For a caller that may not take the wait queue's lock. */

@@ -153,6 +153,33 @@ static void idle_workers_move_at_once(struct kunit *test)
 	spot_end(rig, 40);
 }
 
+static int nr_with_nice(struct rig *rig, int nr, int nice)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < nr; i++)
+		sum += task_nice(rig->posts[i].thread) == nice;
+	return sum;
+}
+
+/* Those that took the first change up hear of the second one, too. */
+static void second_change_begins_anew(struct kunit *test)
+{
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = 40, .flags = ANTS_NO_PURGE });
+
+	park(rig, 0, 40);
+	EXPECT_SOON(test, settled(rig->pool));
+	hold(rig, ANTS_PAUSE_POKE);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
+	held(rig, ANTS_PAUSE_POKE);
+	EXPECT_SOON(test, nr_with_nice(rig, 40, 5) == ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 6), 0);
+	let_go(rig, ANTS_PAUSE_POKE);
+	EXPECT_SOON(test, calm(rig->pool));
+	EXPECT_SOON(test, nr_with_nice(rig, 40, 6) == 40);
+}
+
 /* Not while it runs: only when the next one begins. */
 static void busy_worker_moves_at_its_next_task(struct kunit *test)
 {
@@ -387,6 +414,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(new_workers_start_in_place),
 	KUNIT_CASE(new_worker_is_not_missed),
 	KUNIT_CASE(idle_workers_move_at_once),
+	KUNIT_CASE(second_change_begins_anew),
 	KUNIT_CASE(busy_worker_moves_at_its_next_task),
 	KUNIT_CASE(worker_moves_before_it_parks),
 	KUNIT_CASE(leaving_workers_are_forgotten),

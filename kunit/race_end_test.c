@@ -49,6 +49,8 @@ static void release_does_not_wait_for_a_growth(struct kunit *test)
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), (unsigned int)MANY);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	/* The threads that left are joined, too, before it can be opened. */
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), (unsigned int)MANY);
 }

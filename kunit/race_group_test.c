@@ -228,11 +228,17 @@ static struct duel *duel_make(struct kunit *test, struct rig **rig)
 	return d;
 }
 
-static int fight_batch(struct duel *d,
+/*
+ * One batch. Members that run are kept from it until all three begin: else a
+ * quick worker has run them all before the others look.
+ */
+static int fight_batch(struct rig *rig, struct duel *d,
 		       struct squad *(*make)(struct ants_pool *pool, int i))
 {
 	int i;
 
+	if (make == make_running)
+		fill_pool(rig->test, d->pool, &rig->gate, 1);
 	for (i = 0; i < BATCH; i++) {
 		d->squads[i] = make(d->pool, i);
 		if (!d->squads[i])
@@ -240,6 +246,8 @@ static int fight_batch(struct duel *d,
 	}
 	/* Pairs with the acquire in do_cancel_many(). */
 	smp_store_release(&d->nr, d->nr + BATCH);
+	if (make == make_running)
+		gate_let_one(&rig->gate);
 	return end_batch(d);
 }
 
@@ -252,7 +260,7 @@ static void fight(struct rig *rig, struct duel *d, int nr,
 
 	cancel = call_start(rig, do_cancel_many, 0, d);
 	while (d->nr < nr && !err)
-		err = fight_batch(d, make);
+		err = fight_batch(rig, d, make);
 	atomic_set(&rig->stop, 1);
 	KUNIT_EXPECT_EQ(test, err, 0);
 	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
