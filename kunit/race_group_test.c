@@ -218,7 +218,7 @@ static struct duel *duel_make(struct kunit *test, struct rig **rig)
 {
 	struct ants_attrs attrs = {
 		.capacity = 1,
-		.queue_depth = BATCH * NR_MEMBERS,
+		.queue_depth = BATCH * (NR_MEMBERS + 1),
 	};
 	struct duel *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
 
