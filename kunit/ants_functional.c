@@ -217,8 +217,8 @@ static bool shrinking_sends_threads_away(struct bench *b)
 	    !OK(ants_nr_running(b->pool) == 4))
 		return false;
 	open_gate(b);
-	return SOON(ants_nr_running(b->pool) == 1) &&
-	       OK(atomic_read(&b->passed) == 4) &&
+	return SOON(atomic_read(&b->passed) == 4) &&
+	       SOON(ants_nr_running(b->pool) == 1) &&
 	       OK(ants_tune(b->pool, 0) == -EINVAL);
 }
 

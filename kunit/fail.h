@@ -122,12 +122,14 @@ static inline bool is_in_sysfs(const char *name)
 {
 	char text[ANTS_NAME_LEN + 20];
 	struct path path;
+	int err;
 
 	snprintf(text, sizeof(text), "/sys/kernel/ants/%s", name);
-	if (kern_path(text, 0, &path))
-		return false;
-	path_put(&path);
-	return true;
+	scoped_with_init_fs()
+		err = kern_path(text, 0, &path);
+	if (!err)
+		path_put(&path);
+	return !err;
 }
 
 /*

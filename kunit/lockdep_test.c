@@ -311,12 +311,15 @@ static void touch(struct kunit *test, struct scene *s, int i)
 
 static char *read_listing(struct kunit *test)
 {
-	struct file *file = filp_open("/proc/lockdep", O_RDONLY, 0);
-	char *text = vmalloc(LISTING);
+	struct file *file;
 	ssize_t len, nr = 0;
 	loff_t pos = 0;
+	char *text;
 
+	scoped_with_init_fs()
+		file = filp_open("/proc/lockdep", O_RDONLY, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	text = vmalloc(LISTING);
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	do {
 		len = kernel_read(file, text + nr, LISTING - 1 - nr, &pos);

@@ -200,8 +200,7 @@ TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 	unsigned int left = 0;
 	int err;
 
-	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
-	     tally.nth++) {
+	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST; tally.nth++) {
 		err = load_nth("ants", tally.nth, &left);
 		EXPECT_TRUE(!err || (!left && err == -ENOMEM))
 			TH_LOG("fault %u: %d", tally.nth, err);
@@ -223,7 +222,7 @@ TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
 	static const int errors[] = { ENOMEM, ENOSPC, ENOSPC, EEXIST, ENOMEM };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(errors) && _metadata->passed; i++) {
+	for (i = 0; i < ARRAY_SIZE(errors) && PASSED_SO_FAR; i++) {
 		EXPECT_EQ(0, set_number(INIT_CALL_FILE, i + 1));
 		EXPECT_EQ(-errors[i], load("ants"))
 			TH_LOG("call %u", i + 1);
@@ -243,8 +242,7 @@ TEST_F_TIMEOUT(loads, of_a_client_fail_and_leave_nothing, 300)
 	int err;
 
 	EXPECT_EQ(0, load("ants"));
-	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
-	     tally.nth++) {
+	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST; tally.nth++) {
 		err = load_nth("ants_hello", tally.nth, &left);
 		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
 		if (!err)
@@ -351,8 +349,7 @@ CASE(writes, fail_and_change_nothing)
 	int err;
 
 	ASSERT_LE(0, file);
-	for (tally.nth = 1; _metadata->passed && tally.nth < MOST;
-	     tally.nth++) {
+	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST; tally.nth++) {
 		snprintf(number, sizeof(number), "%u", 100 * tally.nth);
 		value = variant->values[1] ?: number;
 		EXPECT_EQ(0, put(self->pool, variant->file, was));
