@@ -51,7 +51,7 @@ static struct fail_at points[] = {
 	{ { .symbol_name = "kmem_cache_create" }, is_next, 0 },
 	{ { .symbol_name = "kobject_add" }, is_next, -ENOMEM },
 	{ { .symbol_name = "__cpuhp_setup_state" }, is_next, -ENOSPC },
-	{ { .symbol_name = "register_module_notifier" }, is_next, -EEXIST },
+	{ { .symbol_name = "register_module_notifier" }, is_next, -EIO },
 };
 
 static int init_begins(struct kprobe *probe, struct pt_regs *regs)
