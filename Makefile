@@ -13,7 +13,7 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels model core \
-	bench bench-readme check
+	bench bench-readme check coverage
 .DEFAULT_GOAL := modules
 
 modules:
@@ -52,6 +52,9 @@ bench-readme:
 check:
 	@tools/check
 
+coverage:
+	@T='$(T)' tools/coverage
+
 help:
 	@echo 'For this machine:'
 	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
@@ -66,6 +69,8 @@ help:
 	@echo '                      style model functional) or one suite, script or program'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
 	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
+	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
+	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make bench          measure ants beside workqueues, threads and others;'
 	@echo '                      CHECK=1 fails on a missed target, ROUNDS=30 takes longer'
 	@echo '  make bench B="tiny_task reap" K="6.1 7.3"  these benches, these kernels'
