@@ -50,7 +50,7 @@ bench-readme:
 	@bench/run --readme
 
 check:
-	@tools/check
+	@LONG='$(LONG)' tools/check
 
 coverage:
 	@T='$(T)' tools/coverage
@@ -80,7 +80,8 @@ help:
 	@echo '  make bench-readme   put the results into README.md'
 	@echo ''
 	@echo 'Without one:'
-	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck'
+	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck; and what'
+	@echo '                      clang, cppcheck, gcc find (LONG=1: coccinelle too)'
 	@echo '  make model          check the Promela model exhaustively'
 	@echo '  make core           the sources of the module as a program: under load, with'
 	@echo '                      sanitizers, explored and fuzzed; see test/core/README'

@@ -16,8 +16,15 @@ struct kmem_cache {
 	size_t align;
 };
 
-void *shim_alloc(size_t size, size_t align);
 void kfree(const void *p);
+/* For gcc -fanalyzer. */
+#ifdef __clang__
+#define shim_freed_by(free)
+#else
+#define shim_freed_by(free)	__attribute__((__malloc__(free, 1)))
+#endif
+shim_freed_by(kfree)
+void *shim_alloc(size_t size, size_t align);
 
 static inline void *kzalloc(size_t size, gfp_t gfp)
 {
@@ -41,6 +48,8 @@ static inline struct kmem_cache *kmem_cache_create(const char *name, size_t size
 {
 	struct kmem_cache *cache = shim_alloc(sizeof(*cache), 0);
 
+	if (!cache)
+		return NULL;
 	cache->size = size;
 	cache->align = align;
 	return cache;
