@@ -183,6 +183,15 @@ lockdep_is_on()
 	grep -q '^ debug_locks: *1$' /proc/lockdep_stats
 }
 
+# KCSAN looked, and often: a kernel that found no race because it was off is no
+# good one.
+kcsan_watched()
+{
+	cat /sys/kernel/debug/kcsan
+	grep -q '^enabled: *1$' /sys/kernel/debug/kcsan &&
+		grep -q '^setup_watchpoints: *[0-9]\{4,\}$' /sys/kernel/debug/kcsan
+}
+
 no_remains()
 {
 	_found=$(ants_threads)
