@@ -31,21 +31,26 @@ static unsigned int floor_of(const struct ants_pool *pool)
 	return pool->min_workers;
 }
 
+static unsigned int stock_max_of(const struct ants_pool *pool)
+{
+	if (pool->flags & ANTS_PREALLOC)
+		return pool->limit + pool->spare_slots;
+	return max(ANTS_STOCK_MAX, pool->spare_slots);
+}
+
 /* Sets a combination that ants_check_bounds() found good. */
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->capacity = capacity;
-	pool->queue_depth = queue_depth;
-	pool->min_workers = min_workers;
+	WRITE_ONCE(pool->capacity, capacity);
+	WRITE_ONCE(pool->queue_depth, queue_depth);
+	WRITE_ONCE(pool->min_workers, min_workers);
 	pool->limit = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
 	pool->refill = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
-	pool->stock_max = max(ANTS_STOCK_MAX, pool->spare_slots);
-	if (pool->flags & ANTS_PREALLOC)
-		pool->stock_max = pool->limit + pool->spare_slots;
+	WRITE_ONCE(pool->stock_max, stock_max_of(pool));
 	ants_update_room(pool);
 	ants_update_calm(pool);
 }
@@ -203,18 +208,26 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 {
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
-	pool->max_blocking = max;
+	WRITE_ONCE(pool->max_blocking, max);
 	raw_spin_unlock_irq(&pool->lock);
 	return 0;
 }
 
-void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
+/* @ms is what is read in sysfs, at any time. */
+static void set_expiry(struct ants_pool *pool, unsigned long expiry,
+		       unsigned int ms)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->expiry = expiry;
+	WRITE_ONCE(pool->expiry_ms, ms);
+}
+
+void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
+{
 	/* A whole tick may be more than what can be written. */
-	pool->expiry_ms = min_t(unsigned int, jiffies_to_msecs(expiry),
-				ANTS_BOUND_MAX);
+	set_expiry(pool, expiry,
+		   min_t(unsigned int, jiffies_to_msecs(expiry),
+			 ANTS_BOUND_MAX));
 }
 
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
@@ -225,9 +238,8 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &kick);
-	ants_set_expiry(pool, msecs_to_jiffies(ms));
 	/* Reads as written, although the pool counts in ticks. */
-	pool->expiry_ms = ms;
+	set_expiry(pool, msecs_to_jiffies(ms), ms);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_unlock(pool, &kick);
@@ -241,9 +253,9 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	if (on)
-		pool->flags |= ANTS_NONBLOCKING;
+		WRITE_ONCE(pool->flags, pool->flags | ANTS_NONBLOCKING);
 	else
-		pool->flags &= ~ANTS_NONBLOCKING;
+		WRITE_ONCE(pool->flags, pool->flags & ~ANTS_NONBLOCKING);
 	raw_spin_unlock_irq(&pool->lock);
 	return 0;
 }
