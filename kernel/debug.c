@@ -5,6 +5,7 @@
 #include <linux/completion.h>
 #include <linux/export.h>
 #include <linux/hash.h>
+#include <linux/kcsan-checks.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 
@@ -167,9 +168,24 @@ static bool bounds_kept(struct ants_pool *pool)
 	return kept;
 }
 
+/* Under the lock nobody else stores, be the store marked or not: KCSAN looks. */
+static void watch_writers(struct ants_pool *pool)
+{
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_workers);
+	ASSERT_EXCLUSIVE_WRITER(pool->waking);
+	ASSERT_EXCLUSIVE_WRITER(pool->capacity);
+	ASSERT_EXCLUSIVE_WRITER(pool->flags);
+	ASSERT_EXCLUSIVE_WRITER(pool->released);
+	ASSERT_EXCLUSIVE_WRITER(pool->release_seq);
+	ASSERT_EXCLUSIVE_WRITER(pool->backoff);
+}
+
 void ants_check(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
+	watch_writers(pool);
 	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
 	     pool->name);
 	WARN(!waking_fits(pool), "ants: pool %s: no wake-up in flight\n",
