@@ -72,7 +72,8 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 {
 	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
 							     timer);
-	struct ants_pool *pool = dwork->work.pool;
+	/* Others may try to claim it. */
+	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
 	struct ants_round round;
 	struct ants_kick kick;
 
@@ -155,7 +156,7 @@ static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 /* Ends all items of a released pool: none is added any more. */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	unsigned int nr = READ_ONCE(pool->nr_delayed);
+	unsigned int nr = ants_peek(pool->nr_delayed);
 
 	while (nr)
 		nr = fail_round(pool, nr);

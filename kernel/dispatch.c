@@ -87,8 +87,9 @@ void ants_back_off(struct ants_pool *pool)
 	lockdep_assert_held(&pool->lock);
 	if (ants_backing_off(pool))
 		return;
-	pool->backoff = clamp_t(unsigned long, pool->backoff * 2,
-				ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
+	WRITE_ONCE(pool->backoff,
+		   clamp_t(unsigned long, pool->backoff * 2, ANTS_BACKOFF_MIN,
+			   ANTS_BACKOFF_MAX));
 	pool->backoff_until = jiffies + pool->backoff;
 	ants_timer_arm(pool, pool->backoff_until);
 }

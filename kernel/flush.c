@@ -138,7 +138,7 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 	if (timeout)
 		ants_wait_touch(pool);
 	ants_caller_enter(pool);
-	emptied = READ_ONCE(pool->nr_emptied);
+	emptied = ants_peek(pool->nr_emptied);
 	ants_pause(ANTS_PAUSE_DRAIN, pool);
 	err = ants_wait_until(pool, drain_done, &emptied, timeout,
 			      TASK_KILLABLE);

@@ -12,7 +12,7 @@
 void ants_group_enter(struct ants_group *group, struct ants_work *work)
 {
 	list_add_tail(&work->in_group, &group->works);
-	work->group_stamp = group->stamp;
+	WRITE_ONCE(work->group_stamp, group->stamp);
 	group->nr_left++;
 }
 
@@ -24,7 +24,7 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 	if (group->join_at == &work->in_group)
 		group->join_at = work->in_group.next;
 	list_del(&work->in_group);
-	work->group_stamp = 0;
+	WRITE_ONCE(work->group_stamp, 0);
 }
 
 /*

@@ -19,6 +19,13 @@
 #include "compat.h"
 #include "pool.h"
 
+/*
+ * A look at a field of a pool without the lock that its writers hold. The stores
+ * of numbers that each task changes are not marked, for that would cost an
+ * instruction each: what is read may be old, and is never half of a number.
+ */
+#define ants_peek(field)	data_race(READ_ONCE(field))
+
 /* A task is refused with @err. */
 static inline void ants_refused(struct ants_pool *pool, int err)
 {

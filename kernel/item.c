@@ -83,9 +83,9 @@ void ants_work_run(void *data)
 	if (unlikely(READ_ONCE(work->flags) & ANTS_WORK_DETACHED))
 		work->fn(work);
 	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
-		work->result = -ECANCELED;
+		WRITE_ONCE(work->result, -ECANCELED);
 	else
-		work->result = work->fn(work);
+		WRITE_ONCE(work->result, work->fn(work));
 }
 
 /*
@@ -129,7 +129,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	HLIST_HEAD(waiters);
 
 	lockdep_assert_held(&pool->lock);
-	work->result = result;
+	WRITE_ONCE(work->result, result);
 	if (group)
 		ants_group_note(pool, group, work, kick);
 	ants_work_move(work, ANTS_WORK_IDLE);

@@ -18,7 +18,7 @@ void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
 	pool->poke_next = NULL;
 	if (!pool->nr_idle)
 		return;
-	pool->poke_wanted = true;
+	WRITE_ONCE(pool->poke_wanted, true);
 	ants_kick_upkeep(pool, kick);
 }
 

@@ -15,6 +15,10 @@
  * M: multi->config
  * T: only the thread that owns the object
  *
+ * Some fields are looked at without their lock as well, as a hint or to be seen
+ * again under it: numbers that each task changes by ants_peek(), others, whose
+ * stores are WRITE_ONCE(), by READ_ONCE().
+ *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
  * pool->cancel is taken before no other mutex; pool->lock is innermost but for

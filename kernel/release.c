@@ -33,8 +33,8 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	unsigned int generation;
 
 	ants_lock(pool, &kick);
-	pool->released = true;
-	pool->release_seq++;
+	WRITE_ONCE(pool->released, true);
+	WRITE_ONCE(pool->release_seq, pool->release_seq + 1);
 	pool->nr_releasing++;
 	ants_visit_keep(pool, 1);
 	generation = pool->generation;
@@ -175,11 +175,11 @@ static int reopen(struct ants_pool *pool, unsigned int release_seq)
 
 	raw_spin_lock_irq(&pool->lock);
 	if (may_open(pool, release_seq)) {
-		pool->released = false;
-		pool->generation++;
+		WRITE_ONCE(pool->released, false);
+		WRITE_ONCE(pool->generation, pool->generation + 1);
 		pool->congested = false;
 		pool->congested_all = false;
-		pool->backoff = 0;
+		WRITE_ONCE(pool->backoff, 0);
 		ants_update_room(pool);
 		err = 0;
 	}

@@ -52,7 +52,7 @@ void ants_slot_cache_exit(void)
  */
 static gfp_t slot_gfp(const struct ants_pool *pool)
 {
-	if (pool->flags & ANTS_MEM_RECLAIM)
+	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM)
 		return GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
 	return GFP_KERNEL;
 }
@@ -91,7 +91,7 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_chunk *chunk;
 
-	while (READ_ONCE(pool->nr_stock) < nr) {
+	while (ants_peek(pool->nr_stock) < nr) {
 		chunk = chunk_alloc(pool);
 		if (!chunk)
 			return false;
@@ -144,7 +144,7 @@ static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
  */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 {
-	unsigned int excess = READ_ONCE(pool->nr_stock), cut;
+	unsigned int excess = ants_peek(pool->nr_stock), cut;
 
 	for (excess -= min(excess, nr); excess; excess -= cut) {
 		cut = trim_round(pool, excess);

@@ -73,7 +73,7 @@ EXPORT_SYMBOL_GPL(ants_pool_stats);
  */
 unsigned int ants_nr_running(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_workers);
+	return ants_peek(pool->nr_workers);
 }
 EXPORT_SYMBOL_GPL(ants_nr_running);
 
@@ -85,7 +85,7 @@ EXPORT_SYMBOL_GPL(ants_nr_running);
  */
 unsigned int ants_nr_idle(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_idle);
+	return ants_peek(pool->nr_idle);
 }
 EXPORT_SYMBOL_GPL(ants_nr_idle);
 
@@ -97,7 +97,7 @@ EXPORT_SYMBOL_GPL(ants_nr_idle);
  */
 unsigned int ants_nr_busy(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_busy);
+	return ants_peek(pool->nr_busy);
 }
 EXPORT_SYMBOL_GPL(ants_nr_busy);
 
@@ -109,7 +109,7 @@ EXPORT_SYMBOL_GPL(ants_nr_busy);
  */
 unsigned int ants_nr_pending(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_pending);
+	return ants_peek(pool->nr_pending);
 }
 EXPORT_SYMBOL_GPL(ants_nr_pending);
 
@@ -121,7 +121,7 @@ EXPORT_SYMBOL_GPL(ants_nr_pending);
  */
 unsigned int ants_nr_waiting(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_waiting);
+	return ants_peek(pool->nr_waiting);
 }
 EXPORT_SYMBOL_GPL(ants_nr_waiting);
 

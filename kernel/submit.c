@@ -108,7 +108,8 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 /* A task that frees memory must not depend on a thread that needs some. */
 static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 {
-	if (pool->flags & ANTS_MEM_RECLAIM || READ_ONCE(pool->warned_reclaim))
+	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ||
+	    READ_ONCE(pool->warned_reclaim))
 		return;
 	WRITE_ONCE(pool->warned_reclaim, true);
 	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
@@ -130,7 +131,7 @@ static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 
 static inline bool stock_is_low(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->nr_stock) <= pool->spare_slots &&
+	return ants_peek(pool->nr_stock) <= pool->spare_slots &&
 	       !READ_ONCE(pool->released);
 }
 

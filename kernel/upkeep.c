@@ -289,7 +289,7 @@ static void poke_round(struct ants_pool *pool)
 			ants_kick_wake(&kick, w->task);
 		w = list_next_entry(w, member);
 	}
-	pool->poke_wanted = &w->member != &pool->workers;
+	WRITE_ONCE(pool->poke_wanted, &w->member != &pool->workers);
 	pool->poke_next = pool->poke_wanted ? w : NULL;
 	ants_unlock(pool, &kick);
 	ants_pause(ANTS_PAUSE_POKE, pool);

@@ -160,7 +160,8 @@ static int check_group(const struct ants_group *group,
 {
 	if (!group)
 		return 0;
-	if (work->group_stamp == group->stamp)
+	/* The item may be in another pool's group, under that one's lock. */
+	if (READ_ONCE(work->group_stamp) == group->stamp)
 		return -EALREADY;
 	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
 }

@@ -80,7 +80,7 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	pool = ants_work_lock(work, &kick);
 	if (!pool) {
 		if (result)
-			*result = work->result;
+			*result = READ_ONCE(work->result);
 		return 0;
 	}
 	if (!timeout) {

@@ -96,13 +96,13 @@ static void worker_setup(struct ants_worker *w)
 	};
 	struct ants_kick kick;
 
-	if (pool->flags & ANTS_THROUGHPUT &&
+	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT &&
 	    sched_setattr_nocheck(current, &attr))
 		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
 	ants_lock(pool, &kick);
 	ants_place_note(w, &kick);
 	ants_unlock(pool, &kick);
-	if (pool->flags & ANTS_FREEZABLE)
+	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
 		set_freezable();
 }
 
@@ -430,7 +430,7 @@ int ants_worker_fn(void *arg)
 		worker_fail(w, &kick);
 		return 0;
 	}
-	pool->backoff = 0;
+	WRITE_ONCE(pool->backoff, 0);
 	for (;;) {
 		worker_arrive(w);
 		do {

@@ -81,6 +81,7 @@ static inline void shim_soft_point(void)
 	(shim_note_read(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
 #endif
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), val, __ATOMIC_RELAXED)
+#define data_race(expr)		(expr)
 
 #define smp_load_acquire(p)						\
 	(shim_soft_point(), shim_note_read(),				\
