@@ -147,7 +147,7 @@ static void b02_submitter_does_not_poll(struct kunit *test)
 static bool is_quiet(struct ants_pool *pool)
 {
 	return !timer_pending(&pool->timer) &&
-	       !READ_ONCE(pool->upkeep_queued) && !READ_ONCE(pool->join_queued);
+	       !ants_peek(pool->upkeep_queued) && !ants_peek(pool->join_queued);
 }
 
 /* As many as are above the floor leave, then nothing more happens. */

@@ -21,7 +21,7 @@ static void end_walk(struct rig *rig, struct call *call, int cancelled)
 {
 	let_go(rig, ANTS_PAUSE_CANCEL);
 	KUNIT_EXPECT_EQ(rig->test, call_result(call), cancelled);
-	KUNIT_EXPECT_FALSE(rig->test, READ_ONCE(rig->pool->cancel_scan));
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->cancel_scan));
 }
 
 static void one_hold_is_one_round(struct kunit *test)
@@ -113,7 +113,7 @@ static void walks_take_turns(struct kunit *test)
 	submit_counts(rig, &rig->inside, NR_TASKS / 2);
 	first = start_walk(rig, &p);
 	second = call_start(rig, do_cancel_pending, 0, &other);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	KUNIT_EXPECT_EQ(test, other.asked, 0);
 	end_walk(rig, first, NR_TASKS / 2);
 	KUNIT_EXPECT_EQ(test, call_result(second), NR_TASKS / 2);

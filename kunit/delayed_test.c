@@ -48,7 +48,7 @@ static void item_runs_not_before_its_time(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, time_after_eq(item->started,
 						      start + delays[i]));
 	}
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
 	expect_counted(test, rig->pool, ARRAY_SIZE(delays), 0);
 }
 
@@ -87,7 +87,7 @@ static void cancel_stops_the_timer(struct kunit *test)
 	expect_waited(test, waiter, -ECANCELED);
 	expect_ended(test, &items[0], 0, -ECANCELED);
 	expect_ended(test, &items[1], 0, -ECANCELED);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], 1), 0);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_counted(test, rig->pool, 1, 0);
@@ -100,7 +100,7 @@ static void late_item_can_be_cancelled(struct kunit *test)
 	struct rig *rig = rig_late(test, items, 3);
 
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
-	KUNIT_EXPECT_TRUE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_late));
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_ended(test, &items[1], 0, -ECANCELED);
@@ -109,7 +109,7 @@ static void late_item_can_be_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[3], 0), 0);
 	EXPECT_SOON(test, state_of(&items[3]) == ANTS_WORK_LATE);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[3])));
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[3])), 0);
@@ -190,7 +190,7 @@ static void late_items_and_callers_share_many_places(struct kunit *test)
 	struct rig *rig = rig_crowd(test, items, NR_CROWD);
 
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 60), 0);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), NR_CROWD + 2);
 	expect_shared(rig, items, NR_CROWD);
@@ -230,12 +230,12 @@ static void late_items_of_both_priorities_end(struct kunit *test)
 	rig = rig_late(test, items, 4);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[0])));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[2])));
-	KUNIT_EXPECT_TRUE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_late));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	for (i = 0; i < 4; i++)
 		expect_ended(test, &items[i], 0,
 			     i % 2 ? -ESHUTDOWN : -ECANCELED);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
 }
 
 /* It keeps its thread for so long that the other one is late, and comes again. */
@@ -372,7 +372,7 @@ static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
 		ants_work_cancel_sync(work_of(item));
 		ran = atomic_read(&item->ran);
 		KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_IDLE);
-		KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+		KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
 		KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), ran);
 	}

@@ -29,9 +29,9 @@ static void destroy_ends_all_kinds_of_calls(struct kunit *test)
 
 	start_waiters(rig, 2);
 	flush = call_start(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->flushing));
+	ASSERT_SOON(test, ants_peek(rig->pool->flushing));
 	drain = call_start(rig, do_drain, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	destroy = start_destroy(rig);
 	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[0]), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[1]), -ESHUTDOWN);

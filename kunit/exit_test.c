@@ -96,7 +96,7 @@ static void last_place_is_kept_during_an_exit(struct kunit *test)
 	submit_count(rig);
 	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 	gate_open(&rig->late);
@@ -115,7 +115,7 @@ static void growth_finds_no_place_during_an_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 2);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&contexts), 3);
 	gate_open(&rig->late);
@@ -132,7 +132,7 @@ static void floor_is_made_up_after_an_exit(struct kunit *test)
 
 	expire_into_exit(rig, 2);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "min_workers", 2), 0);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2);
 	gate_open(&rig->late);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);

@@ -25,8 +25,8 @@ static void finish_late(struct rig *rig, int tasks)
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(rig->test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(rig->test, atomic_read(&rig->late.passed), tasks);
-	KUNIT_EXPECT_FALSE(rig->test, READ_ONCE(rig->pool->flushing));
-	KUNIT_EXPECT_EQ(rig->test, READ_ONCE(rig->pool->nr_callers), 0);
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->flushing));
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_callers), 0);
 }
 
 static void flush_waits_for_running_and_pending_tasks(struct kunit *test)
@@ -103,7 +103,7 @@ static void concurrent_flushes_all_return(struct kunit *test)
 
 	for (i = 0; i < 8; i++)
 		call_start(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 8);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 8);
 	gate_open(&rig->gate);
 	for (i = 0; i < 8; i++) {
 		KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]), 0);
@@ -123,7 +123,7 @@ static void flush_behind_another_waits_for_later_tasks(struct kunit *test)
 	first = start_flush(rig);
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	second = call_start(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(test, call_result(first), 0);
 	KUNIT_EXPECT_EQ(test, first->passed, 0);
@@ -162,7 +162,7 @@ static void flush_after_one_that_timed_out_waits_for_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
 	fill_pool(test, rig->pool, &rig->late, 1);
 	call = call_start(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 1);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 1);
 	gate_open(&rig->late);
 	EXPECT_SOON(test, ants_nr_busy(rig->pool) == 1);
 	expect_blocked(test, call);
@@ -180,11 +180,11 @@ static void flush_ends_when_its_kthread_shall_stop(struct kunit *test)
 	struct call *first = start_flush(rig), *second;
 
 	second = call_start(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->nr_callers) == 2);
+	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	KUNIT_EXPECT_EQ(test, call_stop(second), -EINTR);
-	KUNIT_EXPECT_TRUE(test, READ_ONCE(rig->pool->flushing));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->flushing));
 	KUNIT_EXPECT_EQ(test, call_stop(first), -EINTR);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(rig->pool->flushing));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->flushing));
 	gate_open(&rig->gate);
 	finish_late(rig, 0);
 }

@@ -79,7 +79,7 @@ static void bout_cancel(struct bout *b)
 		gate_open(&b->team->rig->late);
 	else
 		ants_group_cancel(&b->team->group);
-	EXPECT_SOON(b->team->test, READ_ONCE(b->team->group.cancelled));
+	EXPECT_SOON(b->team->test, ants_peek(b->team->group.cancelled));
 }
 
 /* All has ended, soon; the item ran once, with @result. */
@@ -88,7 +88,7 @@ static void bout_expect(struct bout *b, int result)
 	expect_wait(b->team, b->by_error ? -EIO : result);
 	expect_ended(b->team->test, b->item, 1, result);
 	KUNIT_EXPECT_EQ(b->team->test,
-			READ_ONCE(b->team->rig->pool->nr_delayed), 0);
+			ants_peek(b->team->rig->pool->nr_delayed), 0);
 }
 
 static void item_opens(struct bout *b)

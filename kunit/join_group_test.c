@@ -167,7 +167,7 @@ static void members_come_from_outside(struct kunit *test)
 	park(rig, 0, 3);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
 	for (i = 0; i < 100; i++) {
-		EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == 1 &&
+		EXPECT_SOON(test, ants_peek(rig->pool->nr_joining) == 1 &&
 			    ants_nr_idle(rig->pool) == 2);
 		KUNIT_EXPECT_EQ(test, ants_group_submit(&l->group,
 							work_of(&items[i])), 0);

@@ -72,7 +72,7 @@ static void expect_parent(struct rig *rig, struct parent *p, int err)
 							  PROMPT,
 							  &result), 0);
 	KUNIT_EXPECT_EQ(rig->test, result, err);
-	KUNIT_EXPECT_EQ(rig->test, READ_ONCE(rig->pool->nr_joined), 0);
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_joined), 0);
 }
 
 /* There is no other thread. */
@@ -251,13 +251,13 @@ static void item_submits_while_it_is_waited_for(struct kunit *test)
 	p->queued = false;
 	item_start(rig, child, &rig->gate);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == 1);
+	EXPECT_SOON(test, ants_peek(rig->pool->nr_joining) == 1);
 	rig->posts[0].pool = rig->pool;
 	child->submits = &rig->posts[0];
 	gate_open(&rig->gate);
 	expect_parent(rig, p, 0);
 	KUNIT_EXPECT_EQ(test, rig->posts[0].result, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_joining), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_joining), 0);
 }
 
 static atomic_t nr_waited;
@@ -295,7 +295,7 @@ static void joiners_of_an_item_are_bounded(struct kunit *test)
 	for (i = 0; i < ANTS_JOINERS + 2; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, wait_for_item,
 						  item), 0);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->nr_joining) == ANTS_JOINERS + 2);
+	EXPECT_SOON(test, ants_peek(rig->pool->nr_joining) == ANTS_JOINERS + 2);
 	KUNIT_EXPECT_EQ(test, nr_waiters(rig->pool, work_of(item), true),
 			ANTS_JOINERS);
 	KUNIT_EXPECT_EQ(test, nr_waiters(rig->pool, work_of(item), false), 2);

@@ -44,7 +44,7 @@ static void age(struct ants_pool *pool, unsigned int seconds)
 
 static bool unlogged(struct ants_pool *pool)
 {
-	return READ_ONCE(pool->waiters[ANTS_PRIO_NORMAL].unlogged);
+	return ants_peek(pool->waiters[ANTS_PRIO_NORMAL].unlogged);
 }
 
 /* The timer has looked, and is armed for the next time. */
@@ -300,7 +300,7 @@ static void wait_inside_the_pool_is_logged_once(struct kunit *test)
 	struct call task = {};
 
 	KUNIT_EXPECT_EQ(test, ants_submit(w->rig->pool, wait_of_a_task, w), 0);
-	EXPECT_SOON(test, READ_ONCE(w->rig->pool->nr_joining) == 1);
+	EXPECT_SOON(test, ants_peek(w->rig->pool->nr_joining) == 1);
 	task.task = READ_ONCE(w->rig->posts[0].thread);
 	EXPECT_SOON(test, waits(&task));
 	ants_long_wait_arm(0);

@@ -30,7 +30,7 @@ static struct ants_pool *poor_pool(struct kunit *test, unsigned int flags,
 	*gate = test_gate(test);
 	fill_pool(test, pool, *gate, 1);
 	/* The upkeep has made the worker, and fills the stock behind it. */
-	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	return pool;
 }
@@ -118,8 +118,8 @@ static int poor_multi(struct kunit *test, struct gate *gate,
 
 	*multi = test_multi(test, &attrs, 2, ANTS_ROUND_ROBIN, "poor");
 	fill_multi(test, *multi, gate, 2);
-	EXPECT_SOON(test, !READ_ONCE(ants_shard(*multi, 0)->upkeep_queued));
-	EXPECT_SOON(test, !READ_ONCE(ants_shard(*multi, 1)->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 0)->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 1)->upkeep_queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	while (nr < 200 && !ants_multi_try_submit(*multi, gate_task, gate))
 		nr++;
@@ -262,7 +262,7 @@ static void waiter_without_a_slot_is_not_forgotten(struct kunit *test)
 	q->pool = test_pool(test, &attrs, "herds");
 	q->gate = test_gate(test);
 	fill_pool(test, q->pool, q->gate, 1);
-	EXPECT_SOON(test, !READ_ONCE(q->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(q->pool->upkeep_queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	first = min_t(unsigned int, q->pool->nr_stock, MOST_WAITERS / 2 - 3);
 	for (i = 0; i < first + 3; i++)

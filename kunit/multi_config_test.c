@@ -113,7 +113,7 @@ static bool at_rest(struct ants_multi *multi)
 	unsigned int i;
 
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		if (READ_ONCE(pool->upkeep_queued))
+		if (ants_peek(pool->upkeep_queued))
 			return false;
 	return true;
 }

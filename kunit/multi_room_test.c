@@ -186,7 +186,7 @@ static int do_try(void *multi)
 static bool is_silent(struct ants_pool *pool)
 {
 	return has_settled(pool) && !timer_pending(&pool->timer) &&
-	       !READ_ONCE(pool->upkeep_queued);
+	       !ants_peek(pool->upkeep_queued);
 }
 
 /* Nothing happens in any shard any more when the refused caller marks them. */

@@ -168,15 +168,18 @@ static void again_task(void *data)
 	int result;
 
 	atomic_inc(&again->ran);
-	if (watched)
-		again->deepest = max(again->deepest, ++again->depth);
-	if (again->depth < DEEP && atomic_dec_if_positive(&again->left) >= 0) {
+	if (watched) {
+		WRITE_ONCE(again->depth, again->depth + 1);
+		WRITE_ONCE(again->deepest, max(again->deepest, again->depth));
+	}
+	if (READ_ONCE(again->depth) < DEEP &&
+	    atomic_dec_if_positive(&again->left) >= 0) {
 		result = hand_over_again(again);
 		if (watched)
 			again->result = result;
 	}
 	if (watched)
-		again->depth--;
+		WRITE_ONCE(again->depth, again->depth - 1);
 }
 
 static struct again *again_of(struct kunit *test, unsigned int capacity,

@@ -371,7 +371,7 @@ static void flush_comes_while_another_one_begins(struct kunit *test)
 	first = hold_flush(test, pool);
 	expect_submitted(test, pool, gate_task, later);
 	second = call_async(test, pool, call_flush, FOREVER);
-	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 2);
+	EXPECT_SOON(test, ants_peek(pool->nr_callers) == 2);
 	let_go(ANTS_PAUSE_FLUSH);
 	gate_open(gate);
 	expect_result(test, first, 0);

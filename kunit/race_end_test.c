@@ -167,7 +167,7 @@ static void destroy_wins_over_a_reboot(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	rebooter = hold_reboot(test, pool);
 	destroyer = call_async(test, pool, call_destroy, 0);
-	EXPECT_SOON(test, READ_ONCE(pool->dying) && somebody_drains(pool));
+	EXPECT_SOON(test, ants_peek(pool->dying) && somebody_drains(pool));
 	expect_no_thread_made(test, rebooter, -EBUSY);
 	expect_result(test, destroyer, 0);
 }

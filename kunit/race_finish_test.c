@@ -47,7 +47,7 @@ static void flush_waits_for_a_worker_to_say_so(struct kunit *test)
 	hold_finished(test, pool, count);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
 	call = call_async(test, pool, call_flush, FOREVER);
-	EXPECT_SOON(test, READ_ONCE(pool->nr_callers) == 1);
+	EXPECT_SOON(test, ants_peek(pool->nr_callers) == 1);
 	let_go(ANTS_PAUSE_FINISH);
 	expect_result(test, call, 0);
 }

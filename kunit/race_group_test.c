@@ -192,7 +192,7 @@ static int squad_wait(struct duel *d, struct squad *squad, int i)
 {
 	if (squad->nr > 1)
 		ants_work_cancel(&squad->works[squad->nr - 1]);
-	d->waited += !!READ_ONCE(squad->group.nr_left);
+	d->waited += !!ants_peek(squad->group.nr_left);
 	if (i % 3 == 0)
 		return drain(squad);
 	if (i % 3 == 1)
@@ -294,7 +294,7 @@ static void cancel_against_members_that_run(struct kunit *test)
 	fight(rig, d, NR_RUNNING, make_running);
 	KUNIT_EXPECT_EQ(test, d->ran + d->cancelled, NR_RUNNING * NR_MEMBERS);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
 }
 
 static struct kunit_case race_group_cases[] = {

@@ -43,7 +43,7 @@ static void hold_newcomer(struct kunit *test, struct ants_pool *pool,
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, stage_of(test));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), running + 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 1U);
 }
 
 /* B9: its place counts from the beginning, so no second thread is made. */
@@ -157,9 +157,9 @@ static void queue_is_drained_before_a_newcomer_comes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 0U);
 	let_stage_go(test);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 0U);
 }
 
 static void destroy_meets_a_newcomer(struct kunit *test)
@@ -188,7 +188,7 @@ static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 	expect_written(test, pool, "min_workers", "2");
 	let_stage_go(test);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
 	expect_drained(test, pool, count, 1);
 }
@@ -240,7 +240,7 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	KUNIT_EXPECT_LT(test, tries, 20);
 	for (i = 0; i < 3; i++)
 		expect_submitted(test, pool, gate_task, gate);
-	EXPECT_SOON(test, !READ_ONCE(pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
 	let_go(ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == tries + 4);
@@ -264,7 +264,7 @@ static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
 	expect_submitted(test, pool, count_task, count);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_new), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 1U);
 }
 
 /* One task is left for it. */

@@ -59,7 +59,7 @@ static bool late_after(struct ants_pool *pool, long ticks)
 	pool->waking_since = jiffies - ticks;
 	raw_spin_unlock_irq(&pool->lock);
 	pool->timer.function(&pool->timer);
-	late = !READ_ONCE(pool->waking);
+	late = !ants_peek(pool->waking);
 	local_bh_enable();
 	return late;
 }
@@ -77,7 +77,7 @@ static void wake_up_is_late_after_two_ticks(struct kunit *test)
 	/* As in submit_never_late(). */
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count), 0);
-	by = READ_ONCE(pool->timer_by) - READ_ONCE(pool->waking_since);
+	by = ants_peek(pool->timer_by) - ants_peek(pool->waking_since);
 	early = late_after(pool, -TEST_DEADLINE);
 	local_bh_enable();
 	expect_held(test, ANTS_PAUSE_ARRIVE);
@@ -97,7 +97,7 @@ static void arrived_worker_frees_the_wake_up(struct kunit *test)
 	park_workers(test, pool, 2);
 	submit_never_late(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	KUNIT_EXPECT_NULL(test, READ_ONCE(pool->waking));
+	KUNIT_EXPECT_NULL(test, ants_peek(pool->waking));
 	expect_submitted(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
@@ -168,7 +168,7 @@ static void shrink_overtakes_a_woken_worker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	KUNIT_EXPECT_NULL(test, READ_ONCE(pool->waking));
+	KUNIT_EXPECT_NULL(test, ants_peek(pool->waking));
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
@@ -214,7 +214,7 @@ static struct ants_pool *hold_leaving(struct kunit *test, unsigned int capacity,
 	hold(ANTS_PAUSE_ARRIVE, pool);
 	expect_written(test, pool, "expiry_ms", "1");
 	expect_held(test, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_leaving), 1U);
 	expect_written(test, pool, "expiry_ms", "60000");
 	return pool;
 }
@@ -229,7 +229,7 @@ static void leaving_worker_takes_a_task_after_all(struct kunit *test)
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_leaving), 0U);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
 	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
 	expect_drained(test, pool, count, 1);
@@ -259,7 +259,7 @@ static void leaving_worker_leaves(struct kunit *test)
 
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_leaving), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_leaving), 0U);
 	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 1ULL);
 	expect_drained(test, pool, count, 0);
 }

@@ -282,7 +282,7 @@ static void make_leaving(struct rig *rig)
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	expire(rig->pool, 1);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(rig->test, READ_ONCE(rig->pool->nr_leaving), 1);
+	KUNIT_ASSERT_EQ(rig->test, ants_peek(rig->pool->nr_leaving), 1);
 }
 
 /* A worker that was told to leave takes the task that came meanwhile. */
@@ -360,8 +360,8 @@ static void waking_worker_is_never_reaped(struct kunit *test)
 	expire(rig->pool, 1);
 	EXPECT_SOON(test, !timer_pending(&rig->pool->timer));
 	timer_delete_sync(&rig->pool->timer);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->upkeep_queued));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_leaving), 0);
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_leaving), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
@@ -381,11 +381,11 @@ static void stock_is_trimmed_when_all_left(struct kunit *test)
 						  &rig->gate), 0);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
-	KUNIT_EXPECT_GE(test, READ_ONCE(rig->pool->nr_stock), 90);
+	KUNIT_EXPECT_GE(test, ants_peek(rig->pool->nr_stock), 90);
 	expire(rig->pool, 2);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	EXPECT_SOON(test, silent(rig->pool));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->nr_stock),
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_stock),
 			ANTS_SPARE_SLOTS + ANTS_SLOT_BATCH);
 }
 

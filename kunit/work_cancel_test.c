@@ -87,7 +87,7 @@ static void cancel_ends_a_flush(struct kunit *test)
 	expect_queued(rig, item);
 	held(rig, ANTS_PAUSE_ARRIVE);
 	call = call_start(rig, do_flush, FOREVER, NULL);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->flushing));
+	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
 	/* A look, no more: nobody is woken, so no barrier is due. */
 	EXPECT_SOON(test, waitqueue_active(&rig->pool->waitq));
 	expect_blocked(test, call);
@@ -111,7 +111,7 @@ static void called_off_run_ends_a_flush(struct kunit *test)
 	item_start(rig, item, &rig->gate);
 	expect_queued(rig, item);
 	call = call_start(rig, do_flush, FOREVER, NULL);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->flushing));
+	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
@@ -165,7 +165,7 @@ static void cancel_without_a_thread(struct kunit *test)
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	expect_queued(rig, item);
 	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff) == ANTS_BACKOFF_MAX);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);
 	KUNIT_EXPECT_TRUE(test, is_quiet(rig->pool));

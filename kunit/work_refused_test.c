@@ -131,11 +131,11 @@ static void shrink_sends_it_away(struct kunit *test)
 
 	fill_pool(test, pool, &team->rig->gate, 1);
 	inner = start_inner(test, team);
-	EXPECT_SOON(test, READ_ONCE(pool->nr_nested) == 1);
+	EXPECT_SOON(test, ants_peek(pool->nr_nested) == 1);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
 	EXPECT_SOON(test, completion_done(&inner->done));
 	KUNIT_EXPECT_EQ(test, inner->result, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->nr_nested), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_nested), 0);
 	expect_as_new(test, team, 0);
 }
 

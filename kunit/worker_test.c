@@ -226,7 +226,7 @@ static void late_worker_finds_its_task(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, !READ_ONCE(rig->pool->waking));
+	EXPECT_SOON(test, !ants_peek(rig->pool->waking));
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
