@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * explore [-b BOUND] [-t SECONDS] [-r] [-s SEED] [SCENARIO [STEPS]]
+ * explore [-b BOUND] [-t SECONDS] [-n RUNS] [-r] [-s SEED] [SCENARIO [STEPS]]
  *
  * Tries all runs of each scenario with 0 deviations, with up to 1, and so on to
- * BOUND, for SECONDS at most; with -r runs by chance. SEED, or STEPS, which are the
+ * BOUND, for SECONDS or RUNS at most; with -r runs by chance. SEED, or STEPS, which are the
  * deviations of one run, STEP:THREAD,..., are printed after a failure.
  */
 #include <sanitizer/common_interface_defs.h>
@@ -18,6 +18,9 @@ static const struct scenario *const lists[] = {
 static const struct scenario *current_scenario;
 static unsigned int max_bound = 3;
 static unsigned int seconds = 5;
+static unsigned long max_runs = ULONG_MAX;
+/* Of the current scenario, the one in progress included. */
+static unsigned long nr_runs;
 static bool by_chance;
 static unsigned long only_seed;
 static bool failed;
@@ -44,6 +47,8 @@ static void print_replay(void)
 	if (failed)
 		return;
 	failed = true;
+	fprintf(stderr, "found in %s after %lu runs\n", current_scenario->name,
+		nr_runs);
 	if (explore_run.seed) {
 		fprintf(stderr, "replay: explore -s %llu %s\n",
 			(unsigned long long)explore_run.seed,
@@ -85,42 +90,43 @@ static bool advance(void)
 	return false;
 }
 
-/* Returns how many; *all tells whether there are no more. */
-static unsigned long explore_bound(unsigned int bound, bool *all,
-				   unsigned int *longest)
+static bool is_over(void)
 {
-	unsigned long nr = 0;
+	return elapsed() > seconds || nr_runs >= max_runs;
+}
 
+static void run_once(void)
+{
+	nr_runs++;
+	explore_once(current_scenario);
+}
+
+/* Returns whether that was all there are. */
+static bool explore_bound(unsigned int bound, unsigned int *longest)
+{
 	explore_run.bound = bound;
 	explore_run.given = 0;
-	*all = true;
 	do {
-		explore_once(current_scenario);
-		nr++;
+		run_once();
 		*longest = max(*longest, explore_run.nr);
-		if (elapsed() > seconds) {
-			*all = false;
-			break;
-		}
+		if (is_over())
+			return false;
 	} while (advance());
-	return nr;
+	return true;
 }
 
 static void explore_all(void)
 {
 	unsigned int bound, longest = 0;
-	unsigned long nr, sum = 0;
 	int complete = -1;
-	bool all = true;
 
-	for (bound = 0; all && bound <= max_bound; bound++) {
-		nr = explore_bound(bound, &all, &longest);
-		sum += nr;
-		if (all)
-			complete = bound;
+	for (bound = 0; bound <= max_bound; bound++) {
+		if (!explore_bound(bound, &longest))
+			break;
+		complete = bound;
 	}
 	printf("ok %-20s %8lu runs, up to %4u steps, all with up to %d deviations, %.1f s\n",
-	       current_scenario->name, sum, longest, complete, elapsed());
+	       current_scenario->name, nr_runs, longest, complete, elapsed());
 }
 
 static void one_by_chance(u64 seed)
@@ -128,17 +134,15 @@ static void one_by_chance(u64 seed)
 	explore_run.seed = seed;
 	explore_run.bound = MAX_STEPS;
 	explore_run.given = 0;
-	explore_once(current_scenario);
+	run_once();
 }
 
 static void explore_chance(void)
 {
-	unsigned long nr = 0;
-
-	while (elapsed() < seconds)
-		one_by_chance(++nr);
+	while (!is_over())
+		one_by_chance(nr_runs + 1);
 	printf("ok %-20s %8lu runs by chance, %.1f s\n",
-	       current_scenario->name, nr, elapsed());
+	       current_scenario->name, nr_runs, elapsed());
 }
 
 static void explore_replay(const char *steps)
@@ -155,7 +159,7 @@ static void explore_replay(const char *steps)
 	}
 	explore_run.bound = MAX_STEPS;
 	shim_verbose = true;
-	explore_once(current_scenario);
+	run_once();
 	printf("ok %s, %u steps\n", current_scenario->name, explore_run.nr);
 }
 
@@ -164,6 +168,7 @@ static bool explore_one(const struct scenario *s, const char *steps)
 	current_scenario = s;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	memset(&explore_run, 0, sizeof(explore_run));
+	nr_runs = 0;
 	if (steps)
 		explore_replay(steps);
 	else if (only_seed)
@@ -195,11 +200,13 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "b:t:rs:")) != -1) {
+	while ((c = getopt(argc, argv, "b:t:n:rs:")) != -1) {
 		if (c == 'b')
 			max_bound = atoi(optarg);
 		else if (c == 't')
 			seconds = atoi(optarg);
+		else if (c == 'n')
+			max_runs = strtoul(optarg, NULL, 0);
 		else if (c == 'r')
 			by_chance = true;
 		else if (c == 's')
