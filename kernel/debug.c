@@ -140,10 +140,11 @@ static bool waiters_served(const struct ants_pool *pool)
 	       !ants_places(pool) || pool->nr_pending;
 }
 
+/* While a thread starts whoever parks is ready before it, and takes over. */
 static bool waking_fits(const struct ants_pool *pool)
 {
 	return !pool->waking || pool->waking->state == ANTS_WAKING ||
-	       pool->waking->state == ANTS_NEW;
+	       (pool->waking->state == ANTS_NEW && !pool->nr_idle);
 }
 
 static bool counts_fit(const struct ants_pool *pool)
