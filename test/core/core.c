@@ -39,12 +39,14 @@ void core_begin(void)
 	WARN_ON(ants_slot_cache_init());
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	WARN_ON(ants_stand_in_init());
+	WARN_ON(ants_unload_init());
 }
 
 void core_end(void)
 {
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
+	ants_unload_exit();
 	ants_stand_in_exit();
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();

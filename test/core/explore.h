@@ -71,6 +71,7 @@ extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
 extern const struct scenario scenarios_kinds[];
+extern const struct scenario scenarios_unload[];
 
 /* Threads that a scenario joins at its end. */
 #define MAX_CALLERS	4

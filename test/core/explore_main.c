@@ -13,6 +13,7 @@
 
 static const struct scenario *const lists[] = {
 	scenarios_tasks, scenarios_items, scenarios_groups, scenarios_kinds,
+	scenarios_unload,
 };
 
 static const struct scenario *current_scenario;

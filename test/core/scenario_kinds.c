@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Scenarios of pools of some kind: whose threads cannot be made, whose callers run
- * tasks, of several shards.
+ * tasks, of several shards; and of what is left in a pool that is closed.
  */
 #include "internal.h"
 #include "explore.h"
@@ -266,6 +266,97 @@ static void multi_destroy(void)
 	end();
 }
 
+/* --- closed and opened again ---------------------------------------------------------- */
+
+/* Looked at whenever no lock is held, so that no moment is missed. */
+static bool is_quiet(void *unused)
+{
+	if (pool->lock.lock.owner || !ants_is_drained(pool))
+		return false;
+	WARN(pool->upkeep_queued || pool->join_queued || pool->nr_releasing,
+	     "a drained pool has work queued");
+	WARN(timer_pending(&pool->timer), "a drained pool has its timer armed");
+	return true;
+}
+
+static void release_quiet(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_fn, (void *)1, "b");
+	WARN_ON(ants_release(pool));
+	shim_wait_until(is_quiet, NULL);
+	explore_join();
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
+static int close_fn(void *unused)
+{
+	WARN_ON(ants_release(pool));
+	return 0;
+}
+
+static bool both_have_closed(void *unused)
+{
+	return pool->release_seq == 2;
+}
+
+/*
+ * Two callers close the pool, and one of them opens it again. What the other one
+ * does meanwhile is over then, and ends nobody's wait.
+ */
+static void reboot_submit(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 1 });
+	explore_begin();
+	explore_call(close_fn, NULL, "close");
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	shim_wait_until(both_have_closed, NULL);
+	if (!ants_reboot(pool)) {
+		submit_fn((void *)0);
+		submit_fn((void *)1);
+		WARN(!accepted[0] || !accepted[1], "an open pool was closed");
+	}
+	explore_join();
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
+static int reboot_fn(void *unused)
+{
+	int err = ants_reboot(pool);
+
+	WARN(err && err != -EBUSY, "error %d", err);
+	return 0;
+}
+
+static bool reboot_has_begun(void *unused)
+{
+	return shim_has_task("ants/pool");
+}
+
+/* Who closes the pool while it is opened, with threads that are made before, wins. */
+static void reboot_close(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 2, .min_workers = 2,
+	});
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	explore_begin();
+	explore_call(reboot_fn, NULL, "reboot");
+	shim_wait_until(reboot_has_begun, NULL);
+	WARN_ON(ants_release(pool));
+	explore_join();
+	WARN(!ants_is_released(pool), "a reboot has overtaken a release");
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
 const struct scenario scenarios_kinds[] = {
 	{ "stand-in", stand_in },
 	{ "stand-in-once", stand_in_once },
@@ -276,5 +367,8 @@ const struct scenario scenarios_kinds[] = {
 	{ "multi-tune", multi_tune },
 	{ "multi-release", multi_release },
 	{ "multi-destroy", multi_destroy },
+	{ "release-quiet", release_quiet },
+	{ "reboot-submit", reboot_submit },
+	{ "reboot-close", reboot_close },
 	{}
 };

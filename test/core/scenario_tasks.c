@@ -143,6 +143,16 @@ static void reap_submit(void)
 	end();
 }
 
+/* The only thread is told to leave while a task comes. */
+static void reap_last(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .expiry = 1 });
+	WARN_ON(submit(4) || ants_flush(pool));
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	end();
+}
+
 static int tune_fn(void *capacity)
 {
 	WARN_ON(ants_tune(pool, (unsigned long)capacity));
@@ -332,12 +342,71 @@ static void flush_two(void)
 	end();
 }
 
+/* What a flush waits for includes all that its caller handed over before. */
+static int submit_flush(void *data)
+{
+	unsigned int i = (unsigned long)data;
+
+	WARN_ON(submit(i) || ants_flush(pool));
+	WARN(!runs[i], "a flush has not waited for task %u", i);
+	return 0;
+}
+
+static void flush_own(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	explore_begin();
+	explore_call(submit_flush, (void *)0, "a");
+	explore_call(submit_flush, (void *)1, "b");
+	end();
+}
+
+#define NR_URGENT	12
+
+static unsigned int nr_urgent;
+
+static void urgent_fn(void *left)
+{
+	nr_urgent++;
+	if (left)
+		WARN_ON(ants_submit_prio(pool, urgent_fn, left - 1,
+					 ANTS_PRIO_HIGH, 0));
+}
+
+static void modest_fn(void *unused)
+{
+	WARN(nr_urgent > 9, "%u tasks of high priority went first", nr_urgent);
+}
+
+static void both_fn(void *unused)
+{
+	WARN_ON(ants_submit(pool, modest_fn, NULL));
+	urgent_fn((void *)NR_URGENT);
+}
+
+static bool urgent_are_over(void *unused)
+{
+	return nr_urgent > NR_URGENT;
+}
+
+/* Tasks of high priority that come again and again stop nobody for ever. */
+static void starve(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 3 });
+	nr_urgent = 0;
+	explore_begin();
+	WARN_ON(ants_submit(pool, both_fn, NULL));
+	shim_wait_until(urgent_are_over, NULL);
+	end();
+}
+
 const struct scenario scenarios_tasks[] = {
 	{ "submit-block", submit_block },
 	{ "hand-off", hand_off },
 	{ "timeout", timeout },
 	{ "killed", killed },
 	{ "reap-submit", reap_submit },
+	{ "reap-last", reap_last },
 	{ "tune-grow", tune_grow },
 	{ "tune-shrink", tune_shrink },
 	{ "release-submit", release_submit },
@@ -348,5 +417,7 @@ const struct scenario scenarios_tasks[] = {
 	{ "submit-destroy", submit_destroy },
 	{ "timeout-destroy", timeout_destroy },
 	{ "flush-two", flush_two },
+	{ "flush-own", flush_own },
+	{ "starve", starve },
 	{}
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* No module ever goes. */
+/*
+ * One client's text can be told from the rest: functions that are SHIM_CLIENT.
+ * Its module goes when a scenario calls shim_module_going().
+ */
 #ifndef _SHIM_MODULE_H
 #define _SHIM_MODULE_H
 
@@ -7,6 +10,8 @@
 
 #define MODULE_STATE_GOING	2
 #define NOTIFY_DONE		0
+
+#define SHIM_CLIENT	noinline __attribute__((__section__("client_text")))
 
 struct module {
 	const char *name;
@@ -18,19 +23,12 @@ struct notifier_block {
 	int priority;
 };
 
-static inline bool within_module(unsigned long addr, const struct module *mod)
-{
-	return false;
-}
+extern struct module shim_client;
 
-static inline int register_module_notifier(struct notifier_block *nb)
-{
-	return 0;
-}
-
-static inline int unregister_module_notifier(struct notifier_block *nb)
-{
-	return 0;
-}
+bool within_module(unsigned long addr, const struct module *mod);
+int register_module_notifier(struct notifier_block *nb);
+int unregister_module_notifier(struct notifier_block *nb);
+/* Between the module's exit function and the end of its text. */
+void shim_module_going(struct module *mod);
 
 #endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scenarios of a client whose module goes while its tasks are in a pool of
+ * somebody else's, or in one that it forgot.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "explore.h"
+
+/**
+ * struct client - the module's static data, which goes with its text
+ * @dwork: what it has queued
+ * @again: how often that queues itself
+ */
+struct client {
+	struct ants_delayed_work dwork;
+	unsigned int again;
+};
+
+static struct ants_pool *pool, *other;
+static struct client *client;
+static unsigned int runs;
+
+static void begin(const struct ants_attrs *attrs, ants_work_fn_t fn)
+{
+	core_begin();
+	runs = 0;
+	pool = explore_pool(attrs);
+	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	INIT_ANTS_DELAYED_WORK(&client->dwork, fn);
+}
+
+/* Nothing of the module is in use when this returns. */
+static int unload_fn(void *unused)
+{
+	shim_module_going(&shim_client);
+	kfree(client);
+	client = NULL;
+	return 0;
+}
+
+static void unload(void)
+{
+	explore_call(unload_fn, NULL, "rmmod");
+	explore_join();
+}
+
+static void end(void)
+{
+	explore_end();
+	WARN_ON(ants_pool_destroy(pool));
+	core_end();
+}
+
+static void check_text(void)
+{
+	WARN(!client, "a function runs whose module is gone");
+	runs++;
+}
+
+static SHIM_CLIENT void task_fn(void *unused)
+{
+	check_text();
+	shim_point();
+}
+
+static SHIM_CLIENT int again_fn(struct ants_work *work)
+{
+	check_text();
+	shim_point();
+	if (client->again) {
+		client->again--;
+		WARN_ON(ants_queue_work(pool, work));
+	}
+	return 0;
+}
+
+static void foreign_fn(void *unused)
+{
+	shim_point();
+}
+
+/*
+ * A work item that runs and is queued again, while the pools are looked through.
+ * A task of somebody else's stands before it, so that no worker runs it meanwhile.
+ */
+static void unload_requeue(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 },
+	      again_fn);
+	client->again = 1;
+	explore_begin();
+	WARN_ON(ants_queue_work(pool, &client->dwork.work));
+	WARN_ON(ants_submit(pool, foreign_fn, NULL));
+	unload();
+	WARN(runs != 2, "it ran %u times", runs);
+	end();
+}
+
+static SHIM_CLIENT int rearm_fn(struct ants_work *work)
+{
+	check_text();
+	shim_point();
+	if (client->again) {
+		client->again--;
+		WARN_ON(ants_queue_delayed_work(pool, &client->dwork, 1));
+	}
+	return 0;
+}
+
+static void unload_delayed(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, rearm_fn);
+	client->again = 1;
+	explore_begin();
+	WARN_ON(ants_queue_delayed_work(pool, &client->dwork, 1));
+	unload();
+	WARN(runs != 2, "it ran %u times", runs);
+	end();
+}
+
+static SHIM_CLIENT void hand_on_fn(void *to)
+{
+	check_text();
+	if (to)
+		WARN_ON(ants_submit(to, task_fn, NULL));
+}
+
+/* One task hands over to the next, in a pool that was looked through before. */
+static void unload_hand_on(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+
+	begin(&attrs, again_fn);
+	other = ants_pool_create(&attrs, "other");
+	explore_begin();
+	WARN_ON(ants_submit(other, hand_on_fn, pool));
+	WARN_ON(ants_submit(pool, hand_on_fn, other));
+	unload();
+	WARN(runs != 4, "they ran %u times", runs);
+	WARN_ON(ants_pool_destroy(other));
+	end();
+}
+
+const struct scenario scenarios_unload[] = {
+	{ "unload-requeue", unload_requeue },
+	{ "unload-delayed", unload_delayed },
+	{ "unload-hand-on", unload_hand_on },
+	{}
+};
