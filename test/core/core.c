@@ -10,6 +10,10 @@
 
 struct ants_pool *ants_system_pool;
 
+/* An older tree has none. */
+int ants_stand_in_init(void) __attribute__((__weak__));
+void ants_stand_in_exit(void) __attribute__((__weak__));
+
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
 
@@ -38,7 +42,8 @@ void core_begin(void)
 	shim_timers_begin();
 	WARN_ON(ants_slot_cache_init());
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	WARN_ON(ants_stand_in_init());
+	if (ants_stand_in_init)
+		WARN_ON(ants_stand_in_init());
 	WARN_ON(ants_unload_init());
 }
 
@@ -47,7 +52,8 @@ void core_end(void)
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
 	ants_unload_exit();
-	ants_stand_in_exit();
+	if (ants_stand_in_exit)
+		ants_stand_in_exit();
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();
 	shim_timers_end();

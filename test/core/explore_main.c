@@ -11,6 +11,13 @@
 
 #include "explore.h"
 
+/* SCENARIOS= may leave some out. */
+#pragma weak scenarios_tasks
+#pragma weak scenarios_items
+#pragma weak scenarios_groups
+#pragma weak scenarios_kinds
+#pragma weak scenarios_unload
+
 static const struct scenario *const lists[] = {
 	scenarios_tasks, scenarios_items, scenarios_groups, scenarios_kinds,
 	scenarios_unload,
@@ -189,7 +196,7 @@ static int explore_lists(const char *name, const char *steps)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		for (s = lists[i]; s->name; s++)
+		for (s = lists[i]; s && s->name; s++)
 			if (!name || !strcmp(s->name, name))
 				found |= explore_one(s, steps);
 	if (!found)

@@ -23,6 +23,12 @@ static inline void atomic_inc(atomic_t *v)
 	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
 }
 
+static inline int atomic_inc_return(atomic_t *v)
+{
+	shim_point();
+	return __atomic_add_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);
+}
+
 static inline bool atomic_dec_and_test(atomic_t *v)
 {
 	shim_point();

@@ -28,6 +28,7 @@ static const struct cpumask shim_all_cpus = { (1UL << NR_CPUS) - 1 };
 #define cpumask_first(m)	((unsigned int)__builtin_ctzl((m)->bits))
 #define cpumask_weight(m)	((unsigned int)__builtin_popcountl((m)->bits))
 #define cpumask_empty(m)	(!(m)->bits)
+#define cpumask_clear(m)		((void)((m)->bits = 0))
 #define cpumask_copy(to, from)	((void)((to)->bits = (from)->bits))
 #define cpumask_test_cpu(cpu, m)	(!!((m)->bits & BIT(cpu)))
 #define cpumask_set_cpu(cpu, m)		((void)((m)->bits |= BIT(cpu)))
@@ -60,6 +61,9 @@ static inline bool cpumask_andnot(struct cpumask *to, const struct cpumask *a,
 #define for_each_cpu(cpu, m)				\
 	for ((cpu) = 0; (cpu) < NR_CPUS; (cpu)++)	\
 		if (cpumask_test_cpu(cpu, m))
+#define for_each_cpu_and(cpu, a, b)			\
+	for ((cpu) = 0; (cpu) < NR_CPUS; (cpu)++)	\
+		if ((a)->bits & (b)->bits & BIT(cpu))
 #define for_each_possible_cpu(cpu)	for_each_cpu(cpu, cpu_possible_mask)
 
 #define cpu_to_node(cpu)	0

@@ -107,6 +107,8 @@ static inline void list_splice_init(struct list_head *from,
 #define list_prev_entry(pos, member) \
 	list_entry((pos)->member.prev, typeof(*(pos)), member)
 
+#define list_for_each(node, head) \
+	for (node = (head)->next; node != (head); node = node->next)
 #define list_for_each_entry(pos, head, member)				\
 	for (pos = list_first_entry(head, typeof(*(pos)), member);	\
 	     &(pos)->member != (head);					\
