@@ -6,6 +6,9 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 STAGE := modules
 INSTALL_MOD_DIR ?= updates/ants
 
+# The sources with one deliberate bug.
+BUSTED_SRC = $(CURDIR)/build/busted-$(ANTS_BUSTED)
+
 # What the user set, and not make, goes on to kbuild.
 VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH
@@ -13,7 +16,7 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels model core \
-	bench bench-readme check coverage
+	busted bench bench-readme check coverage
 .DEFAULT_GOAL := modules
 
 modules:
@@ -41,7 +44,12 @@ model:
 
 core:
 	@tools/setup core >&2
-	@$(MAKE) --no-print-directory -C test/core check
+	@$(if $(ANTS_BUSTED),test/busted/tree $(ANTS_BUSTED) $(BUSTED_SRC))
+	@$(MAKE) --no-print-directory -C test/core check \
+		$(if $(ANTS_BUSTED),SRC=$(BUSTED_SRC) OUT=$(BUSTED_SRC)/core)
+
+busted:
+	@test/busted/run $(B)
 
 bench:
 	@B='$(B)' K='$(K)' ROUNDS='$(ROUNDS)' CHECK='$(CHECK)' bench/run
@@ -86,6 +94,8 @@ help:
 	@echo '  make model          check the Promela model exhaustively'
 	@echo '  make core           the sources of the module as a program: under load, with'
 	@echo '                      sanitizers, explored and fuzzed; see test/core/README'
+	@echo '  make busted [B="slot_leak ..."]  is each deliberate bug found, and how fast?'
+	@echo '                      see test/busted; ANTS_BUSTED=NAME builds and tests with one'
 	@echo ''
 	@echo 'Variables: V=1 W=1 C=2 as in the kernel; ANTS_DEBUG=y invariants,'
 	@echo 'ANTS_KUNIT=y ANTS_FUNC=y ANTS_SAMPLES=y ANTS_BENCH=y more modules,'
