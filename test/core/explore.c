@@ -8,7 +8,9 @@
 #include <sanitizer/common_interface_defs.h>
 #include <sys/mman.h>
 
+#include "internal.h"
 #include "explore.h"
+#include "explore_trace.h"
 
 #define STACK_SIZE	(128 * 1024)
 #define MAX_THREADS	192
@@ -26,6 +28,7 @@
  * @task: what it runs; gone before the thread
  * @met: what it waits for, NULL if for nothing
  * @arg: of @met
+ * @trace: what it has done and seen: see explore_trace.c
  * @live: it is there
  */
 struct shim_thread {
@@ -36,6 +39,7 @@ struct shim_thread {
 	struct task_struct *task;
 	bool (*met)(void *arg);
 	void *arg;
+	u64 trace;
 	bool live;
 };
 
@@ -98,6 +102,7 @@ static void switch_to(struct shim_thread *to)
 	struct shim_thread *from = running;
 
 	running = to;
+	trace_self = &to->trace;
 	shim_has_read = false;
 	if (to == from)
 		return;
@@ -126,7 +131,9 @@ static unsigned int find_options(struct shim_thread **options)
 {
 	unsigned int i, nr = 0, first = running - threads;
 	struct shim_thread *t, *softirq = NULL;
+	bool traced = trace_on;
 
+	trace_on = false;
 	for (i = 0; i < nr_threads; i++) {
 		t = &threads[(first + i) % nr_threads];
 		if (!can_run(t))
@@ -138,6 +145,7 @@ static unsigned int find_options(struct shim_thread **options)
 	}
 	if (softirq)
 		options[nr++] = softirq;
+	trace_on = traced;
 	return nr;
 }
 
@@ -158,6 +166,77 @@ unsigned int explore_random(unsigned int below)
 	return (explore_run.random >> 33) % below;
 }
 
+/* All that has been done and seen, the thread that runs first. */
+static u64 state_key(void)
+{
+	unsigned int i, first = running - threads;
+	u64 key = first < nr_threads ? 0 : 1;
+
+	for (i = 0; i < nr_threads; i++)
+		key = trace_mix(key, threads[(first + i) % nr_threads].trace);
+	return key ?: 1;
+}
+
+/* The end of what is explored: the same in runs that lead to the same state. */
+static void note_end(void)
+{
+	u64 key = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_threads; i++)
+		key += trace_mix(threads[i].trace, 6);
+	explore_run.end = key ?: 1;
+}
+
+/* The pool of the scenario, NULL if it has none or it is gone. */
+static struct ants_pool *watched;
+
+void shim_freed(const void *p)
+{
+	if (p == watched)
+		watched = NULL;
+}
+
+static u64 pool_digest(const struct ants_pool *p)
+{
+	const u64 values[] = {
+		p->nr_busy, p->nr_pending, p->nr_stock, p->nr_idle,
+		p->nr_workers, p->nr_leaving, p->nr_new, p->nr_waiting,
+		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
+		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
+		p->cancelled, p->waking ? p->waking->state : ~0ULL,
+	};
+	u64 digest = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		digest = trace_mix(digest, values[i]);
+	return digest;
+}
+
+/* Some of what the memory holds, to see whether two states are the same. */
+static u64 state_digest(void)
+{
+	u64 digest = watched ? pool_digest(watched) : 1;
+	unsigned int i;
+
+	for (i = 0; i < nr_threads; i++) {
+		digest = trace_mix(digest, threads[i].live);
+		if (threads[i].live && threads[i].task)
+			digest = trace_mix(digest, threads[i].task->state);
+	}
+	return trace_mix(digest, now);
+}
+
+/* Was this state met before? Then there is nothing left to choose. */
+static void look_up(struct run *run)
+{
+	if (run->known || run->nr < run->given || run->used >= run->bound)
+		return;
+	run->known = !trace_set_add(run->states, state_key(), run->used,
+				    run->checked ? state_digest() : 0);
+}
+
 static unsigned int pick_step(unsigned int nr)
 {
 	struct run *run = &explore_run;
@@ -165,7 +244,9 @@ static unsigned int pick_step(unsigned int nr)
 
 	if (run->nr == MAX_STEPS)
 		shim_fail("too many steps");
-	step->nr = run->used < run->bound ? nr : 1;
+	if (run->states)
+		look_up(run);
+	step->nr = run->used < run->bound && !run->known ? nr : 1;
 	if (run->nr >= run->given) {
 		step->pick = 0;
 		if (run->seed && step->nr > 1 && !explore_random(CHANCE))
@@ -193,6 +274,7 @@ static void reschedule(void)
 void shim_point(void)
 {
 	shim_has_read = false;
+	trace_step();
 	if (exploring && running != &outside)
 		reschedule();
 }
@@ -210,12 +292,20 @@ void shim_yield(void)
 
 void shim_wait_until(bool (*met)(void *arg), void *arg)
 {
-	if (met(arg))
+	bool traced = trace_on;
+	bool now_met;
+
+	trace_on = false;
+	now_met = met(arg);
+	trace_on = traced;
+	trace_step();
+	if (now_met)
 		return;
 	running->met = met;
 	running->arg = arg;
 	reschedule();
 	running->met = NULL;
+	trace_step();
 }
 
 void explore_begin(void)
@@ -226,6 +316,7 @@ void explore_begin(void)
 void explore_end(void)
 {
 	exploring = false;
+	note_end();
 }
 
 /* --- threads ---------------------------------------------------------------------- */
@@ -277,6 +368,8 @@ static struct shim_thread *thread_start(struct task_struct *task)
 	t->fake = NULL;
 	t->task = task;
 	t->met = NULL;
+	trace_step();
+	t->trace = trace_mix(*trace_self, 7);
 	t->live = true;
 	return t;
 }
@@ -303,6 +396,7 @@ static bool is_awake(void *task)
 void shim_park(void)
 {
 	shim_wait_until(is_awake, current);
+	shim_wrote(&current->state);
 }
 
 bool shim_unpark(struct task_struct *task)
@@ -310,6 +404,7 @@ bool shim_unpark(struct task_struct *task)
 	bool slept = task->state != TASK_RUNNING;
 
 	task->state = TASK_RUNNING;
+	shim_wrote(&task->state);
 	return slept;
 }
 
@@ -331,6 +426,7 @@ void shim_lock(struct shim_lock *lock)
 		shim_fail("a lock is taken twice");
 	shim_wait_until(is_free, lock);
 	lock->owner = current;
+	shim_wrote(lock);
 }
 
 void shim_unlock(struct shim_lock *lock)
@@ -348,6 +444,7 @@ bool shim_lock_held(const struct shim_lock *l)
 
 unsigned long shim_jiffies(void)
 {
+	shim_saw(now);
 	return now;
 }
 
@@ -371,6 +468,7 @@ void shim_timer_rest(void)
 	if (shim_timer_next(&when) && time_after(when, now) &&
 	    !shim_timers_stopping())
 		now = when;
+	shim_saw(now);
 }
 
 struct ants_pool *explore_pool(const struct ants_attrs *attrs)
@@ -382,7 +480,20 @@ struct ants_pool *explore_pool(const struct ants_attrs *attrs)
 		patient.expiry = 2 * FAR;
 	pool = ants_pool_create(&patient, "pool");
 	WARN_ON(IS_ERR(pool));
+	watched = pool;
 	return pool;
+}
+
+void explore_note(struct ants_pool *p)
+{
+	struct ants_stats stats;
+	unsigned int i;
+
+	memset(&stats, 0, sizeof(stats));
+	ants_pool_stats(p, &stats);
+	for (i = 0; i < sizeof(stats) / sizeof(u32); i++)
+		explore_run.outcome = trace_mix(explore_run.outcome,
+						((u32 *)&stats)[i]);
 }
 
 /* --- callers ---------------------------------------------------------------------- */
@@ -414,6 +525,14 @@ void explore_once(const struct scenario *s)
 	now = 1000;
 	explore_run.nr = 0;
 	explore_run.used = 0;
+	explore_run.known = false;
+	explore_run.end = 0;
+	explore_run.outcome = 1;
+	watched = NULL;
+	trace_begin();
+	trace_self = &outside.trace;
+	outside.trace = 0;
+	trace_on = explore_run.traced;
 	explore_run.random = explore_run.seed * 0x9e3779b97f4a7c15ULL;
 	outside.live = true;
 	running = &outside;

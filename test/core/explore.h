@@ -12,6 +12,8 @@
 
 #include "shim.h"
 
+struct trace_set;
+
 /**
  * struct scenario - what is run again and again
  * @name: on the command line
@@ -26,6 +28,9 @@ struct scenario {
 /* Threads are interrupted from here on, or no more. */
 void explore_begin(void);
 void explore_end(void);
+
+/* What has come of the pool, for "explore -c". */
+void explore_note(struct ants_pool *pool);
 
 /* A pool whose idle threads do not help out who missed a wake-up. */
 struct ants_pool *explore_pool(const struct ants_attrs *attrs);
@@ -45,6 +50,12 @@ struct step {
  * @given: how many of them were given; then the first thread goes on
  * @bound: most deviations
  * @used: deviations so far
+ * @traced: hashes of what the threads do are wanted
+ * @states: those met before, NULL if each run is to be gone on with
+ * @checked: they are looked at, whether those with the same hash are the same
+ * @known: this run has come to one of them
+ * @end: that at its end
+ * @outcome: what explore_note() found there
  * @seed: if not 0, deviations that are not given are picked by chance
  * @random: the state of that
  */
@@ -54,6 +65,12 @@ struct run {
 	unsigned int given;
 	unsigned int bound;
 	unsigned int used;
+	bool traced;
+	struct trace_set *states;
+	bool checked;
+	bool known;
+	u64 end;
+	u64 outcome;
 	u64 seed;
 	u64 random;
 };

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * explore [-b BOUND] [-t SECONDS] [-n RUNS] [-r] [-s SEED] [SCENARIO [STEPS]]
+ * explore [-b BOUND] [-t SECONDS] [-n RUNS] [-x] [-c] [-r] [-s SEED]
+ *	   [SCENARIO [STEPS]]
  *
  * Tries all runs of each scenario with 0 deviations, with up to 1, and so on to
- * BOUND, for SECONDS or RUNS at most; with -r runs by chance. SEED, or STEPS, which are the
+ * BOUND, for SECONDS or RUNS at most; with -x without reduction, with -c with
+ * and without, to compare what they reach; with -r runs by chance. SEED, or STEPS, which are the
  * deviations of one run, STEP:THREAD,..., are printed after a failure.
  */
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
 
 #include "explore.h"
+#include "explore_trace.h"
 
 /* SCENARIOS= may leave some out. */
 #pragma weak scenarios_tasks
@@ -31,6 +34,9 @@ static unsigned long max_runs = ULONG_MAX;
 static unsigned long nr_runs;
 static bool by_chance;
 static unsigned long only_seed;
+static bool all_ways, compares;
+/* States at choices, and at the ends of runs, and what came of them. */
+static struct trace_set states, ends, outcomes;
 static bool failed;
 static struct timespec begin;
 
@@ -107,6 +113,10 @@ static void run_once(void)
 {
 	nr_runs++;
 	explore_once(current_scenario);
+	if (explore_run.traced) {
+		trace_set_add(&ends, explore_run.end ?: 1, 0, 0);
+		trace_set_add(&outcomes, explore_run.outcome, 0, 0);
+	}
 }
 
 /* Returns whether that was all there are. */
@@ -114,6 +124,7 @@ static bool explore_bound(unsigned int bound, unsigned int *longest)
 {
 	explore_run.bound = bound;
 	explore_run.given = 0;
+	trace_set_clear(&states);
 	do {
 		run_once();
 		*longest = max(*longest, explore_run.nr);
@@ -128,13 +139,40 @@ static void explore_all(void)
 	unsigned int bound, longest = 0;
 	int complete = -1;
 
+	explore_run.traced = !all_ways || compares;
+	explore_run.states = all_ways ? NULL : &states;
+	explore_run.checked = compares;
+	trace_set_clear(&ends);
+	trace_set_clear(&outcomes);
 	for (bound = 0; bound <= max_bound; bound++) {
 		if (!explore_bound(bound, &longest))
 			break;
 		complete = bound;
 	}
-	printf("ok %-20s %8lu runs, up to %4u steps, all with up to %d deviations, %.1f s\n",
-	       current_scenario->name, nr_runs, longest, complete, elapsed());
+	printf("ok %-20s %8lu runs, %7u states, up to %4u steps, all with up to %d deviations, %.1f s\n",
+	       current_scenario->name, nr_runs, states.nr, longest, complete,
+	       elapsed());
+}
+
+static void compare(void)
+{
+	unsigned int nr_ends, nr_outcomes;
+	u64 sum;
+
+	all_ways = true;
+	explore_all();
+	nr_ends = ends.nr;
+	nr_outcomes = outcomes.nr;
+	sum = ends.sum ^ outcomes.sum;
+	all_ways = false;
+	nr_runs = 0;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	explore_all();
+	printf("   reached: %u ends, %u outcomes, and %u, %u\n", nr_ends,
+	       nr_outcomes, ends.nr, outcomes.nr);
+	fflush(stdout);
+	if (sum != (ends.sum ^ outcomes.sum))
+		shim_fail("the reduction loses what can be reached");
 }
 
 static void one_by_chance(u64 seed)
@@ -183,6 +221,8 @@ static bool explore_one(const struct scenario *s, const char *steps)
 		one_by_chance(only_seed);
 	else if (by_chance)
 		explore_chance();
+	else if (compares)
+		compare();
 	else
 		explore_all();
 	fflush(stdout);
@@ -208,13 +248,17 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "b:t:n:rs:")) != -1) {
+	while ((c = getopt(argc, argv, "b:t:n:xcrs:")) != -1) {
 		if (c == 'b')
 			max_bound = atoi(optarg);
 		else if (c == 't')
 			seconds = atoi(optarg);
 		else if (c == 'n')
 			max_runs = strtoul(optarg, NULL, 0);
+		else if (c == 'x')
+			all_ways = true;
+		else if (c == 'c')
+			compares = true;
 		else if (c == 'r')
 			by_chance = true;
 		else if (c == 's')

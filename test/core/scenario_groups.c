@@ -84,6 +84,7 @@ static void end(void)
 {
 	explore_join();
 	explore_end();
+	explore_note(pool);
 	WARN_ON(ants_pool_destroy(pool));
 	core_end();
 }

@@ -64,6 +64,7 @@ static void end(void)
 	if (thing)
 		check();
 	explore_end();
+	explore_note(pool);
 	WARN_ON(ants_pool_destroy(pool));
 	kfree(thing);
 	core_end();

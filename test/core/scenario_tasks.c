@@ -37,6 +37,7 @@ static void end(void)
 {
 	explore_join();
 	explore_end();
+	explore_note(pool);
 	WARN_ON(ants_pool_destroy(pool));
 	check();
 	core_end();

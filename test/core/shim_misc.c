@@ -20,6 +20,7 @@ void *shim_alloc(size_t size, size_t align)
 	if (posix_memalign(&p, align, size))
 		abort();
 	__atomic_fetch_add(&nr_allocated, 1, __ATOMIC_RELAXED);
+	shim_allocated(p, size);
 	return memset(p, 0, size);
 }
 
@@ -27,6 +28,7 @@ void kfree(const void *p)
 {
 	if (!p)
 		return;
+	shim_freed(p);
 	__atomic_fetch_sub(&nr_allocated, 1, __ATOMIC_RELAXED);
 	free((void *)p);
 }

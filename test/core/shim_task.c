@@ -91,6 +91,7 @@ void set_current_state(unsigned int state)
 {
 	shim_soft_point();
 	__atomic_store_n(&current->state, state, __ATOMIC_SEQ_CST);
+	shim_wrote(&current->state);
 }
 
 void might_sleep(void)
@@ -267,6 +268,7 @@ static bool reader_left(void *arg)
 /* None of explore.c's points, where conditions look at the list: its lock is held. */
 static void hold_listed(struct task_struct *task)
 {
+	shim_wrote(&task->users);
 	__atomic_fetch_add(&task->users.refs.counter, 1, __ATOMIC_RELAXED);
 }
 
@@ -283,6 +285,7 @@ static unsigned int find_readers(struct reader **readers)
 			task, __atomic_load_n(&task->rcu, __ATOMIC_SEQ_CST)
 		};
 
+		shim_saw(r.word);
 		if (task == current || !(r.word & SHIM_RCU_NEST))
 			continue;
 		hold_listed(task);

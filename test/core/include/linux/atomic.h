@@ -20,18 +20,21 @@ static inline void atomic_set(atomic_t *v, int i)
 static inline void atomic_inc(atomic_t *v)
 {
 	shim_point();
+	shim_wrote(v);
 	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
 }
 
 static inline int atomic_inc_return(atomic_t *v)
 {
 	shim_point();
+	shim_wrote(v);
 	return __atomic_add_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);
 }
 
 static inline bool atomic_dec_and_test(atomic_t *v)
 {
 	shim_point();
+	shim_wrote(v);
 	return __atomic_sub_fetch(&v->counter, 1, __ATOMIC_SEQ_CST) == 0;
 }
 
@@ -50,6 +53,7 @@ static inline int atomic_dec_if_positive(atomic_t *v)
 {
 	int old = atomic_read(v);
 
+	shim_wrote(v);
 	while (old > 0 &&
 	       !__atomic_compare_exchange_n(&v->counter, &old, old - 1, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -59,6 +63,7 @@ static inline int atomic_dec_if_positive(atomic_t *v)
 
 static inline s64 atomic64_inc_return(atomic64_t *v)
 {
+	shim_wrote(v);
 	return __atomic_add_fetch(&v->counter, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -75,6 +80,7 @@ static inline void atomic_long_set(atomic_long_t *v, long i)
 static inline long atomic_long_fetch_add(long i, atomic_long_t *v)
 {
 	shim_point();
+	shim_wrote(v);
 	return __atomic_fetch_add(&v->counter, i, __ATOMIC_SEQ_CST);
 }
 

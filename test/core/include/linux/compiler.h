@@ -56,7 +56,15 @@
 void shim_point(void);
 void shim_soft_point(void);
 extern bool shim_has_read;
-#define shim_note_read()	((void)(shim_has_read = true))
+/*
+ * What is read without a lock, and the words that are written: see explore_trace.c.
+ */
+void shim_saw(unsigned long long value);
+void shim_wrote(const volatile void *addr);
+/* The same for the same address in each run. */
+unsigned long long shim_name(unsigned long long addr);
+void shim_allocated(const void *p, size_t size);
+void shim_freed(const void *p);
 #else
 static inline void shim_point(void)
 {
@@ -66,7 +74,26 @@ static inline void shim_soft_point(void)
 {
 }
 
-#define shim_note_read()	((void)0)
+static inline void shim_saw(unsigned long long value)
+{
+}
+
+static inline unsigned long long shim_name(unsigned long long addr)
+{
+	return addr;
+}
+
+static inline void shim_wrote(const volatile void *addr)
+{
+}
+
+static inline void shim_allocated(const void *p, size_t size)
+{
+}
+
+static inline void shim_freed(const void *p)
+{
+}
 #endif
 
 /*
@@ -77,29 +104,37 @@ static inline void shim_soft_point(void)
 #ifdef __SANITIZE_THREAD__
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #else
-#define READ_ONCE(x)							\
-	(shim_note_read(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
+#define READ_ONCE(x) ({							\
+	__auto_type _value = __atomic_load_n(&(x), __ATOMIC_RELAXED);	\
+	shim_saw((unsigned long)_value);				\
+	_value; })
 #endif
-#define WRITE_ONCE(x, val)	__atomic_store_n(&(x), val, __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, val)						\
+	(__atomic_store_n(&(x), val, __ATOMIC_RELAXED), shim_wrote(&(x)))
 #define data_race(expr)		(expr)
 
-#define smp_load_acquire(p)						\
-	(shim_soft_point(), shim_note_read(),				\
-	 __atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define smp_load_acquire(p) ({						\
+	shim_soft_point();						\
+	__auto_type _value = __atomic_load_n(p, __ATOMIC_ACQUIRE);	\
+	shim_saw((unsigned long)_value);				\
+	_value; })
 /* Who sees it may be faster than what follows. */
 #define smp_store_release(p, val) do {					\
 	__atomic_store_n(p, val, __ATOMIC_RELEASE);			\
+	shim_wrote(p);							\
 	shim_point();							\
 } while (0)
 
 #define cmpxchg(p, from, to) ({						\
 	typeof(*(p)) _old = (from);					\
 	shim_point();							\
+	shim_wrote(p);							\
 	__atomic_compare_exchange_n(p, &_old, to, false,		\
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
 	_old; })
 #define xchg(p, val)							\
-	(shim_point(), __atomic_exchange_n(p, val, __ATOMIC_SEQ_CST))
+	(shim_point(), shim_wrote(p),					\
+	 __atomic_exchange_n(p, val, __ATOMIC_SEQ_CST))
 
 /* What failed is said, and the program ends. */
 __printf(1, 2) __attribute__((__noreturn__))

@@ -6,7 +6,8 @@
 
 static inline u32 hash_ptr(const void *p, unsigned int bits)
 {
-	return ((uintptr_t)p >> 6) * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+	return (shim_name((uintptr_t)p) >> 6) * 0x9e3779b97f4a7c15ULL >>
+	       (64 - bits);
 }
 
 #endif

@@ -8,8 +8,9 @@
 #define alloc_percpu(type)	((type *)shim_alloc(NR_CPUS * sizeof(type), 0))
 #define free_percpu(p)		kfree(p)
 #define per_cpu(var, cpu)	((&(var))[cpu])
-#define this_cpu_inc_return(var) \
-	__atomic_add_fetch(&per_cpu(var, raw_smp_processor_id()), 1, \
-			   __ATOMIC_RELAXED)
+#define this_cpu_inc_return(var)					\
+	(shim_wrote(&per_cpu(var, raw_smp_processor_id())),		\
+	 __atomic_add_fetch(&per_cpu(var, raw_smp_processor_id()), 1,	\
+			    __ATOMIC_RELAXED))
 
 #endif

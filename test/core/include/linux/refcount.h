@@ -21,6 +21,7 @@ static inline int refcount_read(const refcount_t *r)
 static inline void refcount_inc(refcount_t *r)
 {
 	shim_point();
+	shim_wrote(r);
 	WARN_ON(__atomic_fetch_add(&r->refs.counter, 1, __ATOMIC_RELAXED) <= 0);
 }
 
@@ -29,6 +30,7 @@ static inline bool refcount_dec_and_test(refcount_t *r)
 	int old;
 
 	shim_point();
+	shim_wrote(r);
 	old = __atomic_fetch_sub(&r->refs.counter, 1, __ATOMIC_ACQ_REL);
 	WARN_ON(old <= 0);
 	return old == 1;
