@@ -11,8 +11,8 @@
 struct ants_pool *ants_system_pool;
 
 /* An older tree has none. */
-int ants_stand_in_init(void) __attribute__((__weak__));
-void ants_stand_in_exit(void) __attribute__((__weak__));
+#pragma weak ants_stand_in_init
+#pragma weak ants_stand_in_exit
 
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };

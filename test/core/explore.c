@@ -8,7 +8,6 @@
 #include <sanitizer/common_interface_defs.h>
 #include <sys/mman.h>
 
-#include "internal.h"
 #include "explore.h"
 #include "explore_trace.h"
 
@@ -170,7 +169,7 @@ unsigned int explore_random(unsigned int below)
 static u64 state_key(void)
 {
 	unsigned int i, first = running - threads;
-	u64 key = first < nr_threads ? 0 : 1;
+	u64 key = 0;
 
 	for (i = 0; i < nr_threads; i++)
 		key = trace_mix(key, threads[(first + i) % nr_threads].trace);
@@ -188,36 +187,10 @@ static void note_end(void)
 	explore_run.end = key ?: 1;
 }
 
-/* The pool of the scenario, NULL if it has none or it is gone. */
-static struct ants_pool *watched;
-
-void shim_freed(const void *p)
-{
-	if (p == watched)
-		watched = NULL;
-}
-
-static u64 pool_digest(const struct ants_pool *p)
-{
-	const u64 values[] = {
-		p->nr_busy, p->nr_pending, p->nr_stock, p->nr_idle,
-		p->nr_workers, p->nr_leaving, p->nr_new, p->nr_waiting,
-		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
-		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
-		p->cancelled, p->waking ? p->waking->state : ~0ULL,
-	};
-	u64 digest = 0;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(values); i++)
-		digest = trace_mix(digest, values[i]);
-	return digest;
-}
-
 /* Some of what the memory holds, to see whether two states are the same. */
 static u64 state_digest(void)
 {
-	u64 digest = watched ? pool_digest(watched) : 1;
+	u64 digest = trace_mix(trace_watched(), now);
 	unsigned int i;
 
 	for (i = 0; i < nr_threads; i++) {
@@ -225,7 +198,7 @@ static u64 state_digest(void)
 		if (threads[i].live && threads[i].task)
 			digest = trace_mix(digest, threads[i].task->state);
 	}
-	return trace_mix(digest, now);
+	return digest;
 }
 
 /* Was this state met before? Then there is nothing left to choose. */
@@ -292,8 +265,7 @@ void shim_yield(void)
 
 void shim_wait_until(bool (*met)(void *arg), void *arg)
 {
-	bool traced = trace_on;
-	bool now_met;
+	bool traced = trace_on, now_met;
 
 	trace_on = false;
 	now_met = met(arg);
@@ -480,20 +452,8 @@ struct ants_pool *explore_pool(const struct ants_attrs *attrs)
 		patient.expiry = 2 * FAR;
 	pool = ants_pool_create(&patient, "pool");
 	WARN_ON(IS_ERR(pool));
-	watched = pool;
+	trace_watch(pool);
 	return pool;
-}
-
-void explore_note(struct ants_pool *p)
-{
-	struct ants_stats stats;
-	unsigned int i;
-
-	memset(&stats, 0, sizeof(stats));
-	ants_pool_stats(p, &stats);
-	for (i = 0; i < sizeof(stats) / sizeof(u32); i++)
-		explore_run.outcome = trace_mix(explore_run.outcome,
-						((u32 *)&stats)[i]);
 }
 
 /* --- callers ---------------------------------------------------------------------- */
@@ -528,7 +488,7 @@ void explore_once(const struct scenario *s)
 	explore_run.known = false;
 	explore_run.end = 0;
 	explore_run.outcome = 1;
-	watched = NULL;
+	trace_watch(NULL);
 	trace_begin();
 	trace_self = &outside.trace;
 	outside.trace = 0;

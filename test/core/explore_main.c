@@ -149,9 +149,9 @@ static void explore_all(void)
 			break;
 		complete = bound;
 	}
-	printf("ok %-20s %8lu runs, %7u states, up to %4u steps, all with up to %d deviations, %.1f s\n",
-	       current_scenario->name, nr_runs, states.nr, longest, complete,
-	       elapsed());
+	printf("ok %-20s %8lu runs, %7u states, up to %4u steps, ",
+	       current_scenario->name, nr_runs, states.nr, longest);
+	printf("all with up to %d deviations, %.1f s\n", complete, elapsed());
 }
 
 static void compare(void)
@@ -174,7 +174,7 @@ static void compare(void)
 	       nr_outcomes, ends.nr, outcomes.nr);
 	fflush(stdout);
 	if (over || is_over())
-		shim_fail("no time to compare");
+		shim_fail("no time for both ways");
 	if (sum != (ends.sum ^ outcomes.sum))
 		shim_fail("the reduction loses what can be reached");
 }

@@ -23,15 +23,16 @@
  * dependency too many, as when two locks have an address in turn. "explore -c"
  * compares what is reached with and without all this.
  */
+#include "internal.h"
 #include "explore.h"
 #include "explore_trace.h"
 
-#define NR_WORDS	(1 << 14)
+#define NR_WORDS	BIT(14)
 #define NR_PIECES	4096
 
 /* A word that was written in this run, or a lock that was taken. */
 static struct {
-	const volatile void *addr;
+	const void *addr;
 	u64 run;
 	u64 last;
 } words[NR_WORDS];
@@ -98,7 +99,7 @@ void shim_saw(unsigned long long value)
 	*trace_self = trace_mix(trace_mix(*trace_self, 2), value);
 }
 
-void shim_wrote(const volatile void *addr)
+void shim_wrote(const void *addr)
 {
 	unsigned int i;
 
@@ -126,6 +127,56 @@ void shim_allocated(const void *p, size_t size)
 	pieces[nr_pieces].addr = (unsigned long)p;
 	pieces[nr_pieces].size = size;
 	pieces[nr_pieces++].name = *trace_self;
+}
+
+/* --- what else is known ----------------------------------------------------------------- */
+
+/* The pool of the scenario, NULL if it has none or it is gone. */
+static const struct ants_pool *watched;
+
+void trace_watch(const struct ants_pool *pool)
+{
+	watched = pool;
+}
+
+void shim_freed(const void *p)
+{
+	if (p == watched)
+		watched = NULL;
+}
+
+static u64 pool_digest(const struct ants_pool *p)
+{
+	const u64 values[] = {
+		p->nr_busy, p->nr_pending, p->nr_stock, p->nr_idle,
+		p->nr_workers, p->nr_leaving, p->nr_new, p->nr_waiting,
+		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
+		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
+		p->cancelled, p->waking ? p->waking->state : ~0ULL,
+	};
+	u64 digest = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		digest = trace_mix(digest, values[i]);
+	return digest;
+}
+
+u64 trace_watched(void)
+{
+	return watched ? pool_digest(watched) : 1;
+}
+
+void explore_note(struct ants_pool *p)
+{
+	struct ants_stats stats;
+	unsigned int i;
+
+	memset(&stats, 0, sizeof(stats));
+	ants_pool_stats(p, &stats);
+	for (i = 0; i < sizeof(stats) / sizeof(u32); i++)
+		explore_run.outcome = trace_mix(explore_run.outcome,
+						((u32 *)&stats)[i]);
 }
 
 /* --- sets of hashes ----------------------------------------------------------------- */

@@ -2,9 +2,12 @@
 #ifndef _EXPLORE_TRACE_H
 #define _EXPLORE_TRACE_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
-#define TRACE_SET_SIZE	(1 << 21)
+struct ants_pool;
+
+#define TRACE_SET_SIZE	BIT(21)
 
 /**
  * struct trace_set - hashes that were met
@@ -30,6 +33,10 @@ extern bool trace_on;
 u64 trace_mix(u64 a, u64 b);
 void trace_begin(void);
 void trace_step(void);
+
+/* Some of what is in the pool of the scenario, if it has one. */
+void trace_watch(const struct ants_pool *pool);
+u64 trace_watched(void);
 
 void trace_set_clear(struct trace_set *set);
 /* False if it was met with as many deviations, or fewer. */

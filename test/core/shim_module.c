@@ -10,9 +10,9 @@ struct module shim_client = { .name = "client" };
 
 static struct notifier_block *notifier;
 
-/* What the linker makes of the section; there is none if nothing is in it. */
-extern const char __start_client_text[] __attribute__((__weak__));
-extern const char __stop_client_text[] __attribute__((__weak__));
+/* There is no such section if nothing is in it. */
+#pragma weak __start_client_text
+#pragma weak __stop_client_text
 
 bool within_module(unsigned long addr, const struct module *mod)
 {

@@ -60,7 +60,7 @@ extern bool shim_has_read;
  * What is read without a lock, and the words that are written: see explore_trace.c.
  */
 void shim_saw(unsigned long long value);
-void shim_wrote(const volatile void *addr);
+void shim_wrote(const void *addr);
 /* The same for the same address in each run. */
 unsigned long long shim_name(unsigned long long addr);
 void shim_allocated(const void *p, size_t size);
@@ -83,7 +83,7 @@ static inline unsigned long long shim_name(unsigned long long addr)
 	return addr;
 }
 
-static inline void shim_wrote(const volatile void *addr)
+static inline void shim_wrote(const void *addr)
 {
 }
 

@@ -24,6 +24,9 @@ struct notifier_block {
 };
 
 extern struct module shim_client;
+/* What the linker makes of the section. */
+extern const char __start_client_text[];
+extern const char __stop_client_text[];
 
 bool within_module(unsigned long addr, const struct module *mod);
 int register_module_notifier(struct notifier_block *nb);
