@@ -37,6 +37,8 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
+	/* A call that never waits comes there as well. */
+	ants_jitter(point != ANTS_PAUSE_REFUSED);
 	if (stops_at(p, pool))
 		wait_for_completion(&p->resume);
 }
@@ -46,6 +48,7 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
+	ants_jitter(false);
 	if (!stops_at(p, pool))
 		return;
 	while (!try_wait_for_completion(&p->resume))

@@ -115,6 +115,9 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
 
+/* jitter.c: what a pause point costs when nobody stops there. */
+void ants_jitter(bool may_sleep);
+
 /* For tests. */
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What main.c, sysfs.c, multi_sysfs.c and hotplug.c are to the rest: the module
- * begins and ends, and has no files.
+ * What main.c, sysfs.c, multi_sysfs.c, hotplug.c and jitter.c are to the rest: the
+ * module begins and ends, has no files, and no time is lost on purpose.
  */
 #include "internal.h"
 #include "multi.h"
@@ -16,6 +16,10 @@ struct ants_pool *ants_system_pool;
 
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
+
+void ants_jitter(bool may_sleep)
+{
+}
 
 int ants_sysfs_add(struct ants_pool *pool)
 {
