@@ -11,12 +11,12 @@ BUSTED_SRC = $(CURDIR)/build/busted-$(ANTS_BUSTED)
 
 # What the user set, and not make, goes on to kbuild.
 VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
-	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH
+	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH ANTS_TORTURE
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install clean help demo test test-kernels model core \
-	busted bench bench-readme check coverage
+.PHONY: modules modules_install clean help demo test test-kernels torture model \
+	core busted bench bench-readme check coverage
 .DEFAULT_GOAL := modules
 
 modules:
@@ -38,6 +38,10 @@ test:
 test-kernels:
 	@T='$(or $(T),functional kunit userspace shell)' LONG='$(LONG)' \
 		ANTS_KERNEL=kunit-7.3 kunit/run
+
+torture:
+	@MIN='$(MIN)' K='$(K)' SEED='$(SEED)' KNOBS='$(KNOBS)' JITTER='$(JITTER)' \
+		test/torture/run
 
 model:
 	@tools/model
@@ -80,6 +84,9 @@ help:
 	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
+	@echo '  make torture        everything at once, at random; the last line is the verdict'
+	@echo '  make torture MIN=30 K=kunit-7.3 SEED=1  so many minutes, that kernel, the'
+	@echo '                      random numbers of another run; see test/torture/README.rst'
 	@echo '  make bench          measure ants beside workqueues, threads and others;'
 	@echo '                      CHECK=1 fails on a missed target, ROUNDS=30 takes longer'
 	@echo '  make bench B="tiny_task reap" K="6.1 7.3"  these benches, these kernels'
@@ -98,5 +105,6 @@ help:
 	@echo '                      see test/busted; ANTS_BUSTED=NAME builds and tests with one'
 	@echo ''
 	@echo 'Variables: V=1 W=1 C=2 as in the kernel; ANTS_DEBUG=y invariants,'
-	@echo 'ANTS_KUNIT=y ANTS_FUNC=y ANTS_SAMPLES=y ANTS_BENCH=y more modules,'
+	@echo 'ANTS_KUNIT=y ANTS_FUNC=y ANTS_SAMPLES=y ANTS_BENCH=y ANTS_TORTURE=y'
+	@echo 'more modules,'
 	@echo 'ANTS_KVM=1 lets guests use KVM, ANTS_JOBS=N parallel compilers.'

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups, which their waiters free as soon as they may, while members, threads
+ * and interrupts cancel them.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "torture.h"
+
+#define MOST_MEMBERS	12
+#define NR_BOXES	4
+
+struct box;
+struct party;
+
+/**
+ * struct member - a work item of a group
+ * @work: the item
+ * @party: the group
+ * @seed: says what it does
+ * @depth: how many tasks it is nested in
+ * @cancels: it cancels its own group
+ * @again: it queues itself once more
+ * @result: what it returns
+ * @accepted: how often it was handed over
+ * @runs: how often it ran
+ */
+struct member {
+	struct ants_work work;
+	struct party *party;
+	u32 seed;
+	unsigned int depth;
+	bool cancels;
+	bool again;
+	int result;
+	atomic_t accepted;
+	atomic_t runs;
+};
+
+/**
+ * struct party - a group with its members
+ * @group: the group
+ * @nr: how many members
+ * @box: where others find the group, or NULL
+ * @member: those that have not been freed
+ */
+struct party {
+	struct ants_group group;
+	unsigned int nr;
+	struct box *box;
+	struct member *member[MOST_MEMBERS];
+};
+
+/**
+ * struct box - where a group can be found to cancel it
+ * @lock: held by whoever cancels it; taken by its waiter before it frees it
+ * @group: the group, NULL: there is none
+ */
+struct box {
+	raw_spinlock_t lock;
+	struct ants_group *group;
+};
+
+static struct box boxes[NR_BOXES] = {
+	[0 ... NR_BOXES - 1] = {
+		.lock = __RAW_SPIN_LOCK_UNLOCKED(torture_box),
+	},
+};
+
+static void publish(struct party *party, struct actor *actor)
+{
+	struct box *box = &boxes[rnd(actor, NR_BOXES)];
+
+	raw_spin_lock_irq(&box->lock);
+	if (!box->group) {
+		box->group = &party->group;
+		party->box = box;
+	}
+	raw_spin_unlock_irq(&box->lock);
+}
+
+static void withdraw(struct party *party)
+{
+	struct box *box = party->box;
+
+	if (!box)
+		return;
+	raw_spin_lock_irq(&box->lock);
+	box->group = NULL;
+	raw_spin_unlock_irq(&box->lock);
+	party->box = NULL;
+}
+
+/* Some group that somebody else waits for. */
+void op_group_cancel(struct actor *actor)
+{
+	struct box *box = &boxes[rnd(actor, NR_BOXES)];
+	bool atomic = actor->atomic;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&box->lock, flags);
+	if (box->group) {
+		actor->atomic = true;
+		call_enter(actor, CALL_GROUP_CANCEL);
+		ants_group_cancel(box->group);
+		call_leave(actor, 0);
+		actor->atomic = atomic;
+	}
+	raw_spin_unlock_irqrestore(&box->lock, flags);
+}
+
+static int member_run(struct ants_work *work)
+{
+	struct member *member = container_of(work, struct member, work);
+
+	atomic_inc(&member->runs);
+	count(COUNT_RUN);
+	behave(member->seed, member->depth);
+	if (member->cancels)
+		ants_group_cancel(&member->party->group);
+	if (member->again && ants_current_pool()) {
+		member->again = false;
+		if (!ants_queue_work(ants_current_pool(), work)) {
+			atomic_inc(&member->accepted);
+			count(COUNT_TASKS);
+		}
+	}
+	return member->result;
+}
+
+bool is_member(const struct ants_work *work)
+{
+	return work->fn == member_run;
+}
+
+static struct member *member_new(struct party *party, struct actor *actor)
+{
+	struct member *member = kzalloc(sizeof(*member), GFP_KERNEL);
+
+	if (!member)
+		return NULL;
+	INIT_ANTS_WORK(&member->work, member_run);
+	member->party = party;
+	member->seed = rnd(actor, U32_MAX);
+	member->depth = actor->depth + 1;
+	member->cancels = chance(actor, 5);
+	member->again = chance(actor, 10);
+	member->result = chance(actor, 15) ? -EREMOTEIO : 0;
+	return member;
+}
+
+/* It has ended: it ran as often as it was accepted, or its last run was cancelled. */
+static void member_judge(struct member *member)
+{
+	int accepted = atomic_read(&member->accepted);
+	int runs = atomic_read(&member->runs);
+	int result = ants_work_result(&member->work);
+
+	if (accepted == runs && result == member->result)
+		return;
+	if (accepted == runs + 1 && result == -ECANCELED) {
+		count(COUNT_CANCELLED);
+		return;
+	}
+	broken("a member was accepted %d times, ran %d times, has result %d, should have %d",
+	       accepted, runs, result, member->result);
+}
+
+/* Hands over one more member. Returns 0 or -errno. */
+static int party_add(struct party *party, struct actor *actor)
+{
+	struct member *member = member_new(party, actor);
+	int err;
+
+	if (!member)
+		return -ENOMEM;
+	/* It may run, and queue itself, before the call returns. */
+	atomic_inc(&member->accepted);
+	err = CALL(actor, GROUP_SUBMIT,
+		   ants_group_submit(&party->group, &member->work));
+	if (err) {
+		kfree(member);
+		return err;
+	}
+	count(COUNT_TASKS);
+	party->member[party->nr++] = member;
+	return 0;
+}
+
+static void party_free_members(struct party *party)
+{
+	unsigned int i;
+
+	for (i = 0; i < party->nr; i++) {
+		if (party->member[i])
+			member_judge(party->member[i]);
+		kfree(party->member[i]);
+	}
+	party->nr = 0;
+}
+
+/* The wait failed: ends the members one by one. */
+static void party_break_up(struct party *party, struct actor *actor)
+{
+	unsigned int i;
+
+	withdraw(party);
+	call_enter(actor, CALL_GROUP_CANCEL);
+	ants_group_cancel(&party->group);
+	call_leave(actor, 0);
+	for (i = 0; i < party->nr; i++) {
+		bool taken;
+
+		if (!party->member[i])
+			continue;
+		taken = CALL(actor, WORK_CANCEL_SYNC,
+			     ants_work_cancel_sync(&party->member[i]->work));
+		if (taken)
+			broken("a member of a cancelled group was queued");
+	}
+	party_free_members(party);
+}
+
+/* One wait for all. Returns 0 if the group has ended. */
+static int wait_all(struct party *party, struct actor *actor)
+{
+	int err, error = 0;
+
+	if (rnd(actor, 2))
+		return CALL(actor, GROUP_WAIT,
+			    ants_group_wait(&party->group, &error));
+	do {
+		unsigned long timeout = rnd(actor, 5);
+
+		err = CALL(actor, GROUP_WAIT_TIMEOUT,
+			   ants_group_wait_timeout(&party->group, timeout,
+						   &error));
+	} while (err == -ETIMEDOUT);
+	return err;
+}
+
+static void free_one(struct party *party, struct ants_work *work)
+{
+	struct member *member = container_of(work, struct member, work);
+	unsigned int i;
+
+	for (i = 0; i < party->nr; i++)
+		if (party->member[i] == member)
+			party->member[i] = NULL;
+	member_judge(member);
+	kfree(member);
+}
+
+/* One after another, as they end; each is freed at once. */
+static int take_each(struct party *party, struct actor *actor)
+{
+	struct ants_work *work;
+	int err;
+
+	ants_group_seal(&party->group);
+	do {
+		call_enter(actor, CALL_GROUP_NEXT);
+		work = ants_group_next(&party->group, random_timeout(actor));
+		err = call_leave(actor, PTR_ERR_OR_ZERO(work));
+		if (!err && work)
+			free_one(party, work);
+	} while (err == -ETIMEDOUT || (!err && work));
+	return err;
+}
+
+/* A group that is sealed takes no more. */
+static void knock(struct party *party, struct actor *actor)
+{
+	struct member *member = member_new(party, actor);
+
+	if (!member)
+		return;
+	ants_group_seal(&party->group);
+	(void)CALL(actor, GROUP_SUBMIT_SEALED,
+		   ants_group_submit(&party->group, &member->work));
+	kfree(member);
+}
+
+/* A group that has ended is made as new, and used once more. */
+static void party_again(struct party *party, struct actor *actor)
+{
+	int err;
+
+	do {
+		err = CALL(actor, GROUP_RESET, ants_group_reset(&party->group));
+		cond_resched();
+	} while (err == -EBUSY);
+	party_free_members(party);
+	if (party_add(party, actor))
+		return;
+	if (CALL(actor, GROUP_WAIT, ants_group_wait(&party->group, NULL)))
+		party_break_up(party, actor);
+}
+
+void op_group(struct actor *actor)
+{
+	struct party *party = kzalloc(sizeof(*party), GFP_KERNEL);
+	unsigned int i, nr = rnd(actor, MOST_MEMBERS);
+
+	if (!party)
+		return;
+	ants_group_init(&party->group, actor->pool,
+			rnd(actor, 2) ? ANTS_GROUP_CANCEL_ON_ERROR : 0);
+	if (rnd(actor, 2))
+		publish(party, actor);
+	for (i = 0; i < nr && !party_add(party, actor); i++)
+		;
+	if (chance(actor, 10))
+		knock(party, actor);
+	if (rnd(actor, 2) ? wait_all(party, actor) : take_each(party, actor))
+		party_break_up(party, actor);
+	else if (chance(actor, 20))
+		party_again(party, actor);
+	withdraw(party);
+	party_free_members(party);
+	kfree(party);
+}

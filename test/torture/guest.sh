@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# What the guest of test/torture/run does: loads ants_torture, and beside it
+# takes CPUs away, suspends, changes the pools through their files, and loads and
+# unloads a client. TORTURE_KNOBS are the parameters of ants_torture, ANTS_KNOBS
+# those of ants; TORTURE_LIMIT is the time after which it has to be over.
+
+. /ants/lib.sh
+
+POOLS=/sys/kernel/ants
+SLAB=/sys/kernel/debug/failslab
+failed=0
+
+verdict()
+{
+	cat /sys/module/ants_torture/parameters/verdict
+}
+
+over()
+{
+	[ "$(verdict)" != running ]
+}
+
+# chance N: a number below N
+chance()
+{
+	# shellcheck disable=SC3028 # busybox has it
+	echo $((RANDOM % $1))
+}
+
+hotplug_loop()
+{
+	until over; do
+		_cpu=/sys/devices/system/cpu/cpu$((1 + $(chance 3)))
+		[ -e "$_cpu/online" ] || return
+		echo 0 >"$_cpu/online"
+		usleep $((20000 + $(chance 300) * 1000))
+		until echo 1 >"$_cpu/online"; do usleep 100000; done
+		usleep $((100000 + $(chance 900) * 1000))
+	done 2>/dev/null
+}
+
+# As far as the freezer, or the devices, and back; never all the way.
+suspend_loop()
+{
+	[ -e /sys/power/pm_test ] || return
+	echo 1 >/sys/module/suspend/parameters/pm_test_delay
+	until over; do
+		sleep $((5 + $(chance 8)))
+		if [ "$(chance 2)" -eq 0 ]; then
+			echo freezer >/sys/power/pm_test || return
+		else
+			echo devices >/sys/power/pm_test || return
+		fi
+		echo freeze >/sys/power/state
+	done 2>/dev/null
+}
+
+client_loop()
+{
+	until over; do
+		insmod /ants/ants_torture_client.ko act="$(chance 4)" || return
+		usleep $(($(chance 50) * 1000))
+		rmmod ants_torture_client || return
+		usleep $(($(chance 500) * 1000))
+	done
+}
+
+# set_files POOL: its capacity stays as ants_torture wants it
+set_files()
+{
+	chance 12 >"$1/queue_depth"
+	echo $((1 + $(chance 80))) >"$1/expiry_ms"
+	chance 4 >"$1/max_blocking"
+	cat "$1"/stats/* "$1"/cpulist "$1"/state >/dev/null
+}
+
+file_loop()
+{
+	until over; do
+		for _pool in "$POOLS"/torture-*; do
+			set_files "$_pool"
+		done
+		usleep $(($(chance 300) * 1000))
+	done 2>/dev/null
+}
+
+# The threads that kthreadd makes are short of memory now and then, and so are
+# they themselves.
+fail_threads()
+{
+	[ -d $SLAB ] && [ -e /proc/2/make-it-fail ] || return 0
+	echo Y >$SLAB/task-filter
+	echo 20 >$SLAB/interval
+	echo -1 >$SLAB/times
+	echo 5 >$SLAB/probability
+	echo 1 >/proc/2/make-it-fail
+}
+
+calm_threads()
+{
+	[ ! -d "$SLAB" ] || echo 0 >"$SLAB/probability"
+}
+
+# Where they all are, when something is stuck.
+show_stacks()
+{
+	for _dir in /proc/[0-9]*; do
+		read -r _comm 2>/dev/null <"$_dir/comm" || continue
+		case $_comm in
+		ants*|torture*|rmmod|insmod)
+			echo "# $_comm:"
+			head -n 12 "$_dir/stack" 2>/dev/null | sed 's/^/#   /'
+			;;
+		esac
+	done
+}
+
+torture()
+{
+	# shellcheck disable=SC2086 # one word each
+	insmod /ants/ants_torture.ko $TORTURE_KNOBS || return
+	! log_has "ants_torture: unknown parameter" || return
+	hotplug_loop &
+	suspend_loop &
+	client_loop &
+	file_loop &
+	_status=0
+	wait_for over "$TORTURE_LIMIT" || _status=1
+	calm_threads
+	if [ "$(verdict)" != SUCCESS ]; then
+		show_stacks
+		return 1
+	fi
+	wait
+	rmmod ants_torture || _status=1
+	return "$_status"
+}
+
+# shellcheck disable=SC2086 # one word each
+section check load insmod /ants/ants.ko $ANTS_KNOBS || exit 1
+failable
+fail_threads
+section torture all torture || exit 1
+section check unload rmmod ants || failed=1
+if [ -e /sys/kernel/debug/kmemleak ]; then
+	section check leaks no_leaks || failed=1
+fi
+if [ -e /proc/lockdep_stats ]; then
+	section check lockdep lockdep_is_on || failed=1
+fi
+section check remains no_remains || failed=1
+exit $failed

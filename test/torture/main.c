@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ants_torture: calls of all kinds at once, for some time; then the verdict. See
+ * README.rst.
+ */
+#define pr_fmt(fmt) "ants_torture: " fmt
+
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "torture.h"
+
+#define MOST_THREADS	64
+#define BEAT		(10 * HZ)
+
+/* A run that makes so many calls comes to each of them; a shorter one need not. */
+#define CALLS_FOR_ALL	100000
+
+/**
+ * struct thread - one of those that make calls
+ * @actor: the caller
+ * @stream: where each of its steps gets a seed from
+ * @task: the thread
+ */
+static struct thread {
+	struct actor actor;
+	struct rnd_state stream;
+	struct task_struct *task;
+} threads[MOST_THREADS];
+
+/* The time is over: nobody begins anything new. */
+static bool ending;
+
+static struct actor director;
+static struct task_struct *direction;
+
+static char verdict[8] = "running";
+module_param_string(verdict, verdict, sizeof(verdict), 0444);
+MODULE_PARM_DESC(verdict, "what came of it: running, SUCCESS or FAILURE; to be read");
+
+static int thread_run(void *arg)
+{
+	struct thread *thread = arg;
+	struct actor *actor = &thread->actor;
+
+	while (!kthread_should_stop() && !READ_ONCE(ending)) {
+		struct target *target;
+
+		actor_seed(actor, prandom_u32_state(&thread->stream), 0);
+		target = target_get(actor);
+		if (!target) {
+			cond_resched();
+			continue;
+		}
+		act(actor, target, target_pool(target), true);
+		target_put(target);
+	}
+	return 0;
+}
+
+static int thread_start(unsigned int nr)
+{
+	struct thread *thread = &threads[nr];
+	struct task_struct *task;
+
+	task = kthread_create(thread_run, thread, "torture/%u", nr);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	get_task_struct(task);
+	thread->task = task;
+	WRITE_ONCE(thread->actor.task, task);
+	wake_up_process(task);
+	return 0;
+}
+
+/* Its waits end with -EINTR. */
+static void thread_stop(unsigned int nr)
+{
+	struct task_struct *task = threads[nr].task;
+
+	if (!task)
+		return;
+	kthread_stop(task);
+	WRITE_ONCE(threads[nr].actor.task, NULL);
+	threads[nr].task = NULL;
+	put_task_struct(task);
+}
+
+static int threads_start(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < knob_threads.value; i++) {
+		prandom_seed_state(&threads[i].stream,
+				   (u64)knob_seed.value << 32 | i);
+		actor_watch(&threads[i].actor);
+		err = thread_start(i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void threads_stop(void)
+{
+	unsigned int i;
+
+	WRITE_ONCE(ending, true);
+	for (i = 0; i < MOST_THREADS; i++)
+		thread_stop(i);
+}
+
+/* --- the verdict -------------------------------------------------------------- */
+
+static void print_sums(const char *head)
+{
+	pr_info("%s seed=%u calls=%ld tasks=%ld run=%ld refused=%ld cancelled=%ld timeouts=%ld alloc_failures=%ld pools=%ld unloads=%ld hotplug=%ld suspends=%ld\n",
+		head, knob_seed.value, count_read(COUNT_CALLS),
+		count_read(COUNT_TASKS), count_read(COUNT_RUN),
+		count_read(COUNT_REFUSED), count_read(COUNT_CANCELLED),
+		count_read(COUNT_TIMEOUTS), count_read(COUNT_FAULTS),
+		count_read(COUNT_POOLS), count_read(COUNT_UNLOADS),
+		count_read(COUNT_HOTPLUG), count_read(COUNT_SUSPENDS));
+}
+
+static void print_verdict(void)
+{
+	bool good = !count_read(COUNT_VIOLATIONS);
+
+	print_sums(good ? "SUCCESS" : "FAILURE");
+	strscpy(verdict, good ? "SUCCESS" : "FAILURE", sizeof(verdict));
+}
+
+/* All is over: what is accepted has run or was cancelled. */
+static void judge_sums(void)
+{
+	long tasks = count_read(COUNT_TASKS);
+	long ended = count_read(COUNT_RUN) + count_read(COUNT_CANCELLED);
+
+	if (tasks != ended)
+		broken("%ld tasks were accepted, %ld ran or were cancelled",
+		       tasks, ended);
+	if (!tasks)
+		broken("nothing ran");
+	if (calls_left())
+		broken("%ld calls have not released their data",
+		       calls_left());
+	if (count_read(COUNT_CALLS) >= CALLS_FOR_ALL && calls_missing())
+		broken("not every call was made");
+	tickets_left(NULL);
+}
+
+/* --- the direction ------------------------------------------------------------ */
+
+/* Does nothing end any more, or is something that was begun not over? */
+static bool stuck(void)
+{
+	static unsigned long since;
+	static long before = -1;
+	long now = count_read(COUNT_RUN);
+	bool stands = false;
+
+	if (now != before) {
+		before = now;
+		since = jiffies;
+	} else if (time_after(jiffies, since + knob_max_wait.value * HZ)) {
+		broken("no task has run for %u s", knob_max_wait.value);
+		stands = true;
+	}
+	return actors_stuck() | tickets_stuck() | stands;
+}
+
+/* Watches until the time is over. Returns false if something is stuck. */
+static bool watch(void)
+{
+	unsigned long end = jiffies + knob_seconds.value * HZ;
+	unsigned long restart = jiffies + knob_restart_s.value * HZ;
+	unsigned long beat = jiffies + BEAT;
+	unsigned int nr = 0;
+
+	while (time_before(jiffies, end) && !kthread_should_stop()) {
+		schedule_timeout_idle(HZ);
+		if (stuck())
+			return false;
+		if (time_after(jiffies, beat)) {
+			beat += BEAT;
+			print_sums("running");
+		}
+		if (time_before(jiffies, restart))
+			continue;
+		restart += knob_restart_s.value * HZ;
+		thread_stop(nr);
+		if (thread_start(nr))
+			pr_info("one thread less\n");
+		nr = (nr + 1) % knob_threads.value;
+	}
+	return true;
+}
+
+static void wait_for_exit(void)
+{
+	while (!kthread_should_stop())
+		schedule_timeout_idle(HZ / 10);
+}
+
+static int direct(void *unused)
+{
+	if (!watch()) {
+		/* What is stuck cannot be ended: the guest's script has to. */
+		print_verdict();
+		wait_for_exit();
+	}
+	kickers_stop();
+	threads_stop();
+	targets_exit(&director);
+	judge_sums();
+	calls_print();
+	print_verdict();
+	wait_for_exit();
+	return 0;
+}
+
+static int __init torture_init(void)
+{
+	int err;
+
+	if (!knob_seed.value)
+		knob_seed.value = get_random_u32();
+	actor_seed(&director, knob_seed.value, 0);
+	err = tickets_init();
+	if (err)
+		return err;
+	err = events_init();
+	if (err)
+		goto err_tickets;
+	actor_watch(&director);
+	targets_init(&director);
+	err = threads_start();
+	if (!err)
+		err = kickers_start();
+	if (err)
+		goto err_threads;
+	direction = kthread_run(direct, NULL, "torture/main");
+	err = PTR_ERR_OR_ZERO(direction);
+	if (err)
+		goto err_threads;
+	get_task_struct(direction);
+	pr_info("begin seed=%u threads=%u targets=%u seconds=%u\n",
+		knob_seed.value, knob_threads.value, knob_targets.value,
+		knob_seconds.value);
+	return 0;
+
+err_threads:
+	kickers_stop();
+	threads_stop();
+	targets_exit(&director);
+	events_exit();
+err_tickets:
+	tickets_exit();
+	return err;
+}
+module_init(torture_init);
+
+static void __exit torture_exit(void)
+{
+	kthread_stop(direction);
+	put_task_struct(direction);
+	events_exit();
+	tickets_exit();
+}
+module_exit(torture_exit);
+
+MODULE_DESCRIPTION("ants: torture test");
+MODULE_LICENSE("GPL");

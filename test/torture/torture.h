@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ants_torture: a client of ants that calls everything at once, at random. See
+ * README.rst.
+ */
+#ifndef _ANTS_TORTURE_H
+#define _ANTS_TORTURE_H
+
+#include <linux/ants.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/jiffies.h>
+#include <linux/llist.h>
+#include <linux/prandom.h>
+#include <linux/sched.h>
+
+/* knobs.c: the parameters of the module; their descriptions are there. */
+
+struct knob {
+	const char *name;
+	unsigned int value;
+	unsigned int least;
+	unsigned int most;
+};
+
+extern struct knob knob_seed;
+extern struct knob knob_seconds;
+extern struct knob knob_threads;
+extern struct knob knob_targets;
+extern struct knob knob_kickers;
+extern struct knob knob_kick_us;
+extern struct knob knob_fail_percent;
+extern struct knob knob_nest_percent;
+extern struct knob knob_restart_s;
+extern struct knob knob_max_wait;
+
+/* count.c: what is added up for the verdict. */
+
+enum count {
+	COUNT_CALLS,
+	COUNT_TASKS,
+	COUNT_RUN,
+	COUNT_REFUSED,
+	COUNT_CANCELLED,
+	COUNT_TIMEOUTS,
+	COUNT_FAULTS,
+	COUNT_POOLS,
+	COUNT_UNLOADS,
+	COUNT_HOTPLUG,
+	COUNT_SUSPENDS,
+	COUNT_VIOLATIONS,
+	NR_COUNTS,
+};
+
+void count_add(enum count what, long by);
+long count_read(enum count what);
+
+static inline void count(enum count what)
+{
+	count_add(what, 1);
+}
+
+/* Reports that ants broke a promise; the verdict is FAILURE from then on. */
+__printf(1, 2) void broken(const char *fmt, ...);
+
+/* call.c: who calls, and which errors a call may return. */
+
+enum call {
+	CALL_NONE,
+	CALL_SUBMIT,
+	CALL_SUBMIT_TIMEOUT,
+	CALL_SUBMIT_PRIO,
+	CALL_SUBMIT_BATCH,
+	CALL_TRY_SUBMIT,
+	CALL_INVOKE,
+	CALL_INVOKE_TIMEOUT,
+	CALL_TRY_INVOKE,
+	CALL_INVOKE_NO_FUNC,
+	CALL_CALL,
+	CALL_CALL_RELEASE,
+	CALL_FOR_EACH,
+	CALL_QUEUE_WORK,
+	CALL_QUEUE_WORK_TIMEOUT,
+	CALL_QUEUE_DELAYED,
+	CALL_MOD_DELAYED,
+	CALL_WORK_WAIT,
+	CALL_WORK_WAIT_TIMEOUT,
+	CALL_WORK_WAIT_DETACHED,
+	CALL_WORK_FLUSH,
+	CALL_WORK_CANCEL,
+	CALL_WORK_CANCEL_SYNC,
+	CALL_GROUP_SUBMIT,
+	CALL_GROUP_SUBMIT_SEALED,
+	CALL_GROUP_WAIT,
+	CALL_GROUP_WAIT_TIMEOUT,
+	CALL_GROUP_NEXT,
+	CALL_GROUP_CANCEL,
+	CALL_GROUP_RESET,
+	CALL_CANCEL_PENDING,
+	CALL_FLUSH,
+	CALL_FLUSH_TIMEOUT,
+	CALL_DRAIN_TIMEOUT,
+	CALL_WAIT_FOR_ITSELF,
+	CALL_TUNE,
+	CALL_SET_NICE,
+	CALL_SET_CPUMASK,
+	CALL_RELEASE,
+	CALL_RELEASE_TIMEOUT,
+	CALL_REBOOT,
+	CALL_CREATE,
+	CALL_DESTROY,
+	CALL_STATS,
+	CALL_SYSTEM_FORBIDDEN,
+	CALL_SYSTEM_FLUSH,
+	CALL_SHARD_FORBIDDEN,
+	CALL_MULTI_CREATE,
+	CALL_MULTI_DESTROY,
+	CALL_MULTI_SUBMIT,
+	CALL_MULTI_SUBMIT_TIMEOUT,
+	CALL_MULTI_TRY_SUBMIT,
+	CALL_MULTI_FLUSH_TIMEOUT,
+	CALL_MULTI_TUNE,
+	CALL_MULTI_SET,
+	CALL_MULTI_LOCAL_CPUMASK,
+	CALL_MULTI_RELEASE,
+	CALL_MULTI_RELEASE_TIMEOUT,
+	CALL_MULTI_REBOOT,
+	NR_CALLS,
+};
+
+struct target;
+
+/**
+ * struct actor - whoever makes calls: a thread, a task, an interrupt
+ * @rnd: the stream from which it takes its decisions
+ * @depth: 0 for a thread; one more than that of the task's submitter
+ * @atomic: in an interrupt or under a lock
+ * @waits: the call may wait
+ * @in_use: of an actor that tasks share
+ * @task: the thread that calls
+ * @target: whom it calls
+ * @pool: the pool, or the shard, that it calls
+ * @call: the call that it is in
+ * @since: when that began, in jiffies
+ * @reported: the watchdog has told about this call
+ */
+struct actor {
+	struct rnd_state rnd;
+	unsigned int depth;
+	bool atomic;
+	bool waits;
+	atomic_t in_use;
+	struct task_struct *task;
+	struct target *target;
+	struct ants_pool *pool;
+	enum call call;
+	unsigned long since;
+	bool reported;
+};
+
+/*
+ * CALL() - make one call of ants
+ * @_actor: the caller
+ * @_id: which call, CALL_@_id
+ * @_expr: the call itself, an int: an error that it may not return is a violation
+ */
+#define CALL(_actor, _id, _expr)					\
+({									\
+	struct actor *__actor = call_enter(_actor, CALL_##_id);		\
+									\
+	call_leave(__actor, _expr);					\
+})
+
+struct actor *call_enter(struct actor *actor, enum call call);
+int call_leave(struct actor *actor, int err);
+void calls_print(void);
+unsigned int calls_missing(void);
+
+void actor_seed(struct actor *actor, u32 seed, unsigned int depth);
+struct actor *actor_claim(u32 seed, unsigned int depth);
+void actor_drop(struct actor *actor);
+bool actors_stuck(void);
+void actor_watch(struct actor *actor);
+
+/* A number below @n from the stream of @actor. */
+static inline u32 rnd(struct actor *actor, u32 n)
+{
+	return prandom_u32_state(&actor->rnd) % n;
+}
+
+/* True in @percent of all cases. */
+static inline bool chance(struct actor *actor, unsigned int percent)
+{
+	return rnd(actor, 100) < percent;
+}
+
+/* ticket.c: each task has one, with a number that is never used again. */
+
+#define MAX_DEPTH	3
+
+/**
+ * struct ticket_info - what a task learns from its ticket
+ * @target: whom it was handed to
+ * @rnd: says what it does
+ * @depth: how many tasks it is nested in
+ */
+struct ticket_info {
+	struct target *target;
+	u32 rnd;
+	unsigned int depth;
+};
+
+int tickets_init(void);
+void tickets_exit(void);
+unsigned long ticket_open(struct target *target, u32 rnd, unsigned int depth);
+void ticket_close(unsigned long number, int err);
+bool ticket_begin(unsigned long number, struct ticket_info *info);
+void ticket_done(unsigned long number);
+void ticket_cancel(unsigned long number);
+bool tickets_stuck(void);
+unsigned int tickets_left(const struct target *target);
+
+/* target.c: the pools that are called, of all kinds. */
+
+enum kind {
+	KIND_POOL,
+	KIND_FUNC,
+	KIND_ORDERED,
+	KIND_MULTI,
+};
+
+/**
+ * struct flavour - how a target is made
+ * @name: part of the pool's name
+ * @kind: which function makes it
+ * @strategy: of a multi
+ * @attrs: how
+ */
+struct flavour {
+	const char *name;
+	enum kind kind;
+	enum ants_strategy strategy;
+	struct ants_attrs attrs;
+};
+
+/**
+ * struct item - a work item with its accounts
+ * @dwork: the item; @dwork.work alone if it never gets a delay
+ * @rnd: says what it does
+ * @depth: how many tasks it is nested in
+ * @delayed: it was handed over with a delay
+ * @accepted: calls that handed it over
+ * @runs: how often it ran
+ * @cancels: runs that a cancel says it has taken off
+ * @picked: runs that ants_cancel_pending() has taken off
+ * @unsure: calls that waited for a place and were cancelled
+ * @again: how often it hands itself over again
+ * @result: what it returns
+ */
+struct item {
+	struct ants_delayed_work dwork;
+	u32 rnd;
+	unsigned int depth;
+	bool delayed;
+	atomic_t accepted;
+	atomic_t runs;
+	atomic_t cancels;
+	atomic_t picked;
+	atomic_t unsure;
+	atomic_t again;
+	int result;
+};
+
+#define NR_SHARED	4
+
+/**
+ * struct target - a pool, or a multi, to call
+ * @users: callers that may begin a call; negative: none may any more
+ * @index: tasks may only wait for targets with a higher one
+ * @pool: the pool, or NULL
+ * @multi: the multi, or NULL
+ * @flavour: how it was made
+ * @tickets: that are open
+ * @inits: how often worker_init was called
+ * @exits: what worker_init has made and worker_exit has not taken back
+ * @closed: it was released at least once
+ * @renewing: somebody is about to end it
+ * @shared: work items that anybody queues and cancels
+ */
+struct target {
+	atomic_t users;
+	unsigned int index;
+	struct ants_pool *pool;
+	struct ants_multi *multi;
+	const struct flavour *flavour;
+	atomic_t tickets;
+	atomic_t inits;
+	atomic_t exits;
+	atomic_t closed;
+	atomic_t renewing;
+	struct item shared[NR_SHARED];
+};
+
+extern struct target system_target;
+extern struct item wanderers[NR_SHARED];
+
+int targets_init(struct actor *actor);
+void targets_exit(struct actor *actor);
+struct target *target_get(struct actor *actor);
+void target_put(struct target *target);
+int target_make(struct target *target, struct actor *actor);
+void target_end(struct target *target, struct actor *actor, bool drained);
+void target_judge(struct target *target);
+void target_renew(struct target *target, struct actor *actor);
+struct target *target_of_caller(void);
+struct ants_pool *target_pool(struct target *target);
+
+/* task.c: what tasks do. */
+
+void torture_task(void *number);
+void behave(u32 rnd, unsigned int depth);
+
+/* The calls, by kind. */
+
+/**
+ * struct op - something that an actor may do
+ * @fn: does it, to @actor->target
+ * @weight: how often, beside the others
+ * @flags: where it may be done
+ */
+struct op {
+	void (*fn)(struct actor *actor);
+	unsigned int weight;
+	unsigned int flags;
+};
+
+#define OP_ATOMIC	BIT(0)	/* in an interrupt, too */
+#define OP_WAITS	BIT(1)	/* not to a target that may wait for the caller */
+#define OP_THREAD	BIT(2)	/* by a thread of the torture alone */
+#define OP_SYSTEM	BIT(3)	/* to the system pool as well */
+#define OP_MULTI	BIT(4)	/* to a multi alone */
+
+void op_submit(struct actor *actor);
+void op_try_submit(struct actor *actor);
+void op_batch(struct actor *actor);
+void op_invoke(struct actor *actor);
+void op_call(struct actor *actor);
+void op_call_release(struct actor *actor);
+void op_for_each(struct actor *actor);
+long calls_left(void);
+
+void op_own_item(struct actor *actor);
+void op_fork(struct actor *actor);
+void op_shared_item(struct actor *actor);
+void op_shared_wait(struct actor *actor);
+void op_wanderer(struct actor *actor);
+void op_detached(struct actor *actor);
+void op_cancel_pending(struct actor *actor);
+void item_init(struct item *item, struct actor *actor);
+void item_judge(struct item *item, bool closed, const char *what);
+
+bool is_member(const struct ants_work *work);
+void op_group(struct actor *actor);
+void op_group_cancel(struct actor *actor);
+
+void op_tune(struct actor *actor);
+void op_place(struct actor *actor);
+void op_flush(struct actor *actor);
+void op_release(struct actor *actor);
+void op_reboot(struct actor *actor);
+void op_numbers(struct actor *actor);
+void op_self_wait(struct actor *actor);
+void op_forbidden(struct actor *actor);
+void op_renew(struct actor *actor);
+void op_short_life(struct actor *actor);
+void op_destroy_waiters(struct actor *actor);
+
+void op_multi_submit(struct actor *actor);
+void op_multi_try(struct actor *actor);
+void op_multi_change(struct actor *actor);
+void op_multi_numbers(struct actor *actor);
+void op_multi_release(struct actor *actor);
+
+unsigned long random_timeout(struct actor *actor);
+
+/* mix.c: which of them is next. */
+
+void act(struct actor *actor, struct target *target, struct ants_pool *pool,
+	 bool waits);
+
+/* irq.c: calls from hard and soft interrupts. */
+
+int kickers_start(void);
+void kickers_stop(void);
+
+/* events.c: what the guest's script does meanwhile. */
+
+int events_init(void);
+void events_exit(void);
+
+#endif /* _ANTS_TORTURE_H */
