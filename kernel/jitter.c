@@ -4,8 +4,9 @@
  * so races are met that are otherwise too narrow. Off unless asked for.
  */
 #include <linux/delay.h>
+#include <linux/hash.h>
 #include <linux/module.h>
-#include <linux/random.h>
+#include <linux/timex.h>
 
 #include "internal.h"
 
@@ -25,7 +26,8 @@ static unsigned int choose_us(void)
 
 	if (!most)
 		return 0;
-	random = get_random_u32();
+	/* Good enough; what the kernel has takes a lock that not every context may. */
+	random = hash_64(random_get_entropy(), 32);
 	return random % 4 ? 0 : 1 + random / 4 % most;
 }
 
