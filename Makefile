@@ -78,7 +78,7 @@ help:
 	@echo '  make demo           show the pool at work'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt compile'
-	@echo '                      style model functional) or one suite, script or program'
+	@echo '                      style busted model functional) or one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
 	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
