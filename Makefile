@@ -16,7 +16,7 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
-	core busted bench bench-readme check coverage
+	core busted mutate bench bench-readme check coverage
 .DEFAULT_GOAL := modules
 
 modules:
@@ -54,6 +54,11 @@ core:
 
 busted:
 	@test/busted/run $(B)
+
+mutate:
+	@tools/setup core qemu kernel-build >&2
+	@tools/mutate -n $(or $(N),200) --seed $(or $(SEED),1) \
+		$(if $(ONLY),--only $(ONLY))
 
 bench:
 	@B='$(B)' K='$(K)' ROUNDS='$(ROUNDS)' CHECK='$(CHECK)' bench/run
@@ -94,6 +99,8 @@ help:
 	@echo '                      reap tune blocking latency_loaded memory tiny_task_smp'
 	@echo '                      contention)'
 	@echo '  make bench-readme   put the results into README.md'
+	@echo '  make mutate N=200 SEED=1  do the tests notice when kernel/ is wrong? See'
+	@echo '                      tools/mutate; goes on where it was interrupted'
 	@echo ''
 	@echo 'Without one:'
 	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck; and what'
