@@ -102,18 +102,29 @@ static int wait_fn(void *nr)
 	return 0;
 }
 
-static int next_fn(void *nr)
+static void take_all(unsigned long nr, unsigned long timeout)
 {
-	unsigned long left = (unsigned long)nr;
+	unsigned long left = nr;
 	struct ants_work *work;
 
 	ants_group_seal(group);
-	while ((work = ants_group_next(group, MAX_SCHEDULE_TIMEOUT))) {
-		WARN_ON(IS_ERR(work));
-		left--;
+	while ((work = ants_group_next(group, timeout))) {
+		WARN_ON(IS_ERR(work) && work != ERR_PTR(-ETIMEDOUT));
+		left -= !IS_ERR(work);
 	}
 	WARN(left, "%lu members did not come", left);
-	group_free((unsigned long)nr);
+	group_free(nr);
+}
+
+static int next_fn(void *nr)
+{
+	take_all((unsigned long)nr, MAX_SCHEDULE_TIMEOUT);
+	return 0;
+}
+
+static int next_soon_fn(void *nr)
+{
+	take_all((unsigned long)nr, 1);
 	return 0;
 }
 
@@ -125,6 +136,16 @@ static void cancel_wait_on(unsigned int nr, int (*wait)(void *nr))
 	explore_begin();
 	explore_call(wait, (void *)(unsigned long)nr, "wait");
 	explore_call(cancel_fn, group, "cancel");
+	end();
+}
+
+/* A member that is handed over as the time runs out is not lost. */
+static void group_next_timeout(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 }, 0, 2,
+	      member_fn);
+	explore_begin();
+	explore_call(next_soon_fn, (void *)2UL, "next");
 	end();
 }
 
@@ -284,6 +305,7 @@ const struct scenario scenarios_groups[] = {
 	{ "group-cancel-wait", group_cancel_wait },
 	{ "group-cancel-next", group_cancel_next },
 	{ "group-cancel-few", group_cancel_few },
+	{ "group-next-timeout", group_next_timeout },
 	{ "group-error", group_error },
 	{ "group-error-many", group_error_many },
 	{ "group-submit", group_submit },
