@@ -96,11 +96,11 @@ static void note_cpus(void *data)
 }
 
 static void expect_cpus(struct kunit *test, struct ants_pool *pool,
-			unsigned int nr)
+			const struct cpumask *mask, unsigned int nr)
 {
 	static struct cpumask cpus;
 
-	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), 0);
+	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, mask), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, note_cpus, &cpus), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, cpumask_weight(&cpus), nr);
@@ -115,15 +115,35 @@ static void cpus_are_refused(struct kunit *test)
 	ASSERT_SOON(test, ants_nr_idle(pool) == 1);
 	KUNIT_ASSERT_EQ(test, begin("set_cpus_allowed_ptr", by_worker,
 				    -EINVAL), 0);
-	expect_cpus(test, pool, num_possible_cpus());
+	expect_cpus(test, pool, cpumask_of(0), num_possible_cpus());
 	unregister_kprobe(&at.probe);
-	expect_cpus(test, pool, 1);
+	expect_cpus(test, pool, cpumask_of(0), 1);
+}
+
+/*
+ * A thread that may run anywhere again, but on isolated CPUs, and gets no memory
+ * to leave those out: it is not left where it was bound.
+ */
+static void memory_for_cpus_is_refused(struct kunit *test)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .min_workers = 1 };
+	struct ants_pool *pool = test_pool(test, &attrs, NAME);
+
+	if (!IS_ENABLED(CONFIG_CPUMASK_OFFSTACK))
+		kunit_skip(test, "needs no memory");
+	ASSERT_SOON(test, ants_nr_idle(pool) == 1);
+	expect_cpus(test, pool, cpumask_of(0), 1);
+	KUNIT_ASSERT_EQ(test, begin("alloc_cpumask_var_node", by_worker, false),
+			0);
+	expect_cpus(test, pool, NULL, num_possible_cpus());
+	unregister_kprobe(&at.probe);
 }
 
 static struct kunit_case fail_thread_cases[] = {
 	KUNIT_CASE(thread_is_refused),
 	KUNIT_CASE(policy_is_refused),
 	KUNIT_CASE(cpus_are_refused),
+	KUNIT_CASE(memory_for_cpus_is_refused),
 	{}
 };
 
