@@ -207,12 +207,33 @@ static void system_pool_is_its_administrators(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 0), 0);
 }
 
+/* Whatever is lower than it was needs no memory, though most slots are in use. */
+static void lower_bounds_need_no_memory(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 2, .queue_depth = 100,
+				.flags = ANTS_PREALLOC });
+	int i;
+
+	for (i = 0; i < 100; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 99), 0);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 101),
+			-ENOMEM);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	expect_left(rig, 1);
+}
+
 static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
 	KUNIT_CASE(preallocated_pool_refuses_too_high_a_sum),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),
+	KUNIT_CASE(lower_bounds_need_no_memory),
 	KUNIT_CASE(deeper_queue_calls_back),
 	KUNIT_CASE(higher_capacity_calls_back),
 	KUNIT_CASE(growth_that_is_held_up_calls_back),
