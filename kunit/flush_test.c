@@ -46,6 +46,24 @@ static void flush_waits_for_running_and_pending_tasks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
 }
 
+/* Nor does it look again and again meanwhile. */
+static void flush_sleeps_until_it_is_woken(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+						.capacity = 1 });
+	unsigned long begin, switches;
+	struct call *call;
+
+	call = call_start(rig, do_flush, FOREVER, NULL);
+	expect_blocked(test, call);
+	switches = READ_ONCE(call->task->nvcsw);
+	begin = jiffies;
+	EXPECT_SOON(test, time_after(jiffies, begin + 10));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(call->task->nvcsw), switches);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+}
+
 static void flush_does_not_wait_for_later_tasks(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -260,6 +278,7 @@ static void system_pool_is_not_flushed(struct kunit *test)
 
 static struct kunit_case flush_cases[] = {
 	KUNIT_CASE(flush_waits_for_running_and_pending_tasks),
+	KUNIT_CASE(flush_sleeps_until_it_is_woken),
 	KUNIT_CASE(flush_does_not_wait_for_later_tasks),
 	KUNIT_CASE(flush_does_not_wait_for_waiters),
 	KUNIT_CASE(idle_pool_is_flushed_at_once),
