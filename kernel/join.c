@@ -382,10 +382,12 @@ static bool group_ready(struct ants_pool *pool, const void *arg)
 static bool group_sleep_begin(const struct group_join *join, bool for_good)
 {
 	struct ants_pool *pool = join->w->pool;
+	struct ants_round round;
 	struct ants_kick kick;
 	bool counted;
 
-	ants_lock(pool, &kick);
+	/* Wakes the caller that gives up, and those that wait for its work item. */
+	ants_lock_round(pool, &kick, &round);
 	counted = for_good && !group_ready(pool, join);
 	if (counted)
 		sleep_begin(pool, &kick);

@@ -178,6 +178,76 @@ static void members_come_from_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->taken, 100);
 }
 
+/* Comes to its gate, then waits for a group that has no member yet. */
+static int gated_stream_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+
+	gate_task(l->items[0].gate);
+	return PTR_ERR_OR_ZERO(ants_group_next(&l->group, FOREVER));
+}
+
+static int submitting_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+
+	l->error = ants_group_submit(&l->group, work_of(&l->items[1]));
+	return 0;
+}
+
+static int do_wait_item(struct call *call)
+{
+	int result, err = ants_work_wait(call->data, &result);
+
+	return err ?: result;
+}
+
+static struct leader *leader_make(struct rig *rig, struct item *items,
+				  ants_work_fn_t fn)
+{
+	struct leader *l = kunit_kzalloc(rig->test, sizeof(*l), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(rig->test, l);
+	KUNIT_ASSERT_EQ(rig->test,
+			ants_group_init(&l->group, rig->pool, 0), 0);
+	INIT_ANTS_WORK(&l->work, fn);
+	l->items = items;
+	KUNIT_ASSERT_EQ(rig->test, ants_queue_work(rig->pool, &l->work), 0);
+	return l;
+}
+
+/*
+ * The last worker that does not wait goes to sleep: a task that waits for a place
+ * gives up, and so do those that wait for the work item it wanted to hand over.
+ */
+static void many_hear_that_a_submitter_gave_up(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = join_rig(test, 2, 0);
+	struct leader *sleeper, *submitter;
+	struct call *calls[4];
+	int i;
+
+	items[0].gate = &rig->gate;
+	sleeper = leader_make(rig, items, gated_stream_fn);
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	submitter = leader_make(rig, items, submitting_fn);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	for (i = 0; i < 4; i++) {
+		calls[i] = call_start(rig, do_wait_item, FOREVER,
+				      work_of(&items[1]));
+		expect_blocked(test, calls[i]);
+	}
+	gate_open(&rig->gate);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, call_result(calls[i]), -EDEADLK);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(&submitter->work, NULL), 0);
+	KUNIT_EXPECT_EQ(test, submitter->error, -EDEADLK);
+	ants_group_seal(&sleeper->group);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(&sleeper->work, NULL), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&items[1].ran), 0);
+}
+
 static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_run_by_the_waiter),
 	KUNIT_CASE(many_members_are_run_by_the_waiter),
@@ -185,6 +255,7 @@ static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_taken_one_by_one),
 	KUNIT_CASE(member_that_waits_for_a_place),
 	KUNIT_CASE(members_come_from_outside),
+	KUNIT_CASE(many_hear_that_a_submitter_gave_up),
 	{}
 };
 

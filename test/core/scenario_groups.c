@@ -301,6 +301,52 @@ static void join_late(void)
 	join_later_in(0);
 }
 
+static struct ants_group first, stream;
+static struct member inner;
+
+static int wait_for_inner(void *unused)
+{
+	int err = ants_work_wait(&inner.work, NULL);
+
+	WARN_ON(err);
+	return 0;
+}
+
+static void wait_for_stream(void *unused)
+{
+	WARN_ON(ants_group_next(&stream, MAX_SCHEDULE_TIMEOUT));
+}
+
+static void submit_inner(void *unused)
+{
+	int err = ants_group_submit(&first, &inner.work);
+
+	WARN(err && err != -EDEADLK, "submit: %d", err);
+	ants_group_seal(&stream);
+}
+
+/*
+ * Of two tasks one waits for a place, and one for a group: one of them gives up,
+ * and so do two callers that wait for the work item it wanted to hand over.
+ */
+static void join_last(void)
+{
+	const struct ants_attrs attrs = { .capacity = 2 };
+
+	core_begin();
+	pool = explore_pool(&attrs);
+	WARN_ON(ants_group_init(&first, pool, 0));
+	WARN_ON(ants_group_init(&stream, pool, 0));
+	INIT_ANTS_WORK(&inner.work, member_fn);
+	explore_begin();
+	WARN_ON(ants_submit(pool, submit_inner, NULL));
+	explore_call(wait_for_inner, NULL, "wait");
+	explore_call(wait_for_inner, NULL, "wait");
+	WARN_ON(ants_submit(pool, wait_for_stream, NULL));
+	WARN_ON(ants_flush(pool));
+	end();
+}
+
 const struct scenario scenarios_groups[] = {
 	{ "group-cancel-wait", group_cancel_wait },
 	{ "group-cancel-next", group_cancel_next },
@@ -312,5 +358,6 @@ const struct scenario scenarios_groups[] = {
 	{ "fork-join", fork_join },
 	{ "join-delayed", join_delayed },
 	{ "join-late", join_late },
+	{ "join-last", join_last },
 	{}
 };
