@@ -21,6 +21,10 @@ static void end_walk(struct rig *rig, struct call *call, int cancelled)
 {
 	let_go(rig, ANTS_PAUSE_CANCEL);
 	KUNIT_EXPECT_EQ(rig->test, call_result(call), cancelled);
+}
+
+static void expect_no_walk(struct rig *rig)
+{
 	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->cancel_scan));
 }
 
@@ -36,6 +40,7 @@ static void one_hold_is_one_round(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool),
 			NR_TASKS - ANTS_ROUND);
 	end_walk(rig, walk, NR_TASKS);
+	expect_no_walk(rig);
 }
 
 /* Those it would look at next: one is called off, and one starts. */
@@ -57,6 +62,7 @@ static void tasks_leave_under_the_cursor(struct kunit *test)
 	gate_open(&rig->gate);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	end_walk(rig, walk, NR_TASKS - 2);
+	expect_no_walk(rig);
 	gate_open(&rig->late);
 	expect_ended(test, &items[ANTS_ROUND + 1], 1, RESULT(1));
 	expect_counted(test, rig->pool, NR_TASKS + 1, NR_TASKS - 1);
@@ -79,6 +85,7 @@ static void slots_leave_under_the_cursor(struct kunit *test)
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	submit_counts(rig, &rig->inside, 5);
 	end_walk(rig, walk, ANTS_ROUND);
+	expect_no_walk(rig);
 	gate_open(&rig->late);
 	expect_counted(test, rig->pool, NR_TASKS + 6, ANTS_ROUND);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->inside),
@@ -96,6 +103,7 @@ static void later_tasks_are_left_alone(struct kunit *test)
 	walk = start_walk(rig, &p);
 	submit_counts(rig, &rig->inside, 10);
 	end_walk(rig, walk, NR_TASKS);
+	expect_no_walk(rig);
 	KUNIT_EXPECT_EQ(test, p.asked, NR_TASKS);
 	gate_open(&rig->gate);
 	expect_counted(test, rig->pool, NR_TASKS + 11, NR_TASKS);
@@ -117,6 +125,7 @@ static void walks_take_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, other.asked, 0);
 	end_walk(rig, first, NR_TASKS / 2);
 	KUNIT_EXPECT_EQ(test, call_result(second), NR_TASKS / 2);
+	expect_no_walk(rig);
 	KUNIT_EXPECT_EQ(test, other.asked, NR_TASKS / 2);
 }
 

@@ -359,20 +359,32 @@ static bool leads_to_pool(const char *text, const char *name)
 	return false;
 }
 
+/* The first call that does not touch the pool as it should, or NULL. */
+static const char *wrong_touch(struct kunit *test)
+{
+	char *text = read_listing(test);
+	const char *wrong = NULL;
+	int i;
+
+	for (i = 0; i < NR_TOUCHES && !wrong; i++)
+		if (leads_to_pool(text, touches[i].name) != touches[i].waits)
+			wrong = touches[i].name;
+	vfree(text);
+	return wrong;
+}
+
 static void calls_that_may_wait_touch_the_pool(struct kunit *test)
 {
 	struct scene *s = make_scene(test);
-	char *text;
+	const char *wrong = NULL;
 	int i;
 
 	KUNIT_ASSERT_TRUE(test, debug_locks);
 	for (i = 0; i < NR_TOUCHES; i++)
 		touch(test, s, i);
-	text = read_listing(test);
-	for (i = 0; i < NR_TOUCHES; i++)
-		KUNIT_EXPECT_EQ_MSG(test, leads_to_pool(text, touches[i].name),
-				    touches[i].waits, "%s", touches[i].name);
-	vfree(text);
+	/* It is read in parts: one may be left out when another class goes. */
+	EXPECT_SOON(test, !(wrong = wrong_touch(test)));
+	KUNIT_EXPECT_STREQ(test, wrong ?: "", "");
 	gate_open(&s->rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(s->pool, TEST_DEADLINE), 0);
 }
