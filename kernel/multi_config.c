@@ -315,6 +315,9 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
+	/* Here, for nothing of a short time may be left for a shard. */
+	if (timeout)
+		ants_multi_touch(multi);
 	enter(multi);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
