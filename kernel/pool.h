@@ -301,7 +301,8 @@ struct ants_fifo {
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
  * @stand_in_queued: L: @stand_in_work is queued or runs, and will wake @waitq
- * @stock_wanted: L: a caller that may not allocate found the stock low
+ * @stock_wanted: L: a caller that may not allocate found the stock low, or the
+ *	last worker has left
  * @waitq_wanted: L: one that may not wake @waitq found that it should
  * @released: L: closed
  * @nr_releasing: L: callers that have closed it, and fail waiters and the like

@@ -308,6 +308,8 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
 	kick_joiner(pool, kick);
+	/* The upkeep may have looked at the stock already. */
+	pool->stock_wanted |= !pool->nr_workers;
 	ants_kick_upkeep(pool, kick);
 	ants_dispatch(pool, kick);
 	ants_unlock(pool, kick);
