@@ -163,17 +163,21 @@ static void b03_reaper_takes_exactly_the_surplus(struct kunit *test)
 
 	fill_pool(test, pool, gate, 4);
 	gate_open(gate);
-	EXPECT_SOON(test, ants_nr_idle(pool) == 1 && stat_reaped(pool) == 3);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1 &&
+		    ants_nr_running(pool) == 1);
 	EXPECT_SOON(test, is_quiet(pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 4ULL);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 3ULL);
+	/* More than four if one was woken late, and expired before the rest. */
+	KUNIT_EXPECT_GE(test, stat_spawned(pool), 4ULL);
+	KUNIT_EXPECT_EQ(test, stat_reaped(pool), stat_spawned(pool) - 1);
 }
 
 /* With B21, B24: no timer, no work, no thread. */
 static void b04_released_pool_owns_nothing(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 4, .min_workers = 2 };
+	struct ants_attrs attrs = {
+		.capacity = 4, .min_workers = 2, .expiry = 3600 * HZ,
+	};
 	struct ants_pool *pool = test_pool(test, &attrs, "b04");
 	atomic_t *count = counter(test);
 
@@ -254,12 +258,13 @@ static void b12_errors_drop_the_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, raw_spin_is_locked(&pool->lock));
+	/* A timer or the upkeep may have it for a moment. */
+	EXPECT_SOON(test, !raw_spin_is_locked(&pool->lock));
 	gate_open(gate);
 	expect_submitted(test, pool, count_task, count);
 	expect_drained(test, pool, count, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, count), -ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, raw_spin_is_locked(&pool->lock));
+	EXPECT_SOON(test, !raw_spin_is_locked(&pool->lock));
 }
 
 /* More of them than one round of the lock takes. */
@@ -368,6 +373,8 @@ static void b23_release_does_not_poll(struct kunit *test)
 	struct call *call;
 
 	fill_pool(test, pool, gate, 1);
+	/* At its end it wakes those that wait for a released pool, once. */
+	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
 	call = call_async(test, pool, call_drain, FOREVER);
 	EXPECT_SOON(test, somebody_drains(pool));
 	expect_no_polling(test, call);

@@ -258,7 +258,8 @@ static void calls_are_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.asked, 0);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 7);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	/* The task may be the last to let go of it. */
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
 	KUNIT_EXPECT_EQ(test, ants_for_each(rig->pool, 100, nothing, NULL), 0);
 }
 

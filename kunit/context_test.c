@@ -113,7 +113,10 @@ static void from_hard_irq(struct kunit *test)
 	struct visit *v = visitor(test);
 
 	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	/* No thread is made before the interrupt has ended. */
+	ants_pause_arm(ANTS_PAUSE_MAKE, v->pool);
 	visit_from_irq(v);
+	ants_pause_resume(ANTS_PAUSE_MAKE);
 	KUNIT_EXPECT_TRUE(test, v->hard);
 	expect_ran(test, v);
 }

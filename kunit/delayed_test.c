@@ -264,7 +264,7 @@ static void items_that_come_again_stop_no_caller(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&items[0].ran) &&
 		    atomic_read(&items[1].ran));
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(rig->pool, count_task,
-						  &rig->count, PROMPT / 4), 0);
+						  &rig->count, TEST_DEADLINE), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_GE(test, ants_work_cancel_sync(work_of(&items[i])),

@@ -90,7 +90,8 @@ static void worker_exit_cannot(struct kunit *test)
 {
 	struct suicide *s = suicide(test);
 	struct ants_attrs attrs = { .capacity = 1, .private = s,
-				    .worker_exit = destroy_in_exit };
+				    .worker_exit = destroy_in_exit,
+				    .flags = ANTS_NO_PURGE };
 	atomic_t count = ATOMIC_INIT(0);
 
 	s->pool = test_pool(test, &attrs, "suicide");

@@ -54,7 +54,7 @@ static void each_value_arrives_once(struct kunit *test)
 /* The value that other pools stop their workers with. */
 static void null_is_a_value(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_attrs attrs = { .capacity = 2, .flags = ANTS_NO_PURGE };
 	struct ants_pool *pool = test_func_pool(test, &attrs, add_fn, "func");
 	int i;
 

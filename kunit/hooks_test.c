@@ -198,7 +198,7 @@ static void failures_side_by_side_are_one_try(struct kunit *test)
 	struct ants_pool *pool = test_pool(test, &attrs, "one_try");
 	int i, n;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 100; i++) {
 		atomic_set(&tries, 0);
 		for (n = 0; n < 4; n++)
 			KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task,

@@ -258,6 +258,8 @@ static inline void submit_never_late(struct kunit *test, struct ants_pool *pool,
 {
 	int err;
 
+	/* One that is still armed may be another CPU's. */
+	timer_delete_sync(&pool->timer);
 	local_bh_disable();
 	err = ants_try_submit(pool, fn, data);
 	raw_spin_lock_irq(&pool->lock);

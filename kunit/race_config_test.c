@@ -48,7 +48,7 @@ static void growth_grants_a_waiter(struct kunit *test)
 	struct call *tuner, *waiter;
 
 	fill_pool(test, pool, gate, 1);
-	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	waiter = submit_call(test, pool, gate_task, gate, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	tuner = hold_tune(test, pool, 2);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
@@ -57,7 +57,7 @@ static void growth_grants_a_waiter(struct kunit *test)
 	expect_result(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0U);
 	expect_result(test, waiter, 0);
-	EXPECT_SOON(test, atomic_read(count) == 1);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 }
 
 /* Or by the timer, if the tune is held up: nothing else will happen here. */

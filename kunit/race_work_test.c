@@ -156,8 +156,10 @@ static void fight_over(struct kunit *test, int (*cancel)(struct call *call),
 	struct call *queue;
 
 	call_start(rig, cancel, 0, f);
-	if (wait)
+	if (wait) {
 		call_start(rig, do_wait_many, 0, f);
+		EXPECT_SOON(rig->test, atomic_read(&f->waits) > 0);
+	}
 	queue = call_start(rig, do_queue_many, NR_CANCELLED, f);
 	wait_for_completion(&queue->done);
 	expect_none_lost(rig, f);
@@ -232,6 +234,7 @@ static void release_and_reboot_against_items(struct kunit *test)
 	struct ants_stats stats;
 
 	close = call_start(rig, do_close_many, 0, f);
+	EXPECT_SOON(test, READ_ONCE(close->value) > 1);
 	call_start(rig, do_cancel_many, 0, f);
 	call_start(rig, do_wait_many, 0, f);
 	try = call_start(rig, do_try_many, 0, f);

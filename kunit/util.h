@@ -43,7 +43,9 @@
 /* Off its CPU, and not woken. */
 static inline bool sleeps(struct task_struct *task)
 {
-	return READ_ONCE(task->__state) != TASK_RUNNING &&
+	unsigned int state = READ_ONCE(task->__state);
+
+	return state != TASK_RUNNING && state != TASK_WAKING &&
 	       !READ_ONCE(task->on_rq);
 }
 

@@ -169,6 +169,7 @@ static void worker_is_made_after_all_left(struct kunit *test)
 
 	park(rig, 0, 3);
 	expire(rig->pool, 3);
+	ASSERT_SOON(test, ants_nr_running(rig->pool) == 0);
 	ASSERT_SOON(test, silent(rig->pool));
 	KUNIT_ASSERT_EQ(test, ants_nr_running(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
