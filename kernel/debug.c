@@ -143,7 +143,7 @@ static bool waiters_served(const struct ants_pool *pool)
 	       !ants_places(pool) || pool->nr_pending;
 }
 
-/* While a thread starts whoever parks is ready before it, and takes over. */
+/* A worker that parks while a new thread starts takes over its wake-up. */
 static bool waking_fits(const struct ants_pool *pool)
 {
 	return !pool->waking || pool->waking->state == ANTS_WAKING ||
@@ -172,7 +172,7 @@ static bool bounds_kept(struct ants_pool *pool)
 	return kept;
 }
 
-/* Under the lock nobody else stores, be the store marked or not: KCSAN looks. */
+/* Have KCSAN report any other writer of these fields, marked or not. */
 static void watch_writers(struct ants_pool *pool)
 {
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);

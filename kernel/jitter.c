@@ -26,12 +26,12 @@ static unsigned int choose_us(void)
 
 	if (!most)
 		return 0;
-	/* Good enough; what the kernel has takes a lock that not every context may. */
+	/* get_random_u32() takes a lock that a hard interrupt may not take. */
 	random = hash_64(random_get_entropy(), 32);
 	return random % 4 ? 0 : 1 + random / 4 % most;
 }
 
-/* Only if it @may_sleep the caller lets others have its CPU meanwhile. */
+/* Delay the caller for a random time; sleep only if it @may_sleep. */
 void ants_jitter(bool may_sleep)
 {
 	unsigned int us = choose_us();
@@ -39,7 +39,7 @@ void ants_jitter(bool may_sleep)
 	if (!us)
 		return;
 	if (may_sleep)
-		usleep_range(us, 2 * us);
+		usleep_range(us, 2UL * us);
 	else
 		udelay(min_t(unsigned int, us, MOST_ATOMIC_US));
 }
