@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
+# shellcheck disable=SC3028 # busybox has RANDOM
 #
 # What the guest of test/torture/run does: loads ants_torture, and beside it
 # takes CPUs away, suspends, changes the pools through their files, and loads and
 # unloads a client. TORTURE_KNOBS are the parameters of ants_torture, ANTS_KNOBS
-# those of ants; TORTURE_LIMIT is the time after which it has to be over.
+# those of ants; TORTURE_SEED is where the random numbers of this script begin,
+# TORTURE_LIMIT the time after which it has to be over.
 
 . /ants/lib.sh
 
@@ -22,33 +24,34 @@ over()
 	[ "$(verdict)" != running ]
 }
 
-# chance N: a number below N
-chance()
+# decide LOOP: a loop's decisions follow from the seed.
+decide()
 {
-	# shellcheck disable=SC3028 # busybox has it
-	echo $((RANDOM % $1))
+	RANDOM=$(((TORTURE_SEED + $1) % 32768))
 }
 
 hotplug_loop()
 {
+	decide 1
 	until over; do
-		_cpu=/sys/devices/system/cpu/cpu$((1 + $(chance 3)))
+		_cpu=/sys/devices/system/cpu/cpu$((1 + RANDOM % 3))
 		[ -e "$_cpu/online" ] || return
 		echo 0 >"$_cpu/online"
-		usleep $((20000 + $(chance 300) * 1000))
+		usleep $((20000 + RANDOM % 300 * 1000))
 		until echo 1 >"$_cpu/online"; do usleep 100000; done
-		usleep $((100000 + $(chance 900) * 1000))
+		usleep $((100000 + RANDOM % 900 * 1000))
 	done 2>/dev/null
 }
 
 # As far as the freezer, or the devices, and back; never all the way.
 suspend_loop()
 {
+	decide 2
 	[ -e /sys/power/pm_test ] || return
 	echo 1 >/sys/module/suspend/parameters/pm_test_delay
 	until over; do
-		sleep $((5 + $(chance 8)))
-		if [ "$(chance 2)" -eq 0 ]; then
+		sleep $((5 + RANDOM % 8))
+		if [ $((RANDOM % 2)) -eq 0 ]; then
 			echo freezer >/sys/power/pm_test || return
 		else
 			echo devices >/sys/power/pm_test || return
@@ -59,30 +62,36 @@ suspend_loop()
 
 client_loop()
 {
+	decide 3
 	until over; do
-		insmod /ants/ants_torture_client.ko act="$(chance 4)" || return
-		usleep $(($(chance 50) * 1000))
+		# it may get no memory
+		if ! insmod /ants/ants_torture_client.ko act=$((RANDOM % 4)); then
+			usleep 20000
+			continue
+		fi
+		usleep $((RANDOM % 50 * 1000))
 		rmmod ants_torture_client || return
-		usleep $(($(chance 500) * 1000))
+		usleep $((RANDOM % 500 * 1000))
 	done
 }
 
 # set_files POOL: its capacity stays as ants_torture wants it
 set_files()
 {
-	chance 12 >"$1/queue_depth"
-	echo $((1 + $(chance 80))) >"$1/expiry_ms"
-	chance 4 >"$1/max_blocking"
+	echo $((RANDOM % 12)) >"$1/queue_depth"
+	echo $((1 + RANDOM % 80)) >"$1/expiry_ms"
+	echo $((RANDOM % 4)) >"$1/max_blocking"
 	cat "$1"/stats/* "$1"/cpulist "$1"/state >/dev/null
 }
 
 file_loop()
 {
+	decide 4
 	until over; do
 		for _pool in "$POOLS"/torture-*; do
 			set_files "$_pool"
 		done
-		usleep $(($(chance 300) * 1000))
+		usleep $((RANDOM % 300 * 1000))
 	done 2>/dev/null
 }
 

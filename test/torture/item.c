@@ -73,10 +73,9 @@ static int item_run(struct ants_work *work)
 	return item->result;
 }
 
-void item_init(struct item *item, struct actor *actor)
+/* Chooses what it will do. Everything else in @item is 0. */
+static void item_choose(struct item *item, struct actor *actor)
 {
-	memset(item, 0, sizeof(*item));
-	INIT_ANTS_DELAYED_WORK(&item->dwork, item_run);
 	item->dwork.work.prio = rnd(actor, 4) ? ANTS_PRIO_NORMAL :
 						ANTS_PRIO_HIGH;
 	item->rnd = rnd(actor, U32_MAX);
@@ -84,6 +83,13 @@ void item_init(struct item *item, struct actor *actor)
 	item->result = rnd(actor, 2) ? 0 : -EREMOTEIO;
 	if (chance(actor, 30))
 		atomic_set(&item->again, 1 + rnd(actor, MOST_AGAIN));
+}
+
+void item_init(struct item *item, struct actor *actor)
+{
+	memset(item, 0, sizeof(*item));
+	INIT_ANTS_DELAYED_WORK(&item->dwork, item_run);
+	item_choose(item, actor);
 }
 
 /* The item is in no pool: do its accounts agree? */
@@ -211,21 +217,36 @@ static void own_end(struct item *item, struct actor *actor)
 	item_cancel_sync(item, actor);
 }
 
-void op_own_item(struct actor *actor)
+static void own_life(struct item *item, struct actor *actor)
 {
-	struct item *item = kmalloc(sizeof(*item), GFP_KERNEL);
-	unsigned int i, nr;
+	unsigned int i, nr = 1 + rnd(actor, MOST_STEPS);
 
-	if (!item)
-		return;
-	item_init(item, actor);
-	nr = 1 + rnd(actor, MOST_STEPS);
 	item_queue(item, actor);
 	for (i = 0; i < nr; i++)
 		own_step(item, actor);
 	own_end(item, actor);
 	item_judge(item, atomic_read(&actor->target->closed), "own");
+}
+
+void op_own_item(struct actor *actor)
+{
+	struct item *item = kmalloc(sizeof(*item), GFP_KERNEL);
+
+	if (!item)
+		return;
+	item_init(item, actor);
+	own_life(item, actor);
 	kfree(item);
+}
+
+void op_stack_item(struct actor *actor)
+{
+	struct item item = {};
+
+	INIT_ANTS_DELAYED_WORK_ONSTACK(&item.dwork, item_run);
+	item_choose(&item, actor);
+	own_life(&item, actor);
+	ants_destroy_delayed_work_on_stack(&item.dwork);
 }
 
 /* Queues some items, and waits for all of them: fork and join, in a task. */

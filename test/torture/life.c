@@ -68,8 +68,12 @@ void op_flush(struct actor *actor)
 			   ants_flush_timeout(pool, rnd(actor, 10)));
 		break;
 	default:
-		(void)CALL(actor, DRAIN_TIMEOUT,
-			   ants_drain_timeout(pool, rnd(actor, 20)));
+		/* Without an end where others go on to submit. */
+		if (actor->target->index == UINT_MAX)
+			(void)CALL(actor, DRAIN, ants_drain(pool));
+		else
+			(void)CALL(actor, DRAIN_TIMEOUT,
+				   ants_drain_timeout(pool, rnd(actor, 20)));
 	}
 }
 

@@ -107,17 +107,22 @@ void op_multi_release(struct actor *actor)
 	struct target *target = actor->target;
 	struct ants_multi *multi = target->multi;
 
-	if (rnd(actor, 3)) {
+	switch (rnd(actor, 6)) {
+	case 0:
+		atomic_inc(&target->closed);
+		(void)CALL(actor, MULTI_RELEASE, ants_multi_release(multi));
+		break;
+	case 1:
+		atomic_inc(&target->closed);
+		(void)CALL(actor, MULTI_RELEASE_TIMEOUT,
+			   ants_multi_release_timeout(multi, HZ / 10));
+		break;
+	case 2:
+		(void)CALL(actor, MULTI_FLUSH, ants_multi_flush(multi));
+		break;
+	default:
 		(void)CALL(actor, MULTI_FLUSH_TIMEOUT,
 			   ants_multi_flush_timeout(multi, rnd(actor, 20)));
-	} else {
-		atomic_inc(&target->closed);
-		if (rnd(actor, 2))
-			(void)CALL(actor, MULTI_RELEASE,
-				   ants_multi_release(multi));
-		else
-			(void)CALL(actor, MULTI_RELEASE_TIMEOUT,
-				   ants_multi_release_timeout(multi, HZ / 10));
 	}
 	if (!ants_multi_is_released(multi))
 		return;

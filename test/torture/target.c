@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
+#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/nodemask.h>
@@ -50,6 +51,7 @@ static const struct flavour flavours[] = {
 	{ "data", KIND_POOL, 0, { .capacity = 4, .queue_depth = 8,
 				  THREAD_DATA } },
 	{ "func", KIND_FUNC, 0, { .capacity = 3, .queue_depth = 4 } },
+	{ "device", KIND_DEVM, 0, { .capacity = 3, .queue_depth = 4 } },
 	{ "ordered", KIND_ORDERED, 0, { .queue_depth = 8 } },
 	{ "round-robin", KIND_MULTI, ANTS_ROUND_ROBIN,
 	  { .capacity = 6, .queue_depth = 6, THREAD_DATA } },
@@ -142,10 +144,42 @@ struct target *target_of_caller(void)
 
 /* --- making and ending one ---------------------------------------------------- */
 
-static struct ants_pool *make_pool(const struct flavour *flavour,
+/* A device with a group of resources stands for one that a driver is bound to. */
+static int make_device(struct target *target, int nr)
+{
+	struct device *dev;
+	char name[24];
+
+	scnprintf(name, sizeof(name), "torture-%d", nr);
+	dev = root_device_register(name);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	if (!devres_open_group(dev, NULL, GFP_KERNEL)) {
+		root_device_unregister(dev);
+		return -ENOMEM;
+	}
+	target->dev = dev;
+	return 0;
+}
+
+/* Ends the pool, too, as when the driver is unbound. */
+static int end_device(struct target *target)
+{
+	devres_release_group(target->dev, NULL);
+	root_device_unregister(target->dev);
+	target->dev = NULL;
+	return 0;
+}
+
+static struct ants_pool *make_pool(const struct target *target,
 				   const struct ants_attrs *attrs, int nr)
 {
+	const struct flavour *flavour = target->flavour;
+
 	switch (flavour->kind) {
+	case KIND_DEVM:
+		return devm_ants_pool_create(target->dev, attrs,
+					     "torture-%s-%d", flavour->name, nr);
 	case KIND_FUNC:
 		return ants_pool_create_func(attrs, torture_task,
 					     "torture-%s-%d", flavour->name, nr);
@@ -158,23 +192,37 @@ static struct ants_pool *make_pool(const struct flavour *flavour,
 	}
 }
 
+static int make_single(struct target *target, struct actor *actor,
+		       const struct ants_attrs *attrs, int nr)
+{
+	bool has_device = target->flavour->kind == KIND_DEVM;
+	struct ants_pool *pool;
+	int err;
+
+	err = has_device ? make_device(target, nr) : 0;
+	if (err)
+		return err;
+	call_enter(actor, CALL_CREATE);
+	pool = make_pool(target, attrs, nr);
+	target->pool = IS_ERR(pool) ? NULL : pool;
+	err = call_leave(actor, PTR_ERR_OR_ZERO(pool));
+	if (err && has_device)
+		end_device(target);
+	return err;
+}
+
 static int make(struct target *target, struct actor *actor)
 {
 	const struct flavour *flavour = target->flavour;
 	struct ants_attrs attrs = flavour->attrs;
 	int nr = atomic_inc_return(&nr_made);
 	struct ants_multi *multi;
-	struct ants_pool *pool;
 
 	attrs.private = target;
 	attrs.expiry = 1 + rnd(actor, MOST_EXPIRY);
 	attrs.node = first_online_node;
-	if (flavour->kind != KIND_MULTI) {
-		call_enter(actor, CALL_CREATE);
-		pool = make_pool(flavour, &attrs, nr);
-		target->pool = IS_ERR(pool) ? NULL : pool;
-		return call_leave(actor, PTR_ERR_OR_ZERO(pool));
-	}
+	if (flavour->kind != KIND_MULTI)
+		return make_single(target, actor, &attrs, nr);
 	call_enter(actor, CALL_MULTI_CREATE);
 	multi = ants_multi_create(&attrs, 1 + rnd(actor, 4), flavour->strategy,
 				  "torture-%s-%d", flavour->name, nr);
@@ -188,6 +236,7 @@ static void reset(struct target *target, struct actor *actor)
 
 	target->pool = NULL;
 	target->multi = NULL;
+	target->dev = NULL;
 	atomic_set(&target->tickets, 0);
 	atomic_set(&target->inits, 0);
 	atomic_set(&target->exits, 0);
@@ -265,7 +314,9 @@ void target_end(struct target *target, struct actor *actor, bool drained)
 	atomic_inc(&target->closed);
 	if (drained)
 		drain_and_judge(target, actor);
-	if (target->pool)
+	if (target->dev)
+		(void)CALL(actor, DESTROY, end_device(target));
+	else if (target->pool)
 		(void)CALL(actor, DESTROY, ants_pool_destroy(target->pool));
 	else
 		(void)CALL(actor, MULTI_DESTROY,

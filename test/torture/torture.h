@@ -99,6 +99,7 @@ enum call {
 	CALL_CANCEL_PENDING,
 	CALL_FLUSH,
 	CALL_FLUSH_TIMEOUT,
+	CALL_DRAIN,
 	CALL_DRAIN_TIMEOUT,
 	CALL_WAIT_FOR_ITSELF,
 	CALL_TUNE,
@@ -118,6 +119,7 @@ enum call {
 	CALL_MULTI_SUBMIT,
 	CALL_MULTI_SUBMIT_TIMEOUT,
 	CALL_MULTI_TRY_SUBMIT,
+	CALL_MULTI_FLUSH,
 	CALL_MULTI_FLUSH_TIMEOUT,
 	CALL_MULTI_TUNE,
 	CALL_MULTI_SET,
@@ -226,6 +228,7 @@ enum kind {
 	KIND_POOL,
 	KIND_FUNC,
 	KIND_ORDERED,
+	KIND_DEVM,
 	KIND_MULTI,
 };
 
@@ -279,6 +282,7 @@ struct item {
  * @index: tasks may only wait for targets with a higher one
  * @pool: the pool, or NULL
  * @multi: the multi, or NULL
+ * @dev: the device whose driver the pool ends with, or NULL
  * @flavour: how it was made
  * @tickets: that are open
  * @inits: how often worker_init was called
@@ -292,6 +296,7 @@ struct target {
 	unsigned int index;
 	struct ants_pool *pool;
 	struct ants_multi *multi;
+	struct device *dev;
 	const struct flavour *flavour;
 	atomic_t tickets;
 	atomic_t inits;
@@ -350,6 +355,7 @@ void op_for_each(struct actor *actor);
 long calls_left(void);
 
 void op_own_item(struct actor *actor);
+void op_stack_item(struct actor *actor);
 void op_fork(struct actor *actor);
 void op_shared_item(struct actor *actor);
 void op_shared_wait(struct actor *actor);
