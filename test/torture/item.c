@@ -52,7 +52,7 @@ static void item_again(struct item *item)
 
 	if (!pool || atomic_dec_if_positive(&item->again) < 0)
 		return;
-	if (item->delayed)
+	if (READ_ONCE(item->delayed))
 		err = ants_queue_delayed_work(pool, &item->dwork,
 					      item->rnd % 4);
 	else
