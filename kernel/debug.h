@@ -37,6 +37,7 @@ struct ants_pool;
  * @ANTS_PAUSE_REBOOT: a reboot has what the pool needs, and is about to open it
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
  * @ANTS_PAUSE_POKE: parked workers hear of a new placement, between two rounds
+ * @ANTS_PAUSE_DUE: the timer of a delayed work item has fired, in a softirq
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
  * @ANTS_NR_PAUSE: how many there are
  */
@@ -63,6 +64,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_REBOOT,
 	ANTS_PAUSE_PREPARE,
 	ANTS_PAUSE_POKE,
+	ANTS_PAUSE_DUE,
 	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
 };

@@ -77,6 +77,7 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	struct ants_round round;
 	struct ants_kick kick;
 
+	ants_pause_atomic(ANTS_PAUSE_DUE, pool);
 	ants_lock_round(pool, &kick, &round);
 	if (dwork->work.state == ANTS_WORK_DROPPED)
 		delayed_end(pool, dwork, -ECANCELED, &kick);

@@ -248,6 +248,73 @@ static void many_hear_that_a_submitter_gave_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&items[1].ran), 0);
 }
 
+/* Those that run elsewhere, in front, are more than it looks through at once. */
+static void member_behind_many_that_run(struct kunit *test)
+{
+	const int nr = ANTS_ROUND + 2;
+	struct item *items = items_alloc(test, nr + 1);
+	struct rig *rig = join_rig(test, nr, 1);
+	struct leader *l;
+	int i;
+
+	/* The gate of the leader, and of no member. */
+	items[0].gate = &rig->late;
+	l = leader_make(rig, items, gated_stream_fn);
+	for (i = 1; i < nr; i++) {
+		items[i].gate = &rig->gate;
+		KUNIT_ASSERT_EQ(test, ants_group_submit(&l->group,
+							work_of(&items[i])), 0);
+	}
+	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == nr - 1);
+	KUNIT_ASSERT_EQ(test, ants_group_submit(&l->group,
+						work_of(&items[nr])), 0);
+	gate_open(&rig->late);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, PROMPT,
+						     NULL), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&items[nr].ran), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 0);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_group_wait(&l->group, NULL), 0);
+}
+
+/* A member of the group that it leads, which waits for all of them. */
+static int selfish_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+
+	l->error = ants_group_wait(&l->group, NULL);
+	return 0;
+}
+
+static int wait_for_member_fn(struct ants_work *work)
+{
+	struct leader *l = container_of(work, struct leader, work);
+
+	return ants_work_wait(&l[1].work, NULL);
+}
+
+/* It runs inside a task that is none, and would wait for its own end. */
+static void inner_member_waits_for_its_group(struct kunit *test)
+{
+	struct leader *l = kunit_kcalloc(test, 2, sizeof(*l), GFP_KERNEL);
+	struct rig *rig = join_rig(test, 1, 2);
+	int result = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, l);
+	INIT_ANTS_WORK(&l[0].work, wait_for_member_fn);
+	INIT_ANTS_WORK(&l[1].work, selfish_fn);
+	KUNIT_ASSERT_EQ(test, ants_group_init(&l[1].group, rig->pool, 0), 0);
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l[0].work), 0);
+	KUNIT_ASSERT_EQ(test, ants_group_submit(&l[1].group, &l[1].work), 0);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l[0].work, PROMPT,
+						     &result), 0);
+	KUNIT_EXPECT_EQ(test, result, 0);
+	KUNIT_EXPECT_EQ(test, l[1].error, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, ants_group_wait(&l[1].group, NULL), 0);
+}
+
 static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_run_by_the_waiter),
 	KUNIT_CASE(many_members_are_run_by_the_waiter),
@@ -255,6 +322,8 @@ static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_taken_one_by_one),
 	KUNIT_CASE(member_that_waits_for_a_place),
 	KUNIT_CASE(members_come_from_outside),
+	KUNIT_CASE(member_behind_many_that_run),
+	KUNIT_CASE(inner_member_waits_for_its_group),
 	KUNIT_CASE(many_hear_that_a_submitter_gave_up),
 	{}
 };

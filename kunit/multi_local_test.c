@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Sharded pools: shards by CPU, and callers that meet the end of a multi. */
+#include <linux/cpu.h>
 #include <linux/module.h>
 #include <linux/random.h>
 
@@ -105,6 +106,29 @@ static void shards_keep_to_the_cpumask(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, view.cpu, (int)only);
 		KUNIT_EXPECT_EQ(test, cpumask_weight(&view.cpus), 1);
 	}
+}
+
+/* They are spread as if they were online, and tasks run where they can. */
+static void cpus_asked_for_may_be_offline(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 4, .cpumask = cpumask_of(1) };
+	struct ants_multi *multi;
+
+	if (num_online_cpus() != 2)
+		kunit_skip(test, "needs two CPUs");
+	KUNIT_ASSERT_EQ(test, remove_cpu(1), 0);
+	multi = ants_multi_create(&attrs, 2, ANTS_LOCAL, "offline");
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(multi), 0);
+	if (!IS_ERR(multi)) {
+		look(test, multi, 0);
+		KUNIT_EXPECT_EQ(test, view.cpu, 0);
+	}
+	KUNIT_EXPECT_EQ(test, add_cpu(1), 0);
+	if (IS_ERR(multi))
+		return;
+	look(test, multi, 0);
+	KUNIT_EXPECT_EQ(test, view.cpu, 1);
+	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 }
 
 static bool is_empty(struct ants_pool *pool)
@@ -285,6 +309,7 @@ static struct kunit_case multi_local_cases[] = {
 	KUNIT_CASE(task_runs_on_the_callers_cpu),
 	KUNIT_CASE(cpus_are_spread_in_ranges),
 	KUNIT_CASE(shards_keep_to_the_cpumask),
+	KUNIT_CASE(cpus_asked_for_may_be_offline),
 	KUNIT_CASE(destroy_waits_for_a_caller_between_shards),
 	KUNIT_CASE(destroy_ends_waiters),
 	KUNIT_CASE(task_cannot_wait_for_itself),

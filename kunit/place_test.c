@@ -180,6 +180,33 @@ static void second_change_begins_anew(struct kunit *test)
 	EXPECT_SOON(test, nr_with_nice(rig, 40, 6) == 40);
 }
 
+/* The walk goes on behind a worker that leaves, where it would have gone on. */
+static void worker_leaves_under_the_walk(struct kunit *test)
+{
+	const int nr = ANTS_ROUND + 4;
+	struct rig *rig = place_rig(test, (struct ants_attrs){
+					.capacity = nr, .flags = ANTS_NO_PURGE });
+	int i;
+
+	for (i = 0; i < nr; i++)
+		post_start(rig, i);
+	for (i = 0; i < nr; i++)
+		if (i != ANTS_ROUND)
+			gate_open(&rig->posts[i].gate);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == nr - 1);
+	hold(rig, ANTS_PAUSE_POKE);
+	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
+	held(rig, ANTS_PAUSE_POKE);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, nr - 1), 0);
+	gate_open(&rig->posts[ANTS_ROUND].gate);
+	EXPECT_SOON(test, ants_nr_running(rig->pool) == nr - 1);
+	let_go(rig, ANTS_PAUSE_POKE);
+	EXPECT_SOON(test, calm(rig->pool));
+	for (i = 0; i < nr; i++)
+		if (i != ANTS_ROUND)
+			EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
+}
+
 /* Not while it runs: only when the next one begins. */
 static void busy_worker_moves_at_its_next_task(struct kunit *test)
 {
@@ -415,6 +442,7 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(new_worker_is_not_missed),
 	KUNIT_CASE(idle_workers_move_at_once),
 	KUNIT_CASE(second_change_begins_anew),
+	KUNIT_CASE(worker_leaves_under_the_walk),
 	KUNIT_CASE(busy_worker_moves_at_its_next_task),
 	KUNIT_CASE(worker_moves_before_it_parks),
 	KUNIT_CASE(leaving_workers_are_forgotten),

@@ -281,6 +281,26 @@ static int be_late(void)
 	return err;
 }
 
+static DEFINE_ANTS_WORK(inner, held_item);
+
+/* The item runs in the same thread, for there is no other. */
+static void fork_and_join(void *other)
+{
+	int err = ants_queue_work(other, &inner) ?:
+		  ants_work_wait(&inner, NULL);
+
+	if (err)
+		pr_err("the inner item failed: %d\n", err);
+}
+
+/* A task of the other pool with an item inside it. */
+static int run_inside(void)
+{
+	struct ants_pool *other = ants_ctl_pool("other");
+
+	return other ? ants_submit(other, fork_and_join, other) : -ENOENT;
+}
+
 static int be_late_with_high_priority(void)
 {
 	late.work.prio = ANTS_PRIO_HIGH;
@@ -294,6 +314,7 @@ static const struct behaviour behaviours[] = {
 	{ "forget_busy", make_busy_pool, do_nothing },
 	{ "system", use_system_pool, do_nothing },
 	{ "other", use_other_pool, do_nothing },
+	{ "inside", run_inside, do_nothing },
 	{ "call_other", call_other, do_nothing },
 	{ "fail", fail, do_nothing },
 	{ "fail_clean", fail_clean, do_nothing },

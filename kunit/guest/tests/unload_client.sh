@@ -74,7 +74,7 @@ let_go()
 	check "$2" gone_after "$1"
 }
 
-plan 45
+plan 49
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
@@ -113,6 +113,11 @@ check "one runs, five are pending" wait_for "stat_is other busy 1 && stat_is oth
 goes
 check "unload waits for those, too" waits_in unload_notify
 let_go 6 "until all have run"
+check "client with an item that runs inside a task" load act=inside
+check "they run in one thread" wait_for "stat_is other busy 1 && stat_is other pending 0" 60
+goes
+check "unload waits for both" waits_in unload_notify
+let_go 1 "until they have run"
 check "the other pool stays" [ -d $POOLS/other ]
 check "and is empty" wait_for "stat_is other busy 0" 60
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Delayed work items whose timer has fired, and looks when another CPU has had
+ * the lock before it.
+ */
+#include <linux/module.h>
+
+#include "work.h"
+
+/* So late that a case has done its part by then. */
+#define LATER	HZ
+
+/*
+ * A timer that stops keeps its CPU. It fires where it was armed, as long as that
+ * CPU is not idle.
+ */
+static int do_arm(struct call *call)
+{
+	struct item *item = call->data;
+	int err;
+
+	set_cpus_allowed_ptr(current, cpumask_of(1));
+	err = ants_queue_delayed_work(call->pool, &item->dwork, 0);
+	while (!err && !READ_ONCE(call->value) && !kthread_should_stop())
+		cond_resched();
+	return err;
+}
+
+/*
+ * The timer of items[0] has fired, and does not look before let_go(). The caller
+ * stays on the other CPU until its case, and the thread with it, has ended.
+ */
+static struct rig *rig_due(struct kunit *test, struct item *items)
+{
+	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2 };
+	struct rig *rig;
+	struct call *call;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+	rig = rig_make(test, "due", attrs);
+	set_cpus_allowed_ptr(current, cpumask_of(0));
+	hold(rig, ANTS_PAUSE_DUE);
+	call = call_start(rig, do_arm, 0, items);
+	held(rig, ANTS_PAUSE_DUE);
+	WRITE_ONCE(call->value, 1);
+	return rig;
+}
+
+static void expect_nothing_delayed(struct kunit *test, struct rig *rig)
+{
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+}
+
+/* It runs once more, and not before @start + LATER. */
+static void expect_later(struct kunit *test, struct rig *rig, struct item *item,
+			 unsigned long start)
+{
+	let_go(rig, ANTS_PAUSE_DUE);
+	expect_ended(test, item, 1, RESULT(1));
+	KUNIT_EXPECT_TRUE(test, time_after_eq(item->started, start + LATER));
+	expect_nothing_delayed(test, rig);
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+static void cancel_is_first(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+	struct call *sync;
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_DROPPED);
+	KUNIT_EXPECT_FALSE(test, ants_work_cancel(work_of(item)));
+	/* The item is the timer's until it has looked. */
+	sync = call_start(rig, do_cancel_sync, 0, item);
+	expect_blocked(test, sync);
+	let_go(rig, ANTS_PAUSE_DUE);
+	KUNIT_EXPECT_EQ(test, call_result(sync), 0);
+	expect_ended(test, item, 0, -ECANCELED);
+	expect_nothing_delayed(test, rig);
+	expect_counted(test, rig->pool, 0, 0);
+}
+
+static void cancelled_and_queued_again(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
+	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_DELAYED);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)),
+			-EALREADY);
+	let_go(rig, ANTS_PAUSE_DUE);
+	expect_ended(test, item, 1, RESULT(1));
+	expect_nothing_delayed(test, rig);
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+static void cancelled_and_queued_for_later(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+	unsigned long start = jiffies;
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool, &item->dwork,
+						      LATER), 0);
+	expect_later(test, rig, item, start);
+}
+
+static void cancelled_and_put_off(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+	unsigned long start = jiffies;
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork,
+						    LATER), 0);
+	expect_later(test, rig, item, start);
+}
+
+static void put_off_in_time(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+	unsigned long start = jiffies;
+
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork,
+						    LATER), 1);
+	expect_later(test, rig, item, start);
+}
+
+/* A release ends the others at once; this one ends when its timer has looked. */
+static void release_is_first(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 3);
+	struct rig *rig = rig_due(test, items);
+	struct call *drain;
+	int i;
+
+	for (i = 1; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool,
+							      &items[i].dwork,
+							      NEVER), 0);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	for (i = 1; i < 3; i++)
+		expect_ended(test, &items[i], 0, -ESHUTDOWN);
+	drain = call_start(rig, do_drain, FOREVER, NULL);
+	expect_blocked(test, drain);
+	let_go(rig, ANTS_PAUSE_DUE);
+	KUNIT_EXPECT_EQ(test, call_result(drain), 0);
+	expect_ended(test, items, 0, -ESHUTDOWN);
+	expect_nothing_delayed(test, rig);
+}
+
+static struct kunit_case due_cases[] = {
+	KUNIT_CASE(cancel_is_first),
+	KUNIT_CASE(cancelled_and_queued_again),
+	KUNIT_CASE(cancelled_and_queued_for_later),
+	KUNIT_CASE(cancelled_and_put_off),
+	KUNIT_CASE(put_off_in_time),
+	KUNIT_CASE(release_is_first),
+	{}
+};
+
+static struct kunit_suite due_suite = {
+	.name = "ants_due",
+	.test_cases = due_cases,
+};
+
+kunit_test_suite(due_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of delayed work items that are just due");
+MODULE_LICENSE("GPL");
