@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs mutants in guests, each under the tests that are nearest to its file."""
 
+import concurrent.futures
 import importlib.machinery
 import importlib.util
 import os
 import re
 import signal
 import subprocess
+import threading
 import time
 
 from tree import MODULES, OUT, ROOT, in_core
@@ -14,6 +16,8 @@ from tree import MODULES, OUT, ROOT, in_core
 # Seconds that a test may take: at first, beyond four times what it needed, and
 # once a case of it has failed.
 LIMIT, SPARE, AFTERMATH = 120, 25, 15
+# Guests at a time: one that hangs leaves its CPU to the other.
+GUESTS = 2
 NEAREST = os.path.join(os.path.dirname(__file__), "nearest")
 STAMP = re.compile(r"\[ *\d+\.\d+\](?: *\[ *[TC]\d+\])? ?")
 # What the scripts of the tests call loads the mutant.
@@ -286,18 +290,18 @@ class Guests:
                       if name.endswith(".ko")] if os.path.isdir(path) else []
         return found
 
-    def boot(self, options, work, settle):
+    def boot(self, options, work, settle, slot=0):
         """Runs @work until a mutant takes the guest with it. As they end calls
-        settle(number, what killed it or None, seconds, name of the test)."""
+        settle(number, what killed it or None, seconds, name of the test). No two
+        guests run in the same @slot."""
         tests = {test.name: test for _, tests, _ in work for test in tests}.values()
         helpers = ["ants_ctl"] if any(
             test.kind == "userspace" for test in tests) else []
         files = self.modules() + [OUT + "/lib.sh:/ants/lib.sh"]
         for test in tests:
-            if test.kind == "userspace":
-                self.compile_program(test)
             files += test.files(self.build)
-        script, console = os.path.join(OUT, "script"), os.path.join(OUT, "console.log")
+        script, console, messages = (os.path.join(OUT, f"{name}{slot}")
+                                     for name in ("script", "console.log", "guest.said"))
         with open(script, "w", encoding="utf-8") as out:
             out.write(script_of(work, helpers))
         if os.path.exists(console):
@@ -308,7 +312,7 @@ class Guests:
         for file in files:
             command += ["--file", file]
         watch = Watch(self.limits, settle)
-        with open(os.path.join(OUT, "guest.said"), "w", encoding="utf-8") as said, \
+        with open(messages, "w", encoding="utf-8") as said, \
              subprocess.Popen(command, stdout=said, stderr=said,
                               stdin=subprocess.DEVNULL, start_new_session=True) as guest:
             watch_guest(guest, console, watch)
@@ -323,7 +327,7 @@ class Guests:
         why = watch.results.get(0, ("did not run",))[0]
         if why is not None:
             raise SystemExit(f"mutate: without a mutant: {why},"
-                             f" see {OUT}/console.log")
+                             f" see {OUT}/console.log0")
 
     def run(self, mutants, record):
         """All of @mutants; record(mutant, why or None, seconds) as they end."""
@@ -342,23 +346,34 @@ class Guests:
     def run_group(self, options, work, left, spent, record):
         """The tests of one kind of guest."""
         tests = {t.name: t for number in work if number in left for t in work[number]}
-        queue = [number for number in sorted(work) if number in left]
-        killers = set()
+        numbers = [number for number in sorted(work) if number in left]
+        killers, lock = set(), threading.Lock()
+        for test in tests.values():
+            if test.kind == "userspace":
+                self.compile_program(test)
 
         def settle(number, why, seconds, test):
-            queue.remove(number)
-            spent[number] += seconds
-            if why:
-                killers.add(test)
-                record(left.pop(number), why, spent[number])
+            with lock:
+                spent[number] += seconds
+                if why:
+                    killers.add(test)
+                    record(left.pop(number), why, spent[number])
 
-        while queue:
-            watch = self.boot(options, [
-                (number, work[number],
-                 not in_core(left[number].place.source.path)) for number in queue], settle)
-            if not watch.results:
-                raise SystemExit(f"mutate: no mutant ran, see {OUT}/console.log")
-            for name, seconds in watch.seconds.items():
-                self.limits.setdefault(name, (4 * seconds + SPARE, load_now()))
+        def run_slot(slot):
+            queue = numbers[slot::GUESTS]
+            while queue:
+                watch = self.boot(options, [
+                    (number, work[number], not in_core(left[number].place.source.path))
+                    for number in queue], settle, slot)
+                if not watch.results:
+                    raise SystemExit(f"mutate: no mutant ran, see {OUT}/console.log{slot}")
+                queue = [number for number in queue if number not in watch.results]
+                with lock:
+                    for name, seconds in watch.seconds.items():
+                        self.limits.setdefault(name, (4 * seconds + SPARE, load_now()))
+
+        with concurrent.futures.ThreadPoolExecutor(GUESTS) as pool:
+            for ended in [pool.submit(run_slot, slot) for slot in range(GUESTS)]:
+                ended.result()
         if killers & set(tests):
             self.confirm(options, [tests[name] for name in killers & set(tests)])
