@@ -219,6 +219,7 @@ static int direct(void *unused)
 	kickers_stop();
 	threads_stop();
 	targets_exit(&director);
+	tickets_foreign_end();
 	judge_sums();
 	calls_print();
 	print_verdict();

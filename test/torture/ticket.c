@@ -9,6 +9,8 @@
 
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/vmalloc.h>
 
 #include "client.h"
@@ -42,8 +44,9 @@ struct ticket {
 static struct ticket *tickets;
 static atomic_long_t last_number;
 
-/* Of tasks of ants_torture_client. */
+/* Of tasks of ants_torture_client, which goes on until it hears the verdict. */
 static struct target foreign;
+static bool foreign_ended;
 
 static struct ticket *ticket_of(unsigned long number)
 {
@@ -113,9 +116,10 @@ void ticket_close(unsigned long number, int err)
 		return;
 	}
 	WRITE_ONCE(ticket_of(number)->since, jiffies);
+	/* Before the task can be known to be over. */
+	count(COUNT_TASKS);
 	state = ticket_mark(number, TICKET_ACCEPTED,
 			    TICKET_REFUSED | TICKET_ACCEPTED, "was accepted");
-	count(COUNT_TASKS);
 	if (state > 0 && (state & (TICKET_DONE | TICKET_CANCELLED)))
 		ticket_free(ticket_of(number));
 }
@@ -206,7 +210,13 @@ unsigned int tickets_left(const struct target *target)
 
 unsigned long torture_open(void)
 {
-	return ticket_open(&foreign, 0, 0);
+	unsigned long number = 0;
+
+	rcu_read_lock();
+	if (!READ_ONCE(foreign_ended))
+		number = ticket_open(&foreign, 0, 0);
+	rcu_read_unlock();
+	return number;
 }
 EXPORT_SYMBOL_GPL(torture_open);
 
@@ -224,6 +234,17 @@ void torture_ran(unsigned long number)
 		ticket_done(number);
 }
 EXPORT_SYMBOL_GPL(torture_ran);
+
+/* Those of the client are over, or stuck, and there will be no more. */
+void tickets_foreign_end(void)
+{
+	unsigned long end = jiffies + knob_max_wait.value * HZ;
+
+	WRITE_ONCE(foreign_ended, true);
+	synchronize_rcu();
+	while (atomic_read(&foreign.tickets) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+}
 
 int tickets_init(void)
 {

@@ -212,6 +212,7 @@ struct ticket_info {
 	unsigned int depth;
 };
 
+void tickets_foreign_end(void);
 int tickets_init(void);
 void tickets_exit(void);
 unsigned long ticket_open(struct target *target, u32 rnd, unsigned int depth);
