@@ -222,9 +222,9 @@ void calls_print(void)
 	unsigned int i;
 
 	for (i = CALL_NONE + 1; i < NR_CALLS; i++)
-		pr_info("%8ld made, %8ld refused: %s\n",
-			atomic_long_read(&made[i]),
-			atomic_long_read(&refused[i]), contracts[i].name);
+		pr_notice("%8ld made, %8ld refused: %s\n",
+			  atomic_long_read(&made[i]),
+			  atomic_long_read(&refused[i]), contracts[i].name);
 }
 
 /* Reports calls that were never made. Returns how many. */
@@ -235,7 +235,7 @@ unsigned int calls_missing(void)
 	for (i = CALL_NONE + 1; i < NR_CALLS; i++) {
 		if (atomic_long_read(&made[i]))
 			continue;
-		pr_info("never made: %s\n", contracts[i].name);
+		pr_notice("never made: %s\n", contracts[i].name);
 		missing++;
 	}
 	return missing;

@@ -122,13 +122,13 @@ static void threads_stop(void)
 
 static void print_sums(const char *head)
 {
-	pr_info("%s seed=%u calls=%ld tasks=%ld run=%ld refused=%ld cancelled=%ld timeouts=%ld alloc_failures=%ld pools=%ld unloads=%ld hotplug=%ld suspends=%ld\n",
-		head, knob_seed.value, count_read(COUNT_CALLS),
-		count_read(COUNT_TASKS), count_read(COUNT_RUN),
-		count_read(COUNT_REFUSED), count_read(COUNT_CANCELLED),
-		count_read(COUNT_TIMEOUTS), count_read(COUNT_FAULTS),
-		count_read(COUNT_POOLS), count_read(COUNT_UNLOADS),
-		count_read(COUNT_HOTPLUG), count_read(COUNT_SUSPENDS));
+	pr_notice("%s seed=%u calls=%ld tasks=%ld run=%ld refused=%ld cancelled=%ld timeouts=%ld alloc_failures=%ld pools=%ld unloads=%ld hotplug=%ld suspends=%ld\n",
+		  head, knob_seed.value, count_read(COUNT_CALLS),
+		  count_read(COUNT_TASKS), count_read(COUNT_RUN),
+		  count_read(COUNT_REFUSED), count_read(COUNT_CANCELLED),
+		  count_read(COUNT_TIMEOUTS), count_read(COUNT_FAULTS),
+		  count_read(COUNT_POOLS), count_read(COUNT_UNLOADS),
+		  count_read(COUNT_HOTPLUG), count_read(COUNT_SUSPENDS));
 }
 
 static void print_verdict(void)
@@ -201,7 +201,7 @@ static bool watch(void)
 		restart += knob_restart_s.value;
 		thread_stop(nr);
 		if (thread_start(nr))
-			pr_info("one thread less\n");
+			pr_notice("one thread less\n");
 		nr = (nr + 1) % knob_threads.value;
 	}
 	return true;
@@ -256,9 +256,9 @@ static int __init torture_init(void)
 	if (err)
 		goto err_threads;
 	get_task_struct(direction);
-	pr_info("begin seed=%u threads=%u targets=%u seconds=%u\n",
-		knob_seed.value, knob_threads.value, knob_targets.value,
-		knob_seconds.value);
+	pr_notice("begin seed=%u threads=%u targets=%u seconds=%u\n",
+		  knob_seed.value, knob_threads.value, knob_targets.value,
+		  knob_seconds.value);
 	return 0;
 
 err_threads:
