@@ -21,7 +21,7 @@
 #define BEAT		10
 
 /* A run that makes so many calls comes to each of them; a shorter one need not. */
-#define CALLS_FOR_ALL	100000
+#define CALLS_FOR_ALL	500000
 
 /**
  * struct thread - one of those that make calls
