@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delayed work items whose timer has fired, and looks when another CPU has had
- * the lock before it.
+ * Delayed work items whose timer has fired, but another CPU takes the pool's lock
+ * before the timer's function does.
  */
 #include <linux/module.h>
 
@@ -11,8 +11,9 @@
 #define LATER	HZ
 
 /*
- * A timer that stops keeps its CPU. It fires where it was armed, as long as that
- * CPU is not idle.
+ * A timer's function that is held at a pause point keeps its CPU busy, which must
+ * not be the CPU of the test. A timer fires where it was armed, provided that this
+ * CPU is not idle: hence the loop.
  */
 static int do_arm(struct call *call)
 {
@@ -27,8 +28,8 @@ static int do_arm(struct call *call)
 }
 
 /*
- * The timer of items[0] has fired, and does not look before let_go(). The caller
- * stays on the other CPU until its case, and the thread with it, has ended.
+ * The timer of items[0] has fired, and its function does not take the lock before
+ * let_go(). The caller stays on the other CPU: KUnit's thread ends with the case.
  */
 static struct rig *rig_due(struct kunit *test, struct item *items)
 {
