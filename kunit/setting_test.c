@@ -208,6 +208,19 @@ static void system_pool_is_its_administrators(struct kunit *test)
 }
 
 /* Whatever is lower than it was needs no memory, though most slots are in use. */
+/* It is one or the other. */
+static void callers_that_run_their_tasks_are_not_refused(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 1, .flags = ANTS_CALLER_RUNS });
+
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "nonblocking", 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "nonblocking", 0), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	expect_left(rig, 1);
+}
+
 static void lower_bounds_need_no_memory(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -233,6 +246,7 @@ static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),
+	KUNIT_CASE(callers_that_run_their_tasks_are_not_refused),
 	KUNIT_CASE(lower_bounds_need_no_memory),
 	KUNIT_CASE(deeper_queue_calls_back),
 	KUNIT_CASE(higher_capacity_calls_back),
