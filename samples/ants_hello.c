@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ants_hello: the smallest client of ants. Ten tasks, a pool of four threads. */
 #include <linux/ants.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/module.h>
 
@@ -8,10 +9,11 @@ static struct ants_pool *pool;
 
 static void hello(void *data)
 {
-	pr_info("ants_hello: task %lu\n", (unsigned long)data);
+	msleep(20);
+	pr_info("task %lu\n", (unsigned long)data);
 }
 
-static int __init ants_hello_init(void)
+static int __init hello_init(void)
 {
 	struct ants_attrs attrs = { .capacity = 4 };
 	unsigned long i;
@@ -20,19 +22,19 @@ static int __init ants_hello_init(void)
 	pool = ants_pool_create(&attrs, "hello");
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
-	for (i = 0; i < 10 && !err; i++)	/* waits when four are busy */
-		err = ants_submit(pool, hello, (void *)i);
+	for (i = 0; i < 10 && !err; i++)
+		err = ants_submit(pool, hello, (void *)i);	/* the fifth waits for the first */
 	if (err)
 		ants_pool_destroy(pool);
 	return err;
 }
-module_init(ants_hello_init);
+module_init(hello_init);
 
-static void __exit ants_hello_exit(void)
+static void __exit hello_exit(void)
 {
-	ants_pool_destroy(pool);	/* waits for the tasks */
+	ants_pool_destroy(pool);	/* waits for all tasks */
 }
-module_exit(ants_hello_exit);
+module_exit(hello_exit);
 
 MODULE_DESCRIPTION("ants: the smallest client");
 MODULE_AUTHOR("The ants authors");
