@@ -79,7 +79,7 @@ enum call_state {
 	CALL_GIVEN_UP,
 };
 
-/**
+/*
  * struct ants_call - an allocated call
  * @pool: I: where it runs
  * @fn: I: what to run
