@@ -16,7 +16,7 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
-	core busted mutate bench bench-readme check coverage
+	core busted mutate bench bench-readme check coverage htmldocs
 .DEFAULT_GOAL := modules
 
 modules:
@@ -72,6 +72,10 @@ check:
 coverage:
 	@T='$(T)' tools/coverage
 
+htmldocs:
+	@tools/setup docs >&2
+	@tools/htmldocs
+
 help:
 	@echo 'For this machine:'
 	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
@@ -99,13 +103,14 @@ help:
 	@echo '                      (tiny_task round_trip cold_burst idle_cost scale_workers'
 	@echo '                      reap tune blocking latency_loaded memory tiny_task_smp'
 	@echo '                      contention)'
-	@echo '  make bench-readme   put the results into README.md'
+	@echo '  make bench-readme   put the results into README.md and Documentation/benchmarks.rst'
 	@echo '  make mutate N=200 SEED=1  do the tests notice when kernel/ is wrong? See'
 	@echo '                      tools/mutate; goes on where it was interrupted'
 	@echo ''
 	@echo 'Without one:'
-	@echo '  make check          style: checkpatch, kernel-doc, sizes, shellcheck; and what'
+	@echo '  make check          style: checkpatch, kernel-doc, sizes, documents; and what'
 	@echo '                      clang, cppcheck, gcc find (LONG=1: coccinelle too)'
+	@echo '  make htmldocs       build Documentation/ with sphinx, in build/htmldocs'
 	@echo '  make model          check the Promela model exhaustively'
 	@echo '  make core           the sources of the module as a program: under load, with'
 	@echo '                      sanitizers, explored and fuzzed; see test/core/README'
