@@ -123,17 +123,34 @@ void ants_long_wait_arm(unsigned long after)
 }
 EXPORT_SYMBOL_GPL(ants_long_wait_arm);
 
+static unsigned long late_ticks = ANTS_LATE_TICKS;
+
+/* Ticks without an arrival after which wake-ups in flight are late. */
+unsigned long ants_late_ticks(void)
+{
+	return READ_ONCE(late_ticks);
+}
+EXPORT_SYMBOL_GPL(ants_late_ticks);
+
+/* From now on @ticks, for all pools. */
+void ants_late_arm(unsigned long ticks)
+{
+	WRITE_ONCE(late_ticks, ticks);
+}
+EXPORT_SYMBOL_GPL(ants_late_arm);
+
 /*
  * The invariants of a stable moment: somebody looks after every pending task,
  * and after every waiter that there is a place for.
  */
 static bool tasks_served(const struct ants_pool *pool)
 {
-	if (!pool->nr_pending || pool->waking)
+	if (!pool->nr_pending)
 		return true;
+	/* A thread that starts may take its time. */
 	if (pool->nr_idle)
-		return false;
-	return pool->nr_workers >= pool->capacity || pool->upkeep_queued ||
+		return pool->nr_waking;
+	return ants_nr_coming(pool) || pool->nr_workers >= pool->capacity || pool->upkeep_queued ||
 	       pool->backoff || !ants_need_worker(pool);
 }
 
@@ -143,17 +160,25 @@ static bool waiters_served(const struct ants_pool *pool)
 	       !ants_places(pool) || pool->nr_pending;
 }
 
-/* A worker that parks while a new thread starts takes over its wake-up. */
-static bool waking_fits(const struct ants_pool *pool)
+/*
+ * Those in flight are where they are said to be. The limit may have fallen since
+ * they were woken, and idle ones are woken beside threads that start.
+ */
+static bool coming_fits(const struct ants_pool *pool)
 {
-	return !pool->waking || pool->waking->state == ANTS_WAKING ||
-	       (pool->waking->state == ANTS_NEW && !pool->nr_idle);
+	const struct ants_worker *last = pool->arrived;
+
+	return pool->wake_limit >= 1 && pool->wake_limit <= ANTS_WAKE_MAX &&
+	       pool->nr_waking <= ANTS_WAKE_MAX &&
+	       pool->nr_starting <= ANTS_WAKE_MAX &&
+	       pool->nr_starting + pool->nr_late <= pool->nr_new &&
+	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
 }
 
 static bool counts_fit(const struct ants_pool *pool)
 {
-	return pool->nr_idle + pool->nr_new + pool->nr_leaving + pool->nr_busy <=
-	       pool->nr_workers &&
+	return pool->nr_idle + pool->nr_waking + pool->nr_new +
+	       pool->nr_leaving + pool->nr_busy <= pool->nr_workers &&
 	       pool->nr_misplaced <= pool->nr_workers &&
 	       pool->in_epoch[0] + pool->in_epoch[1] ==
 	       ants_in_flight(pool) + pool->nr_again;
@@ -178,7 +203,8 @@ static void watch_writers(struct ants_pool *pool)
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_workers);
-	ASSERT_EXCLUSIVE_WRITER(pool->waking);
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_waking);
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_starting);
 	ASSERT_EXCLUSIVE_WRITER(pool->capacity);
 	ASSERT_EXCLUSIVE_WRITER(pool->flags);
 	ASSERT_EXCLUSIVE_WRITER(pool->released);
@@ -192,7 +218,7 @@ void ants_check(struct ants_pool *pool)
 	watch_writers(pool);
 	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
 	     pool->name);
-	WARN(!waking_fits(pool), "ants: pool %s: no wake-up in flight\n",
+	WARN(!coming_fits(pool), "ants: pool %s: wake-ups in flight do not fit\n",
 	     pool->name);
 	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
 	     pool->name, pool->capacity);

@@ -2,8 +2,9 @@
 /*
  * Debug builds check every invariant at every unlock, check that a call that
  * sleeps keeps its pool, can stop a thread at a named point of each handshake,
- * can make an allocation or the creation of a thread fail, and can take a short
- * wait for a long one. Other builds contain none of this.
+ * can make an allocation or the creation of a thread fail, can take a short wait
+ * for a long one, and can put up with late wake-ups. Other builds contain none of
+ * this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -128,6 +129,8 @@ void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 unsigned long ants_long_wait(void);
 void ants_long_wait_arm(unsigned long after);
+unsigned long ants_late_ticks(void);
+void ants_late_arm(unsigned long ticks);
 #else
 struct ants_visit {
 };
@@ -169,6 +172,11 @@ static inline void ants_check(struct ants_pool *pool)
 static inline unsigned long ants_long_wait(void)
 {
 	return ANTS_LONG_WAIT;
+}
+
+static inline unsigned long ants_late_ticks(void)
+{
+	return ANTS_LATE_TICKS;
 }
 #endif
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What every event that makes progress possible leads to: waiters are granted,
- * then the next worker is woken, or the upkeep is asked for a thread. All
- * decisions fall under pool->lock; what they lead to is noted in a struct
- * ants_kick and done by ants_unlock() after the lock is dropped.
+ * then the next workers are woken, or the upkeep is asked for a thread: see
+ * wake.c. All decisions fall under pool->lock; what they lead to is noted in a
+ * struct ants_kick and done by ants_unlock() after the lock is dropped.
  */
 #include "internal.h"
 
@@ -46,77 +46,6 @@ void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
 		return;
 	pool->upkeep_queued = true;
 	kick->todo |= ANTS_TODO_UPKEEP;
-}
-
-/*
- * Is there a task that no idle or new worker will take? While a wake-up is in
- * flight that is not known yet: who arrives looks after the next.
- */
-static bool wants_worker(const struct ants_pool *pool)
-{
-	return !pool->waking &&
-	       pool->nr_pending > pool->nr_idle + pool->nr_new;
-}
-
-static bool below_floor(const struct ants_pool *pool)
-{
-	return !pool->released && ants_nr_staying(pool) < pool->floor;
-}
-
-/* Shall a thread be made? The bound counts those that are leaving, too. */
-bool ants_need_worker(const struct ants_pool *pool)
-{
-	return pool->nr_workers < pool->capacity &&
-	       (wants_worker(pool) || below_floor(pool));
-}
-
-/* Making a thread failed not long ago; the timer ends the pause. */
-bool ants_backing_off(const struct ants_pool *pool)
-{
-	return pool->backoff &&
-	       time_in_range_open(jiffies, pool->backoff_until - pool->backoff,
-				  pool->backoff_until);
-}
-
-/*
- * Making a thread failed: a pause, longer each time. Threads that got ready side
- * by side, and failed, were one try.
- */
-void ants_back_off(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	if (ants_backing_off(pool))
-		return;
-	WRITE_ONCE(pool->backoff,
-		   clamp_t(unsigned long, pool->backoff * 2, ANTS_BACKOFF_MIN,
-			   ANTS_BACKOFF_MAX));
-	pool->backoff_until = jiffies + pool->backoff;
-	ants_timer_arm(pool, pool->backoff_until);
-}
-
-/* Tasks are pending, and no worker is idle or on its way: is a thread wanted? */
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
-{
-	if (!ants_need_worker(pool))
-		return;
-	if (ants_backing_off(pool))
-		ants_timer_arm(pool, pool->backoff_until);
-	else
-		ants_kick_upkeep(pool, kick);
-}
-
-/* Wakes the worker that parked last. */
-void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
-{
-	struct ants_worker *w;
-
-	lockdep_assert_held(&pool->lock);
-	w = list_first_entry(&pool->idle, struct ants_worker, node);
-	__list_del_entry(&w->node);
-	pool->nr_idle--;
-	w->state = ANTS_WAKING;
-	ants_set_waking(pool, w);
-	ants_kick_wake(kick, w->task);
 }
 
 /* The wait of @fifo->unlogged has ended, or been logged. */
@@ -352,7 +281,7 @@ static bool grant_round(struct ants_pool *pool)
 
 	ants_lock_round(pool, &kick, &round);
 	ants_serve_now(pool, &kick);
-	ants_wake_next(pool, &kick);
+	ants_wake_all(pool, &kick);
 	again = kick.todo & ANTS_TODO_GRANT;
 	kick.todo &= ~ANTS_TODO_GRANT;
 	ants_unlock(pool, &kick);
@@ -378,24 +307,30 @@ static noinline void kick_works(struct ants_pool *pool,
 		queue_work(ants_wq, &pool->joiner);
 }
 
-/* Interrupts are off, so that the threads to be woken stay: see below. */
-static __always_inline void kick_threads(struct ants_pool *pool,
-					 const struct ants_kick *kick)
+/* Interrupts are off, so that the thread to be woken stays: see below. */
+static __always_inline void kick_first(struct ants_pool *pool,
+				       const struct ants_kick *kick)
+{
+	if (kick->nr_wake)
+		wake_up_process(kick->first);
+	if (kick->todo & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
+		kick_works(pool, kick);
+}
+
+/* The threads in the list stay for as long as this RCU section. */
+static void kick_rest(const struct ants_kick *kick)
 {
 	unsigned int i;
 
-	if (kick->nr_wake)
-		wake_up_process(kick->first);
 	for (i = 1; i < kick->nr_wake; i++)
 		wake_up_process(kick->round->wake[i - 1]);
-	if (kick->todo & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
-		kick_works(pool, kick);
 }
 
 /* The wait queue's lock may sleep on PREEMPT_RT, and who moves sleeps. */
 static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(RCU)
 {
+	kick_rest(kick);
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
 	if (kick->todo & ANTS_TODO_GRANT)
@@ -409,12 +344,12 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		ants_place_take_up(kick->misplaced);
 }
 
-static void unlock_kick_threads(struct ants_pool *pool, struct ants_kick *kick)
+static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
-	kick_threads(pool, kick);
+	kick_first(pool, kick);
 	local_irq_enable();
 	preempt_enable();
 }
@@ -422,29 +357,31 @@ static void unlock_kick_threads(struct ants_pool *pool, struct ants_kick *kick)
 /*
  * The slow half of ants_unlock(). Interrupts stay off, or an RCU read section
  * open, from the decision to the last wake-up: the threads to be woken, and the
- * pool if its last task ended meanwhile, stay until then. A woken thread that
- * shall preempt does so at the end, not between two wake-ups.
+ * pool if its last task ended meanwhile, stay until then. Interrupts are off for
+ * one wake-up only; the others can be interrupted, and preempted.
  */
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
-	if (likely(!(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
+	if (likely(kick->nr_wake <= 1 &&
+		   !(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
 				    ANTS_TODO_JOIN)))) {
-		unlock_kick_threads(pool, kick);
+		unlock_kick_first(pool, kick);
 		return;
 	}
 	rcu_read_lock();
-	unlock_kick_threads(pool, kick);
+	unlock_kick_first(pool, kick);
 	kick_others(pool, kick);
 }
 
-/* That of ants_unlock_any(). */
+/* That of ants_unlock_any(), whose caller may have interrupts off anyway. */
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
-	kick_threads(pool, kick);
+	kick_first(pool, kick);
+	kick_rest(kick);
 	local_irq_restore(kick->flags);
 	preempt_enable();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dispatch.c and what of it is on every task's way: locked sections, the
- * decisions that fall in them, and what they lead to.
+ * dispatch.c and wake.c, and what of them is on every task's way: locked sections,
+ * the decisions that fall in them, and what they lead to.
  */
 #ifndef _ANTS_DISPATCH_H
 #define _ANTS_DISPATCH_H
@@ -63,8 +63,6 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock);
-void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick);
 void ants_grant_all(struct ants_pool *pool);
@@ -73,11 +71,20 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick);
 void ants_unlogged_next(struct ants_fifo *fifo);
 void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
+void ants_timer_quiesce(struct ants_pool *pool);
+void ants_timer_set(struct ants_pool *pool, unsigned long when);
+
+/* wake.c */
 bool ants_need_worker(const struct ants_pool *pool);
 void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
-void ants_timer_quiesce(struct ants_pool *pool);
-void ants_timer_set(struct ants_pool *pool, unsigned long when);
+void ants_forget_late(struct ants_pool *pool);
+void ants_timer_arm_waking(struct ants_pool *pool);
+void ants_set_coming(struct ants_pool *pool, struct ants_worker *w);
+void ants_come(struct ants_worker *w);
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
+void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
+void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick);
 
 /*
  * Opens a locked section that wakes one thread at most. Interrupts are on
@@ -92,7 +99,7 @@ static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	raw_spin_lock_irq(&pool->lock);
 }
 
-/* Opens one that may end waits, or retire workers. */
+/* Opens one that may end waits, or wake or retire several workers. */
 static inline void ants_lock_round(struct ants_pool *pool,
 				   struct ants_kick *kick,
 				   struct ants_round *round)
@@ -161,11 +168,15 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 	       time_before_eq(pool->timer_by, when);
 }
 
-/* Makes sure that the timer fires in @ticks, which are few. */
+/*
+ * Makes sure that the timer fires in @ticks, which are few. Who asks for that
+ * relies on it: it is not taken back. The others can be told from the pool.
+ */
 static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
 {
 	lockdep_assert_held(&pool->lock);
+	pool->timer_waking = false;
 	if (!ants_timer_covers(pool, jiffies + ticks))
 		ants_timer_set(pool, jiffies + ticks);
 }
@@ -192,13 +203,23 @@ static inline void ants_timer_arm_lazy(struct ants_pool *pool,
 		ants_timer_set(pool, when);
 }
 
-/* From now on, and until worker_arrive(), @w is the wake-up in flight. */
-static inline void ants_set_waking(struct ants_pool *pool,
-				   struct ants_worker *w)
+/* Workers in flight: woken or started for a task, not arrived, not given up. */
+static inline unsigned int ants_nr_coming(const struct ants_pool *pool)
 {
-	pool->waking = w;
-	pool->waking_since = jiffies;
-	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+	return pool->nr_waking + pool->nr_starting;
+}
+
+/* If there are any: has none of them come for too long? */
+static inline bool ants_coming_late(const struct ants_pool *pool)
+{
+	return time_after_eq(jiffies, pool->waking_since + ants_late_ticks());
+}
+
+/* May one more thread be started, once those that are late are given up? */
+static inline bool ants_may_start(const struct ants_pool *pool)
+{
+	return ants_nr_coming(pool) < pool->wake_limit ||
+	       ants_coming_late(pool);
 }
 
 static inline void ants_kick_wake(struct ants_kick *kick,
@@ -218,20 +239,33 @@ static inline bool ants_kick_full(const struct ants_kick *kick)
 }
 
 /*
- * One wake-up in flight: while pool->waking is set its holder will look after
- * the rest, when it arrives. A wake-up that gets lost behind a busy CPU is
- * noticed by the timer.
+ * Few wake-ups in flight: while there are as many as allowed the next one to arrive
+ * will look after the rest. If none does, behind a busy CPU, whoever comes here
+ * gives them up, or the timer. Wakes one worker at most, and only as the first of
+ * a section, if others are coming: the section may have no list for more.
  */
 static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->waking || !pool->nr_pending)
+	if (pool->nr_waking >= pool->wake_limit && !ants_coming_late(pool))
+		return;
+	if (!pool->nr_pending)
 		return;
 	if (pool->nr_idle)
 		ants_wake_one(pool, kick);
-	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued)
+	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued &&
+		 ants_may_start(pool))
 		ants_ask_for_worker(pool, kick);
+}
+
+/* The same for a section with a list: as many as are of use. */
+static inline void ants_wake_all(struct ants_pool *pool,
+				 struct ants_kick *kick)
+{
+	ants_wake_next(pool, kick);
+	if (unlikely(pool->wake_limit > 1))
+		ants_wake_more(pool, kick);
 }
 
 /*
@@ -283,14 +317,15 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 
 /*
  * To be called in the same locked section after every event that frees a place
- * or removes a worker. Grants, and wakes the next worker if tasks remain.
+ * or removes a worker. Grants, and wakes the next workers if tasks remain. The
+ * section has a list, see ants_lock_round().
  */
 static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
 	if (unlikely(pool->heed))
 		ants_serve(pool, kick);
-	ants_wake_next(pool, kick);
+	ants_wake_all(pool, kick);
 }
 
 #endif /* _ANTS_DISPATCH_H */

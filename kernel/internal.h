@@ -3,13 +3,14 @@
  * What the files of ants.ko share; the structures, and what guards their fields,
  * are in pool.h.
  *
- * Files from the bottom to the top: debug, slot, item_wait, item (and group_item,
- * which call each other), affine, dispatch, timer, worker, stand_in, wait, caller,
- * submit, invoke, delayed, join, work, work_wait, work_cancel, stats, call, each,
- * group, cancel, upkeep, flush, release, tune, place, pool, devres, multi (local,
- * config, set, submit, multi), sysfs, multi_sysfs, hotplug, unload, main. Calls go
- * downward only, but for checks, for ants_kick_upkeep() and ants_work_init(), and
- * for pool and multi, which make their files in sysfs.
+ * Files from the bottom to the top: debug, slot, item_wait, item (and
+ * group_item, which call each other), affine, wake, dispatch, timer, worker,
+ * stand_in, wait, caller, submit, invoke, delayed, join, work, work_wait,
+ * work_cancel, stats, call, each, group, cancel, upkeep, flush, release, tune,
+ * place, pool, devres, multi (local, config, set, submit, multi), sysfs,
+ * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks,
+ * for ants_kick_upkeep() and ants_work_init(), and for pool and multi, which
+ * make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -176,6 +177,7 @@ void ants_retire_above(struct ants_pool *pool);
 bool ants_idle_expired(const struct ants_pool *pool);
 bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
+void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
 /* join.c: a task that waits for an item of its own pool */

@@ -39,6 +39,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "worker.h"
+
 /* Most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_ROUND		16
 /*
@@ -52,8 +54,10 @@
 #define ANTS_SLOT_BATCH		51
 /* Most slots that a stock keeps, but for a batch, unless more are spare ones. */
 #define ANTS_STOCK_MAX		1024U
-/* Ticks after which a wake-up is late: more than one whole tick. */
+/* Ticks without an arrival after which wake-ups are late: more than a whole one. */
 #define ANTS_LATE_TICKS		2
+/* Most wake-ups in flight. */
+#define ANTS_WAKE_MAX		16U
 /* Jiffies after which a wait is logged. */
 #define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
@@ -72,7 +76,6 @@
 				 ANTS_FIXED)
 
 struct ants_place;
-struct ants_frame;
 
 /*
  * struct ants_slot stands in ants.h, for work items contain one. It is a task
@@ -89,70 +92,6 @@ struct ants_frame;
 #define ANTS_TAG_HIGH		4U
 /* Of a worker: it runs a work item that it may not touch any more. */
 #define ANTS_TAG_DETACHED	8U
-
-/**
- * enum ants_worker_state - where a worker is; changed under pool->lock only
- * @ANTS_NEW: its place is taken, its thread has not arrived yet
- * @ANTS_IDLE: parked, in pool->idle
- * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
- * @ANTS_BUSY: runs a task, or looks for one
- * @ANTS_LEAVING: told to leave, has not had the lock since; or in worker_exit
- * @ANTS_LEFT: gave its place back, to be joined
- */
-enum ants_worker_state {
-	ANTS_NEW,
-	ANTS_IDLE,
-	ANTS_WAKING,
-	ANTS_BUSY,
-	ANTS_LEAVING,
-	ANTS_LEFT,
-};
-
-/**
- * struct ants_worker - one thread of a pool
- * @node: L: in pool->idle, or in pool->left; before the start in a private list.
- *	That of pool->stand_in is in stand_in.c's list of those at work
- * @member: L: in pool->workers
- * @pool: I: whose it is
- * @task: I: its thread, with a reference until it is joined
- * @fn: L: the task that it runs, NULL if it is parked
- * @data: L: and with what
- * @text: L: address of the function that a work item is for, else 0; the item
- *	may be gone
- * @frame: L: the innermost of the tasks that run inside the one that it runs, NULL
- *	if there is none
- * @waits_for: L: the work item of the pool that the task waits for, NULL if none
- * @local: T: what pool->worker_init returned
- * @idle_since: L: jiffies when it parked last
- * @state: L: see enum ants_worker_state
- * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
- * @expired: L: told to leave because it was idle for too long
- * @bound: T: its thread was given CPUs
- * @preferred: I: the kernel was told which ones, and rebinds it to those when CPUs
- *	come or are isolated
- * @placed: L: the pool's @placement that it has taken up, or is about to
- * @place: T: what it is about to take up
- */
-struct ants_worker {
-	struct list_head node;
-	struct list_head member;
-	struct ants_pool *pool;
-	struct task_struct *task;
-	ants_fn_t fn;
-	void *data;
-	unsigned long text;
-	struct ants_frame *frame;
-	struct ants_work *waits_for;
-	void *local;
-	unsigned long idle_since;
-	enum ants_worker_state state;
-	unsigned int tag;
-	bool expired;
-	bool bound;
-	bool preferred;
-	unsigned int placed;
-	struct ants_place *place;
-};
 
 /* A waiter's result while it waits. */
 #define ANTS_STILL_WAITING	1
@@ -224,8 +163,16 @@ struct ants_fifo {
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c looks through the pool
  * @cancel_scan: L: cancel.c does, and @cancel_at is its cursor
- * @waking: L: the worker whose wake-up is in flight. Nobody wakes another one
- *	meanwhile; who clears it looks after the next.
+ * @nr_waking: L: wake-ups in flight: workers in state ANTS_WAKING, but for those
+ *	that were given up as late. Who arrives looks after the next.
+ * @wake_limit: L: most wake-ups in flight, at least 1. Doubled when a worker arrives
+ *	and the one before it sleeps in its task while others are pending; halved
+ *	when one comes in vain.
+ * @nr_starting: L: workers in state ANTS_NEW that were started for a task, but for
+ *	those that were given up as late. They count against @wake_limit when
+ *	another thread is wanted, but hold back no idle worker.
+ * @waking_since: L: jiffies when the first of both was woken or started, or when one
+ *	of them arrived; they are late together if that is too long ago
  * @pending: L: FIFO of accepted tasks
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
  * @high_run: L: how many of those started in a row while others were pending
@@ -235,6 +182,9 @@ struct ants_fifo {
  * @idle: L: LIFO of parked workers, the longest parked at the tail
  * @nr_idle: L: length of @idle
  * @nr_new: L: workers in state ANTS_NEW
+ * @nr_late: L: those of them that were given up as late
+ * @wake_seq: L: how often those in flight were given up
+ * @arrived: L: the worker that came last of those in flight, NULL if it has left
  * @nr_workers: L: places taken, leaving workers included
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
@@ -253,7 +203,6 @@ struct ants_fifo {
  * @peak_pending: L
  * @peak_waiting: L
  * @peak_running: L
- * @waking_since: L: jiffies when @waking was set
  * @capacity: C: most workers
  * @limit: C: @capacity plus @queue_depth, saturated
  * @refill: C: fewer tasks in flight, and waiters are granted before pending has
@@ -297,6 +246,9 @@ struct ants_fifo {
  *	Retires nobody itself.
  * @timer_by: L: the last jiffy for which @timer can be armed so that it fires no
  *	earlier than it will now; it is late if it was armed long before
+ * @timer_waking: L: @timer is armed for those in flight alone, and for what can be
+ *	told from the rest of the pool
+ * @timer_back: L: jiffies when it was last taken back, as they had arrived
  * @upkeep: makes and retires threads, fills the stock
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
@@ -358,7 +310,10 @@ struct ants_pool {
 	unsigned int nr_pending;
 	unsigned int nr_stock;
 	unsigned int epoch;
-	struct ants_worker *waking;
+	unsigned int nr_waking;
+	unsigned int wake_limit;
+	unsigned int nr_starting;
+	unsigned long waking_since;
 	struct list_head pending;
 	struct list_head urgent;
 	unsigned int high_run;
@@ -380,6 +335,9 @@ struct ants_pool {
 	struct list_head idle;
 	unsigned int nr_idle;
 	unsigned int nr_new;
+	unsigned int nr_late;
+	unsigned int wake_seq;
+	struct ants_worker *arrived;
 	unsigned int nr_workers;
 	unsigned int nr_leaving;
 	unsigned int nr_making;
@@ -397,7 +355,6 @@ struct ants_pool {
 	unsigned int peak_pending;
 	unsigned int peak_waiting;
 	unsigned int peak_running;
-	unsigned long waking_since;
 
 	unsigned int capacity;
 	unsigned int limit;
@@ -439,6 +396,8 @@ struct ants_pool {
 
 	struct timer_list timer;
 	unsigned long timer_by;
+	unsigned long timer_back;
+	bool timer_waking;
 	struct work_struct upkeep;
 	bool upkeep_queued;
 	bool join_queued;

@@ -180,6 +180,7 @@ static int reopen(struct ants_pool *pool, unsigned int release_seq)
 		pool->congested = false;
 		pool->congested_all = false;
 		WRITE_ONCE(pool->backoff, 0);
+		pool->wake_limit = 1;
 		ants_update_room(pool);
 		err = 0;
 	}

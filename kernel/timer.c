@@ -2,9 +2,11 @@
 /*
  * The pool's timer. It serves the reaper, the late wake-up, the waiters that a
  * batch holds back, the end of a back-off, and the log of waits that take too
- * long. It is armed for the next of them, never deleted on the way, and so
- * fires at most once in vain; in an idle pool whose workers expired it is not
- * armed at all. It retires nobody itself: that sleeps, and a timer may not.
+ * long. It is armed for the next of them. What it was armed for wake-ups that
+ * then came in time is taken back, so that it does not wake a CPU for nothing; for
+ * anything else it fires at most once in vain. In an idle pool whose workers
+ * expired it is not armed at all. It retires nobody itself: that sleeps, and a
+ * timer may not.
  *
  * The timer wheel fires what was armed far ahead up to 1/7 of that time late.
  * The reaper and the log of long waits put up with that. For what is due within
@@ -38,18 +40,6 @@ bool ants_idle_expired(const struct ants_pool *pool)
 {
 	return pool->nr_idle && ants_may_retire(pool) &&
 	       time_after_eq(jiffies, ants_idle_deadline(pool));
-}
-
-/*
- * The wake-up in flight has not arrived: its CPU is taken by something else, or
- * it is new and moves, or freezes. Waking the same worker again would not help;
- * the next one may have more luck, and the late one will find its name gone.
- */
-static void forget_late(struct ants_pool *pool)
-{
-	if (pool->waking &&
-	    time_after_eq(jiffies, pool->waking_since + ANTS_LATE_TICKS))
-		pool->waking = NULL;
 }
 
 static bool upkeep_due(const struct ants_pool *pool)
@@ -94,17 +84,45 @@ static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
 				    fifo->unlogged->since + ANTS_LONG_WAIT);
 }
 
+/*
+ * An upkeep that is queued will arm it for the end of the back-off, and for those
+ * that are idle then, if one of them has expired. What is due already is not left
+ * out otherwise: a tick may have come since somebody looked.
+ */
+static void rearm_for_upkeep(struct ants_pool *pool)
+{
+	bool queued = pool->upkeep_queued;
+
+	if (ants_need_worker(pool) && !queued)
+		ants_timer_arm(pool, pool->backoff_until);
+	if (pool->nr_idle && ants_may_retire(pool) &&
+	    !(queued && ants_idle_expired(pool)))
+		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+}
+
 static void rearm(struct ants_pool *pool)
 {
-	if (pool->waking)
-		ants_timer_arm(pool, pool->waking_since + ANTS_LATE_TICKS);
-	if (ants_need_worker(pool) && ants_backing_off(pool))
-		ants_timer_arm(pool, pool->backoff_until);
+	if (ants_nr_coming(pool))
+		ants_timer_arm_waking(pool);
+	rearm_for_upkeep(pool);
 	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_NORMAL]);
 	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_HIGH]);
-	/* The upkeep retires those that expired, and arms for the next. */
-	if (pool->nr_idle && ants_may_retire(pool) && !ants_idle_expired(pool))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+}
+
+/*
+ * All that were in flight have arrived: the timer is set to what else is due. Once
+ * a tick only, for that costs more than a timer that fires in vain while the pool
+ * is busy.
+ */
+void ants_timer_take_back(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->timer_back == jiffies)
+		return;
+	pool->timer_back = jiffies;
+	pool->timer_waking = false;
+	timer_delete(&pool->timer);
+	rearm(pool);
 }
 
 void ants_timer_fn(struct timer_list *timer)
@@ -116,9 +134,10 @@ void ants_timer_fn(struct timer_list *timer)
 	bool log;
 
 	ants_lock_round(pool, &kick, &round);
-	forget_late(pool);
+	pool->timer_waking = false;
+	ants_forget_late(pool);
 	ants_serve_now(pool, &kick);
-	ants_wake_next(pool, &kick);
+	ants_wake_all(pool, &kick);
 	if (upkeep_due(pool))
 		ants_kick_upkeep(pool, &kick);
 	log = find_long_wait(pool, &found);

@@ -175,10 +175,10 @@ static void make_failed(struct ants_pool *pool)
 }
 
 /*
- * The new worker's start is a wake-up like others: it looks after the next one
- * when it arrives, so that no thread is made for what the last one takes. But a
- * worker_init may sleep, and threads get ready side by side, unless the last try
- * failed.
+ * The new worker's start is a wake-up like others: it looks after the next ones
+ * when it arrives, so that few threads are made for what the last one takes. But
+ * a worker_init may sleep, and threads get ready side by side, unless the last
+ * try failed.
  */
 static void make_done(struct ants_worker *w)
 {
@@ -188,9 +188,10 @@ static void make_done(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	pool->nr_making--;
 	worker_add(w, &kick);
-	if (pool->nr_pending && !pool->waking &&
-	    (!pool->worker_init || pool->backoff))
-		ants_set_waking(pool, w);
+	if (pool->nr_pending && (!pool->worker_init || pool->backoff)) {
+		ants_set_coming(pool, w);
+		pool->nr_starting++;
+	}
 	ants_unlock(pool, &kick);
 }
 

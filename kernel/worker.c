@@ -112,8 +112,8 @@ static void worker_arrive(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->waking == w)
-		pool->waking = NULL;
+	if (w->coming)
+		ants_come(w);
 	if (w->state == ANTS_NEW)
 		pool->nr_new--;
 	if (w->state != ANTS_LEAVING)
@@ -288,6 +288,8 @@ static void worker_unlist(struct ants_worker *w)
 	ants_scan_skip(pool, &w->member);
 	if (unlikely(w == pool->poke_next))
 		pool->poke_next = list_next_entry(w, member);
+	if (w == pool->arrived)
+		pool->arrived = NULL;
 	ants_place_forget(w);
 	list_del(&w->member);
 	pool->nr_workers--;
@@ -325,9 +327,6 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 {
 	struct ants_pool *pool = w->pool;
 
-	/* The task that a thread was made for is gone, and this one is ready. */
-	if (pool->waking && pool->waking->state == ANTS_NEW)
-		pool->waking = NULL;
 	w->state = ANTS_IDLE;
 	w->fn = NULL;
 	w->idle_since = jiffies;
@@ -336,6 +335,8 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	if (!ants_timer_armed(pool, w->idle_since + pool->expiry + 1) &&
 	    ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+	if (pool->timer_waking && !ants_nr_coming(pool))
+		ants_timer_take_back(pool);
 	for (;;) {
 		/* Under the lock: no wake-up can come before this. */
 		set_current_state(TASK_IDLE | TASK_FREEZABLE);

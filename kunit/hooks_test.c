@@ -127,7 +127,7 @@ static void threads_get_ready_side_by_side(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &ran), 0);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
-	KUNIT_EXPECT_NULL(test, ants_peek(pool->waking));
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_starting), 0U);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }

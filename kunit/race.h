@@ -50,6 +50,13 @@ static inline void race_exit(struct kunit *test)
 	}
 	for (i = 0; i < ANTS_NR_FAIL; i++)
 		ants_fail_arm(i, 0);
+	ants_late_arm(ANTS_LATE_TICKS);
+}
+
+/* No wake-up is late for as long as the case takes. */
+static inline void never_late(void)
+{
+	ants_late_arm(100 * TEST_DEADLINE);
 }
 
 /*
@@ -249,24 +256,12 @@ static inline void expect_submitted(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, fn, data), 0);
 }
 
-/*
- * Submits, and keeps the timer from finding the wake-up late. The timer is
- * armed for this CPU, which runs none until then.
- */
+/* Submits, and nobody finds the wake-up late. */
 static inline void submit_never_late(struct kunit *test, struct ants_pool *pool,
 				     ants_fn_t fn, void *data)
 {
-	int err;
-
-	/* One that is still armed may be another CPU's. */
-	timer_delete_sync(&pool->timer);
-	local_bh_disable();
-	err = ants_try_submit(pool, fn, data);
-	raw_spin_lock_irq(&pool->lock);
-	pool->waking_since += 10 * TEST_DEADLINE;
-	raw_spin_unlock_irq(&pool->lock);
-	local_bh_enable();
-	KUNIT_EXPECT_EQ(test, err, 0);
+	never_late();
+	expect_submitted(test, pool, fn, data);
 }
 
 /* Nothing of the pool is left, and each counted task ran once. */

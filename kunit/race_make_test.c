@@ -39,6 +39,7 @@ static void hold_newcomer(struct kunit *test, struct ants_pool *pool,
 {
 	unsigned int running = ants_nr_running(pool);
 
+	never_late();
 	hold(stage_of(test), pool);
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, stage_of(test));
@@ -149,9 +150,8 @@ static void queue_is_drained_before_a_newcomer_comes(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	hold_newcomer(test, pool, count);
-	if (stage_of(test) != ANTS_PAUSE_NEW)
-		for (i = 0; i < 3; i++)
-			expect_submitted(test, pool, count_task, count);
+	for (i = 0; i < 3; i++)
+		expect_submitted(test, pool, count_task, count);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 0U);
@@ -193,22 +193,6 @@ static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/*
- * The newcomer is the wake-up in flight, again if it was late already, and not
- * late for as long as the test takes.
- */
-static void never_late(struct ants_pool *pool)
-{
-	struct ants_worker *w;
-
-	raw_spin_lock_irq(&pool->lock);
-	list_for_each_entry(w, &pool->workers, member)
-		if (w->state == ANTS_NEW)
-			pool->waking = w;
-	pool->waking_since = jiffies + TEST_DEADLINE;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
 /* The next thread is made when the last one has arrived, and finds more. */
 static void newcomer_looks_after_the_next(struct kunit *test)
 {
@@ -217,9 +201,8 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	int i;
 
 	hold(ANTS_PAUSE_NEW, pool);
-	expect_submitted(test, pool, gate_task, gate);
+	submit_never_late(test, pool, gate_task, gate);
 	expect_held(test, ANTS_PAUSE_NEW);
-	never_late(pool);
 	for (i = 0; i < 3; i++)
 		expect_submitted(test, pool, gate_task, gate);
 	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
@@ -239,9 +222,8 @@ static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_NEW, pool);
-	expect_submitted(test, pool, count_task, count);
+	submit_never_late(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_NEW);
-	never_late(pool);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
 	expect_submitted(test, pool, count_task, count);
@@ -249,7 +231,7 @@ static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 1U);
 }
 
-/* One task is left for it. */
+/* Each task gets another thread, and it comes in vain. */
 static void late_newcomer_holds_up_nobody(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
@@ -260,11 +242,12 @@ static void late_newcomer_holds_up_nobody(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		expect_submitted(test, pool, gate_task, gate);
 	expect_held(test, ANTS_PAUSE_NEW);
-	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
-	let_go(ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 3ULL);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_late), 1U);
+	let_go(ANTS_PAUSE_NEW);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_late), 0U);
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 4ULL);
 	gate_open(gate);
 }
 

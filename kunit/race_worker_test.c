@@ -59,7 +59,7 @@ static bool late_after(struct ants_pool *pool, long ticks)
 	pool->waking_since = jiffies - ticks;
 	raw_spin_unlock_irq(&pool->lock);
 	pool->timer.function(&pool->timer);
-	late = !ants_peek(pool->waking);
+	late = !ants_peek(pool->nr_waking);
 	local_bh_enable();
 	return late;
 }
@@ -74,7 +74,7 @@ static void wake_up_is_late_after_two_ticks(struct kunit *test)
 
 	park_workers(test, pool, 1);
 	hold(ANTS_PAUSE_ARRIVE, pool);
-	/* As in submit_never_late(). */
+	/* One that is still armed may be another CPU's; this one runs none. */
 	timer_delete_sync(&pool->timer);
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count), 0);
@@ -98,13 +98,13 @@ static void arrived_worker_frees_the_wake_up(struct kunit *test)
 	park_workers(test, pool, 2);
 	submit_never_late(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	KUNIT_EXPECT_NULL(test, ants_peek(pool->waking));
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
 	expect_submitted(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
 }
 
-/* One wake-up in flight: the woken worker starts its neighbour. */
+/* One wake-up in flight at first: the woken worker starts its neighbour. */
 static void woken_worker_wakes_the_next_one(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -120,6 +120,53 @@ static void woken_worker_wakes_the_next_one(struct kunit *test)
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+}
+
+/* Two may be in flight: the second one does not wait for the first. */
+static void second_wake_up_overtakes_the_first(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	struct gate *gate = test_gate(test);
+
+	park_workers(test, pool, 2);
+	set_wake_limit(pool, 2);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	submit_never_late(test, pool, gate_task, gate);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	expect_submitted(test, pool, gate_task, gate);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 1U);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+}
+
+/* Who has the lock need not wait for the timer, which is far away here. */
+static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 2, 0);
+	atomic_t *count = counter(test);
+	unsigned int seq;
+
+	park_workers(test, pool, 2);
+	hold(ANTS_PAUSE_ARRIVE, pool);
+	submit_never_late(test, pool, count_task, count);
+	expect_held(test, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 1U);
+	raw_spin_lock_irq(&pool->lock);
+	seq = pool->wake_seq;
+	pool->waking_since = jiffies - ANTS_LATE_TICKS;
+	raw_spin_unlock_irq(&pool->lock);
+	ants_late_arm(ANTS_LATE_TICKS);
+	expect_submitted(test, pool, count_task, count);
+	KUNIT_EXPECT_NE(test, ants_peek(pool->wake_seq), seq);
+	EXPECT_SOON(test, atomic_read(count) == 2);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	let_go(ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	expect_drained(test, pool, count, 2);
 }
 
 static void pool_is_released_under_a_woken_worker(struct kunit *test)
@@ -169,7 +216,7 @@ static void shrink_overtakes_a_woken_worker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	KUNIT_EXPECT_NULL(test, ants_peek(pool->waking));
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
@@ -366,6 +413,8 @@ static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(wake_up_is_late_after_two_ticks),
 	KUNIT_CASE(arrived_worker_frees_the_wake_up),
 	KUNIT_CASE(woken_worker_wakes_the_next_one),
+	KUNIT_CASE(second_wake_up_overtakes_the_first),
+	KUNIT_CASE(late_wake_up_is_given_up_by_a_submitter),
 	KUNIT_CASE(pool_is_released_under_a_woken_worker),
 	KUNIT_CASE(shrink_spares_a_woken_worker),
 	KUNIT_CASE(shrink_overtakes_a_woken_worker),

@@ -110,6 +110,7 @@ static inline void rig_free(struct kunit_resource *res)
 	for_each_set_bit(point, &rig->held, ANTS_NR_PAUSE)
 		ants_pause_resume(point);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	ants_late_arm(ANTS_LATE_TICKS);
 	atomic_set(&rig->stop, 1);
 	rig_open_gates(rig);
 	ants_pool_destroy(rig->pool);
@@ -177,14 +178,20 @@ static inline void post_start(struct rig *rig, int nr)
 	ASSERT_SOON(rig->test, atomic_read(&post->gate.entered) == 1);
 }
 
-/* Parks @nr more workers, posts[@first] first; the last one parked is on top. */
+/*
+ * Parks @nr more workers, posts[@first] first; the last one parked is on top. As
+ * in fill_pool() none is late.
+ */
 static inline void park(struct rig *rig, int first, int nr)
 {
+	unsigned long late = ants_late_ticks();
 	unsigned int idle;
 	int i;
 
+	ants_late_arm(100 * TEST_DEADLINE);
 	for (i = first; i < first + nr; i++)
 		post_start(rig, i);
+	ants_late_arm(late);
 	idle = ants_nr_idle(rig->pool);
 	for (i = first; i < first + nr; i++) {
 		gate_open(&rig->posts[i].gate);
@@ -334,10 +341,10 @@ static inline bool settled(struct ants_pool *pool)
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->waking && !pool->nr_busy && !pool->nr_pending &&
-	      !pool->nr_new && !pool->nr_leaving && list_empty(&pool->left) &&
-	      !pool->upkeep_queued && !pool->join_queued &&
-	      !pool->stand_in_queued;
+	ret = !pool->nr_waking && !pool->nr_starting && !pool->nr_busy &&
+	      !pool->nr_pending && !pool->nr_new && !pool->nr_leaving &&
+	      list_empty(&pool->left) && !pool->upkeep_queued &&
+	      !pool->join_queued && !pool->stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

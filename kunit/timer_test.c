@@ -74,6 +74,46 @@ static void held_back_caller_is_granted_under_an_old_timer(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
+/* What would wake an idle CPU for nothing is not left behind. */
+static void wake_up_in_time_leaves_no_timer(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+	struct ants_pool *pool = rig->pool;
+	unsigned long now;
+	int i;
+
+	park(rig, 0, 2);
+	for (i = 0; i < 20; i++) {
+		now = jiffies;
+		EXPECT_SOON(test, jiffies != now);
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task,
+						  &rig->count), 0);
+		EXPECT_SOON(test, settled(pool));
+		KUNIT_EXPECT_TRUE(test, is_far(pool));
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 20);
+}
+
+/* The timer that waits for two wake-ups is left alone by the first to come. */
+static void timer_stays_for_a_wake_up_that_is_late(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+	struct ants_pool *pool = rig->pool;
+
+	park(rig, 0, 2);
+	set_wake_limit(pool, 2);
+	hold(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &rig->count), 0);
+	held(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &rig->count), 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
+	EXPECT_SOON(test, !ants_peek(pool->nr_waking));
+	let_go(rig, ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
+}
+
 /* Each arming says by when the timer has fired, whatever it was armed for. */
 static void arming_says_by_when_it_fires(struct kunit *test)
 {
@@ -142,6 +182,8 @@ static struct kunit_case timer_cases[] = {
 	KUNIT_CASE(late_wake_up_is_noticed_under_an_old_timer),
 	KUNIT_CASE(timer_is_armed_anew_for_the_same_time),
 	KUNIT_CASE(held_back_caller_is_granted_under_an_old_timer),
+	KUNIT_CASE(wake_up_in_time_leaves_no_timer),
+	KUNIT_CASE(timer_stays_for_a_wake_up_that_is_late),
 	KUNIT_CASE(arming_says_by_when_it_fires),
 	KUNIT_CASE(slack_is_enough_for_the_wheel),
 	{}

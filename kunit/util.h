@@ -171,15 +171,32 @@ static inline struct gate *test_gate(struct kunit *test)
 	return gate;
 }
 
-/* Occupies @nr workers of @pool; returns when all of them are at the gate. */
+/* As if the pool had adapted to what it runs. */
+static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->wake_limit = limit;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/*
+ * Occupies @nr workers of @pool; returns when all of them are at the gate. None is
+ * late meanwhile, or a slow machine would make more threads than there are tasks.
+ */
 static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 			     struct gate *gate, unsigned int nr)
 {
-	int goal = atomic_read(&gate->entered) + nr;
+	int goal = atomic_read(&gate->entered) + nr, err = 0;
+	unsigned long late = ants_late_ticks();
+	bool full;
 
-	while (nr--)
-		KUNIT_ASSERT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
+	ants_late_arm(100 * TEST_DEADLINE);
+	while (nr-- && !err)
+		err = ants_submit(pool, gate_task, gate);
+	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);
+	ants_late_arm(late);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_TRUE(test, full);
 }
 
 /*

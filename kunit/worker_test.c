@@ -5,6 +5,8 @@
 #include "rig.h"
 
 #define NAME	"worker"
+/* Threads of an empty burst: few of 256, on a slow machine where others run, too. */
+#define BURST_THREADS	64
 
 /* Was the wake-up for posts[@nr], submitted at @when, late? */
 static bool was_late(struct rig *rig, int nr, unsigned long when)
@@ -227,7 +229,7 @@ static void late_worker_finds_its_task(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, !ants_peek(rig->pool->waking));
+	EXPECT_SOON(test, !ants_peek(rig->pool->nr_waking));
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
@@ -255,6 +257,106 @@ static void late_worker_takes_the_next_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
 }
 
+/* Runs until the test says so. */
+static void spin_task(void *data)
+{
+	struct rig *rig = data;
+
+	atomic_inc(&rig->inside);
+	while (!atomic_read(&rig->stop))
+		cond_resched();
+}
+
+/* The last worker sleeps in its task when the next one comes, and more wait. */
+static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+	int i;
+
+	post_start(rig, 0);
+	EXPECT_SOON(test, sleeps(rig->posts[0].thread));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
+	hold(rig, ANTS_PAUSE_MAKE);
+	for (i = 1; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
+						  &rig->posts[i]), 0);
+	held(rig, ANTS_PAUSE_MAKE);
+	let_go(rig, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&rig->posts[1].gate.entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 2);
+}
+
+/* It is no use to wake more of them if the last one runs. */
+static void wake_limit_stays_while_tasks_run(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+	int i;
+
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_task, rig), 0);
+	EXPECT_SOON(test, atomic_read(&rig->inside) == 1);
+	hold(rig, ANTS_PAUSE_MAKE);
+	for (i = 1; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
+						  &rig->posts[i]), 0);
+	held(rig, ANTS_PAUSE_MAKE);
+	let_go(rig, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&rig->posts[1].gate.entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
+	atomic_set(&rig->stop, 1);
+}
+
+/* Its task was taken by another one. */
+static void wake_limit_is_halved_by_a_worker_that_comes_in_vain(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+
+	park(rig, 0, 2);
+	post_start(rig, 2);
+	set_wake_limit(rig->pool, 8);
+	hold(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	held(rig, ANTS_PAUSE_ARRIVE);
+	gate_open(&rig->posts[2].gate);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 8);
+	let_go(rig, ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 4);
+}
+
+/* Many short tasks need few threads, whatever the pool could have. */
+static void empty_burst_makes_few_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 256 });
+	int i;
+
+	for (i = 0; i < 10000; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 10000);
+	KUNIT_EXPECT_LE(test, stats_of(rig->pool).spawned, BURST_THREADS);
+	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->wake_limit), 2);
+}
+
+/* From cold to as many threads as tasks, each of which waits for the others. */
+static void blocking_burst_starts_all_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 100 });
+
+	fill_pool(test, rig->pool, &rig->gate, 100);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 100);
+	gate_open(&rig->gate);
+	EXPECT_SOON(test, settled(rig->pool));
+}
+
 static struct kunit_case worker_cases[] = {
 	KUNIT_CASE(last_parked_worker_runs_first),
 	KUNIT_CASE(burst_that_is_over_makes_no_more_threads),
@@ -266,6 +368,11 @@ static struct kunit_case worker_cases[] = {
 	KUNIT_CASE(late_worker_is_made_up_for),
 	KUNIT_CASE(late_worker_finds_its_task),
 	KUNIT_CASE(late_worker_takes_the_next_task),
+	KUNIT_CASE(wake_limit_doubles_while_tasks_sleep),
+	KUNIT_CASE(wake_limit_stays_while_tasks_run),
+	KUNIT_CASE(wake_limit_is_halved_by_a_worker_that_comes_in_vain),
+	KUNIT_CASE(empty_burst_makes_few_threads),
+	KUNIT_CASE(blocking_burst_starts_all_threads),
 	{}
 };
 

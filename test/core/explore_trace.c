@@ -152,7 +152,9 @@ static u64 pool_digest(const struct ants_pool *p)
 		p->nr_workers, p->nr_leaving, p->nr_new, p->nr_waiting,
 		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
 		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
-		p->cancelled, p->waking ? p->waking->state : ~0ULL,
+		p->cancelled, p->nr_waking, p->nr_starting, p->nr_late,
+		p->wake_limit, p->wake_seq, p->waking_since,
+		p->arrived ? p->arrived->state : ~0ULL, p->timer_waking,
 	};
 	u64 digest = 0;
 	unsigned int i;

@@ -111,6 +111,7 @@ static inline unsigned int task_cpu(const struct task_struct *task)
 	return task->cpu;
 }
 
+#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
 #define raw_smp_processor_id()	(current->cpu)
 #define in_task()		(!current->softirq)
 #define need_resched()		false

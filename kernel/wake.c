@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Workers on their way: how many are woken, or made, for pending tasks. Those in
+ * flight are few, for each costs more than a short task: whoever arrives looks
+ * after the next. How few depends on what the tasks do.
+ */
+#include "internal.h"
+
+/*
+ * Is there a task that no worker on its way will take? While enough are in flight
+ * that is not known yet: who arrives looks after the next. A thread that is late
+ * is made up for, once for each task: if its CPU is too busy then so may be that
+ * of the next.
+ */
+static bool wants_worker(const struct ants_pool *pool)
+{
+	unsigned int late = min(pool->nr_late, pool->nr_pending);
+
+	return !pool->nr_idle && ants_nr_coming(pool) < pool->wake_limit &&
+	       pool->nr_pending > pool->nr_waking + pool->nr_new - late;
+}
+
+static bool below_floor(const struct ants_pool *pool)
+{
+	return !pool->released && ants_nr_staying(pool) < pool->floor;
+}
+
+/* Shall a thread be made? The bound counts those that are leaving, too. */
+bool ants_need_worker(const struct ants_pool *pool)
+{
+	return pool->nr_workers < pool->capacity &&
+	       (wants_worker(pool) || below_floor(pool));
+}
+
+/* Making a thread failed not long ago; the timer ends the pause. */
+bool ants_backing_off(const struct ants_pool *pool)
+{
+	return pool->backoff &&
+	       time_in_range_open(jiffies, pool->backoff_until - pool->backoff,
+				  pool->backoff_until);
+}
+
+/*
+ * Making a thread failed: a pause, longer each time. Threads that got ready side
+ * by side, and failed, were one try.
+ */
+void ants_back_off(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (ants_backing_off(pool))
+		return;
+	WRITE_ONCE(pool->backoff,
+		   clamp_t(unsigned long, pool->backoff * 2, ANTS_BACKOFF_MIN,
+			   ANTS_BACKOFF_MAX));
+	pool->backoff_until = jiffies + pool->backoff;
+	ants_timer_arm(pool, pool->backoff_until);
+}
+
+/*
+ * Those in flight have not arrived: their CPUs are taken by something else, or
+ * they are new and move, or freeze. Waking them again would not help; the next
+ * ones may have more luck, and the late ones will find that they are not counted
+ * any more.
+ */
+void ants_forget_late(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_nr_coming(pool) || !ants_coming_late(pool))
+		return;
+	pool->nr_late += pool->nr_starting;
+	pool->nr_starting = 0;
+	pool->nr_waking = 0;
+	pool->wake_seq++;
+}
+
+/* Makes sure that those in flight are given up when they are late. */
+void ants_timer_arm_waking(struct ants_pool *pool)
+{
+	unsigned long when = pool->waking_since + ants_late_ticks();
+
+	lockdep_assert_held(&pool->lock);
+	if (ants_timer_covers(pool, when))
+		return;
+	ants_timer_set(pool, when);
+	pool->timer_waking = true;
+}
+
+/* From now on, and until ants_come(), @w is in flight. The caller counts it. */
+void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
+{
+	lockdep_assert_held(&pool->lock);
+	w->coming = true;
+	w->wake_seq = pool->wake_seq;
+	if (ants_nr_coming(pool))
+		return;
+	pool->waking_since = jiffies;
+	ants_timer_arm_waking(pool);
+}
+
+/* Tasks are pending, and no worker is idle: is a thread wanted? */
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
+{
+	ants_forget_late(pool);
+	if (!ants_need_worker(pool))
+		return;
+	if (ants_backing_off(pool))
+		ants_timer_arm(pool, pool->backoff_until);
+	else
+		ants_kick_upkeep(pool, kick);
+}
+
+/* Is a worker idle that may be woken, for a task that none is woken for? */
+static bool wakes_another(const struct ants_pool *pool)
+{
+	return pool->nr_idle &&
+	       pool->nr_waking < min(pool->wake_limit, pool->nr_pending);
+}
+
+/* Wakes the worker that parked last. */
+static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
+{
+	struct ants_worker *w;
+
+	w = list_first_entry(&pool->idle, struct ants_worker, node);
+	__list_del_entry(&w->node);
+	pool->nr_idle--;
+	w->state = ANTS_WAKING;
+	ants_set_coming(pool, w);
+	pool->nr_waking++;
+	ants_kick_wake(kick, w->task);
+}
+
+/* Tasks are pending, and a worker is idle: see ants_wake_next(). */
+void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	ants_forget_late(pool);
+	if (pool->nr_waking && kick->nr_wake)
+		return;
+	if (wakes_another(pool))
+		wake_idle(pool, kick);
+}
+
+/* One round at most: those who arrive wake the others. Then threads are made. */
+void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick)
+{
+	lockdep_assert_held(&pool->lock);
+	while (wakes_another(pool) && !ants_kick_full(kick))
+		wake_idle(pool, kick);
+	if (pool->nr_pending && !pool->nr_idle)
+		ants_ask_for_worker(pool, kick);
+}
+
+/* Does the worker that came last sleep in its task? */
+static bool last_sleeps(const struct ants_pool *pool)
+{
+	const struct ants_worker *last = pool->arrived;
+
+	return last && last->state == ANTS_BUSY && !task_is_running(last->task);
+}
+
+/*
+ * More wake-ups in flight if tasks are left although the last worker cannot take
+ * them, and fewer if there is nothing to do.
+ */
+static void adapt_limit(struct ants_pool *pool)
+{
+	if (pool->nr_pending > 1 && last_sleeps(pool))
+		pool->wake_limit = min(pool->wake_limit * 2, ANTS_WAKE_MAX);
+	else if (!pool->nr_pending && !pool->nr_waiting && !pool->has_late)
+		pool->wake_limit = max(pool->wake_limit / 2, 1U);
+}
+
+/* @w was in flight and is there, in time or late. */
+void ants_come(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	bool late = w->wake_seq != pool->wake_seq;
+
+	lockdep_assert_held(&pool->lock);
+	w->coming = false;
+	if (w->state == ANTS_WAKING)
+		pool->nr_waking -= !late;
+	else if (late)
+		pool->nr_late--;
+	else
+		pool->nr_starting--;
+	if (!late)
+		pool->waking_since = jiffies;
+	adapt_limit(pool);
+	pool->arrived = w;
+}

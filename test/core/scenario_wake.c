@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scenarios of wake-ups: several in flight at once, and late ones. The pool has
+ * adapted to tasks that block before each of them begins.
+ */
+#include "internal.h"
+#include "explore.h"
+
+#define MAX_TASKS	8
+
+static struct ants_pool *pool;
+static unsigned int runs[MAX_TASKS];
+static unsigned int nr_accepted;
+
+static void run_fn(void *data)
+{
+	(*(unsigned int *)data)++;
+}
+
+static void set_limit(unsigned int limit)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->wake_limit = limit;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+static void begin(const struct ants_attrs *attrs, unsigned int limit)
+{
+	memset(runs, 0, sizeof(runs));
+	nr_accepted = 0;
+	core_begin();
+	pool = explore_pool(attrs);
+	set_limit(limit);
+}
+
+/* Each task that was accepted ran once. */
+static void check(void)
+{
+	unsigned int i, ran = 0;
+
+	for (i = 0; i < MAX_TASKS; i++)
+		ran += runs[i];
+	WARN(ran != nr_accepted, "%u tasks ran, not %u", ran, nr_accepted);
+}
+
+/* Nothing is in flight in a pool that is empty. */
+static void end(void)
+{
+	explore_join();
+	explore_end();
+	explore_note(pool);
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	WARN(pool->nr_waking || pool->nr_starting || pool->nr_late ||
+	     pool->arrived, "something is in flight in an empty pool");
+	WARN_ON(ants_pool_destroy(pool));
+	check();
+	core_end();
+}
+
+static int submit(unsigned int i)
+{
+	int err = ants_submit(pool, run_fn, &runs[i]);
+
+	nr_accepted += !err;
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return err;
+}
+
+static int submit_one(void *data)
+{
+	submit((unsigned long)data);
+	return 0;
+}
+
+static int submit_two(void *data)
+{
+	unsigned int i = (unsigned long)data;
+
+	if (!submit(i))
+		submit(i + 1);
+	return 0;
+}
+
+/* When a wake-up that came before is late, and perhaps nobody has noticed. */
+static int submit_later(void *data)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_timeout(ANTS_LATE_TICKS);
+	return submit_two(data);
+}
+
+static const struct ants_attrs warm = {
+	.capacity = 3, .queue_depth = 1, .min_workers = 3,
+};
+
+static const struct ants_attrs cold = { .capacity = 3, .queue_depth = 1 };
+
+/* Workers are idle: two submitters wake them side by side. */
+static void wake_several(void)
+{
+	begin(&warm, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	end();
+}
+
+/* The one that arrives wakes the others, in one section. */
+static int submit_batch(void *unused)
+{
+	const struct ants_task tasks[] = {
+		{ run_fn, &runs[0] }, { run_fn, &runs[1] },
+		{ run_fn, &runs[2] }, { run_fn, &runs[3] },
+	};
+	int ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
+
+	WARN(ret != ARRAY_SIZE(tasks), "result %d", ret);
+	nr_accepted += ret;
+	return 0;
+}
+
+static void wake_batch(void)
+{
+	begin(&warm, 4);
+	explore_begin();
+	explore_call(submit_batch, NULL, "a");
+	explore_call(submit_one, (void *)4, "b");
+	end();
+}
+
+/* Two threads start at once; one may park before the other one comes. */
+static void start_two(void)
+{
+	begin(&cold, 2);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_one, (void *)2, "b");
+	end();
+}
+
+/* A worker is idle beside a thread that starts. */
+static void start_beside(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1,
+				     .min_workers = 1 }, 1);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_two, (void *)2, "b");
+	end();
+}
+
+/* A submitter gives up those that are late, or the timer does; then they come. */
+static void late_woken(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 4,
+				     .min_workers = 2 }, 1);
+	explore_begin();
+	explore_call(submit_later, (void *)0, "later");
+	explore_call(submit_one, (void *)2, "a");
+	end();
+}
+
+static void late_started(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 4 }, 2);
+	explore_begin();
+	explore_call(submit_later, (void *)0, "later");
+	explore_call(submit_two, (void *)2, "a");
+	end();
+}
+
+static int tune_fn(void *capacity)
+{
+	WARN_ON(ants_tune(pool, (unsigned long)capacity));
+	return 0;
+}
+
+static void wake_tune(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 3, .min_workers = 1 }, 4);
+	WARN_ON(submit(4) || submit(5) || ants_flush(pool));
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_one, (void *)2, "b");
+	explore_call(tune_fn, (void *)1, "tune");
+	end();
+}
+
+static int release_fn(void *unused)
+{
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static void wake_release(void)
+{
+	begin(&warm, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_one, (void *)2, "b");
+	explore_call(release_fn, NULL, "release");
+	end();
+}
+
+const struct scenario scenarios_wake[] = {
+	{ "wake-several", wake_several },
+	{ "wake-batch", wake_batch },
+	{ "start-two", start_two },
+	{ "start-beside", start_beside },
+	{ "late-woken", late_woken },
+	{ "late-started", late_started },
+	{ "wake-tune", wake_tune },
+	{ "wake-release", wake_release },
+	{}
+};
