@@ -4,13 +4,13 @@
  * are in pool.h.
  *
  * Files from the bottom to the top: debug, slot, item_wait, item (and
- * group_item, which call each other), affine, wake, dispatch, timer, worker,
- * stand_in, wait, caller, submit, invoke, delayed, join, work, work_wait,
- * work_cancel, stats, call, each, group, cancel, upkeep, flush, release, tune,
- * place, pool, devres, multi (local, config, set, submit, multi), sysfs,
- * multi_sysfs, hotplug, unload, main. Calls go downward only, but for checks,
- * for ants_kick_upkeep() and ants_work_init(), and for pool and multi, which
- * make their files in sysfs.
+ * group_item, which call each other), affine, wake (and dispatch, likewise),
+ * timer, worker, stand_in, wait, caller, submit, invoke, delayed, join, work,
+ * work_wait, work_cancel, stats, call, each, group, cancel, upkeep, flush,
+ * release, tune, place, pool, devres, multi (local, config, set, submit, multi),
+ * sysfs, multi_sysfs, hotplug, unload, main. Calls go downward only, but for
+ * checks, for ants_kick_upkeep() and ants_work_init(), and for pool and multi,
+ * which make their files in sysfs.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -81,7 +81,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->nr_pending && !pool->nr_waiting &&
 	       list_empty(&pool->left) && !pool->nr_delayed &&
 	       !pool->upkeep_queued && !pool->join_queued &&
-	       !pool->stand_in_queued;
+	       !pool->stand_in_queued && !pool->nr_makers;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -166,6 +166,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);
+void ants_maker_fn(struct work_struct *work);
 void ants_join_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);

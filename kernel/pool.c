@@ -91,6 +91,16 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->registered);
 }
 
+static void init_makers(struct ants_pool *pool)
+{
+	unsigned int i;
+
+	for (i = 0; i < ANTS_MAKERS; i++) {
+		INIT_WORK(&pool->makers[i].work, ants_maker_fn);
+		pool->makers[i].pool = pool;
+	}
+}
+
 static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
@@ -99,6 +109,7 @@ static void init_locks(struct ants_pool *pool)
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
+	init_makers(pool);
 	INIT_WORK(&pool->joiner, ants_join_fn);
 	INIT_WORK(&pool->stand_in_work, ants_stand_in_fn);
 #ifdef CONFIG_LOCKDEP
@@ -388,7 +399,11 @@ void ants_pool_hide(struct ants_pool *pool)
 /* Last, after an RCU grace period. */
 void ants_pool_end(struct ants_pool *pool)
 {
+	unsigned int i;
+
 	cancel_work_sync(&pool->upkeep);
+	for (i = 0; i < ANTS_MAKERS; i++)
+		cancel_work_sync(&pool->makers[i].work);
 	cancel_work_sync(&pool->joiner);
 	timer_shutdown_sync(&pool->timer);
 	kobject_put(&pool->kobj);

@@ -56,6 +56,8 @@
 #define ANTS_STOCK_MAX		1024U
 /* Ticks without an arrival after which wake-ups are late: more than a whole one. */
 #define ANTS_LATE_TICKS		2
+/* Works of a pool that make threads beside the upkeep. */
+#define ANTS_MAKERS		7
 /* Most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
 /* Jiffies after which a wait is logged. */
@@ -139,6 +141,18 @@ struct ants_waiter {
 struct ants_fifo {
 	struct list_head list;
 	struct ants_waiter *unlogged;
+};
+
+/**
+ * struct ants_maker - makes threads beside the upkeep
+ * @work: for as long as threads are wanted
+ * @pool: I
+ * @queued: L: @work is queued or runs
+ */
+struct ants_maker {
+	struct work_struct work;
+	struct ants_pool *pool;
+	bool queued;
 };
 
 /**
@@ -250,6 +264,7 @@ struct ants_fifo {
  *	told from the rest of the pool
  * @timer_back: L: jiffies when it was last taken back, as they had arrived
  * @upkeep: makes and retires threads, fills the stock
+ * @nr_makers: L: how many of @makers are queued or run
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
  * @stand_in_queued: L: @stand_in_work is queued or runs, and will wake @waitq
@@ -271,6 +286,7 @@ struct ants_fifo {
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises reboot, tune and every other change. Held while threads
  *	are made, so that who closes or destroys the pool does not take it.
+ * @makers: make threads beside @upkeep, if several are wanted at once
  * @name: I
  * @owner: I: the module that made the pool
  * @fn: I: what ants_invoke() runs, NULL if not set
@@ -399,6 +415,7 @@ struct ants_pool {
 	unsigned long timer_back;
 	bool timer_waking;
 	struct work_struct upkeep;
+	unsigned int nr_makers;
 	bool upkeep_queued;
 	bool join_queued;
 	bool stand_in_queued;
@@ -417,6 +434,7 @@ struct ants_pool {
 	wait_queue_head_t waitq;
 	/* Serialises every change of the configuration, but not the end. */
 	struct mutex config;
+	struct ants_maker makers[ANTS_MAKERS];
 
 	char name[ANTS_NAME_LEN];
 	struct module *owner;

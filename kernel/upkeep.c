@@ -4,10 +4,11 @@
  * ones told to move or leave, the stock is filled, the members of groups that an
  * error cancelled are ended, and callers are told that one round did not reach.
  * One work item per pool, the upkeep, does it, and waits for no function of a
- * client's. Another one, the
- * joiner, joins threads that left: those may be slow to get a CPU, and makers do
- * not wait for that. Both look under the lock whether anything is left to do
- * before they end.
+ * client's. Making a thread means waiting until it has run for the first time:
+ * if several are wanted at once then makers, which are work items as well, wait
+ * for the others. Another one, the joiner, joins threads that left: those may be
+ * slow to get a CPU, and makers do not wait for that. Both look under the lock
+ * whether anything is left to do before they end.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -139,17 +140,37 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 		;
 }
 
-/* Takes the place before the thread is made, if one is wanted. */
-static bool make_reserve(struct ants_pool *pool)
+/* If yet another thread is wanted: a maker for it, if one is free. */
+static struct ants_maker *maker_take(struct ants_pool *pool)
+{
+	struct ants_maker *maker = pool->makers;
+
+	if (pool->nr_makers == ANTS_MAKERS || !ants_need_worker(pool))
+		return NULL;
+	while (maker->queued)
+		maker++;
+	maker->queued = true;
+	pool->nr_makers++;
+	return maker;
+}
+
+/*
+ * Takes the place before the thread is made, if one is wanted. Making it takes as
+ * long as its first slice is away: *@maker, if it is not NULL, is to be queued for
+ * the next one meanwhile.
+ */
+static bool make_reserve(struct ants_pool *pool, struct ants_maker **maker)
 {
 	struct ants_kick kick;
 	bool wanted;
 
+	*maker = NULL;
 	ants_lock(pool, &kick);
 	wanted = ants_need_worker(pool) && !ants_backing_off(pool);
 	if (wanted) {
 		place_take(pool);
 		pool->nr_making++;
+		*maker = maker_take(pool);
 	}
 	ants_unlock(pool, &kick);
 	return wanted;
@@ -198,10 +219,14 @@ static void make_done(struct ants_worker *w)
 /* One thread, if one is wanted. True: look again, this burst may be over. */
 static bool make_worker(struct ants_pool *pool)
 {
+	struct ants_maker *maker;
 	struct ants_worker *w;
 
-	if (!make_reserve(pool))
+	if (!make_reserve(pool, &maker))
 		return false;
+	/* Until it has done its work the pool stays. */
+	if (maker)
+		queue_work(ants_wq, &maker->work);
 	ants_pause(ANTS_PAUSE_MAKE, pool);
 	w = worker_create(pool);
 	if (IS_ERR(w)) {
@@ -219,6 +244,29 @@ static void make_workers(struct ants_pool *pool)
 {
 	while (make_worker(pool))
 		;
+}
+
+/* A closed pool may wait for this one. */
+static void maker_done(struct ants_maker *maker)
+{
+	struct ants_pool *pool = maker->pool;
+	struct ants_kick kick;
+
+	ants_lock(pool, &kick);
+	maker->queued = false;
+	pool->nr_makers--;
+	ants_timer_quiesce(pool);
+	kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+	ants_unlock(pool, &kick);
+}
+
+/* Who wants a thread once this one has found none wanted asks the upkeep. */
+void ants_maker_fn(struct work_struct *work)
+{
+	struct ants_maker *maker = container_of(work, struct ants_maker, work);
+
+	make_workers(maker->pool);
+	maker_done(maker);
 }
 
 /* Tells the worker that is idle for the longest time to leave. */

@@ -16,13 +16,15 @@ static bool wants_worker(const struct ants_pool *pool)
 {
 	unsigned int late = min(pool->nr_late, pool->nr_pending);
 
-	return !pool->nr_idle && ants_nr_coming(pool) < pool->wake_limit &&
+	return !pool->nr_idle &&
+	       ants_nr_coming(pool) + pool->nr_making < pool->wake_limit &&
 	       pool->nr_pending > pool->nr_waking + pool->nr_new - late;
 }
 
 static bool below_floor(const struct ants_pool *pool)
 {
-	return !pool->released && ants_nr_staying(pool) < pool->floor;
+	return !pool->released &&
+	       pool->nr_workers - pool->nr_leaving < pool->floor;
 }
 
 /* Shall a thread be made? The bound counts those that are leaving, too. */

@@ -251,6 +251,53 @@ static void late_newcomer_holds_up_nobody(struct kunit *test)
 	gate_open(gate);
 }
 
+/* While one is being made, makers make the others. */
+static void threads_are_made_side_by_side(struct kunit *test)
+{
+	struct ants_pool *pool = race_pool(test, 4, 0);
+	struct gate *gate = test_gate(test);
+	const struct ants_task tasks[] = {
+		{ gate_task, gate }, { gate_task, gate }, { gate_task, gate },
+	};
+
+	never_late();
+	set_wake_limit(pool, 4);
+	hold(ANTS_PAUSE_MAKE, pool);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 3), 3);
+	expect_held(test, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
+	let_go(ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
+	EXPECT_SOON(test, !ants_peek(pool->nr_makers));
+	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 3ULL);
+	gate_open(gate);
+}
+
+/* The pool is closed while a maker, and not the upkeep, has a thread in hand. */
+static void release_waits_for_a_maker(struct kunit *test)
+{
+	struct ants_pool *pool = race_own_pool(test, 2);
+	struct gate *gate = test_gate(test);
+	const struct ants_task tasks[] = {
+		{ gate_task, gate }, { gate_task, gate },
+	};
+	struct call *call;
+
+	never_late();
+	set_wake_limit(pool, 2);
+	hold(ANTS_PAUSE_MAKE, pool);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), 2);
+	expect_held(test, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	call = call_async(test, pool, call_destroy, 0);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(&gate->passed) == 2);
+	expect_blocked(test, call);
+	let_go(ANTS_PAUSE_MAKE);
+	expect_result(test, call, 0);
+}
+
 /* --- a thread cannot be made --------------------------------------------------- */
 
 /* P16: the place comes back, another try is made, the task is not lost. */
@@ -357,6 +404,8 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE(newcomer_looks_after_the_next),
 	KUNIT_CASE(idle_worker_is_woken_beside_a_newcomer),
 	KUNIT_CASE(late_newcomer_holds_up_nobody),
+	KUNIT_CASE(threads_are_made_side_by_side),
+	KUNIT_CASE(release_waits_for_a_maker),
 	KUNIT_CASE(thread_is_made_at_the_second_try),
 	KUNIT_CASE(thread_fails_after_the_queue_was_drained),
 	KUNIT_CASE(flush_runs_tasks_itself),

@@ -344,7 +344,7 @@ static inline bool settled(struct ants_pool *pool)
 	ret = !pool->nr_waking && !pool->nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->nr_new && !pool->nr_leaving &&
 	      list_empty(&pool->left) && !pool->upkeep_queued &&
-	      !pool->join_queued && !pool->stand_in_queued;
+	      !pool->nr_makers && !pool->join_queued && !pool->stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
