@@ -116,10 +116,12 @@ static void rearm(struct ants_pool *pool)
  */
 void ants_timer_take_back(struct ants_pool *pool)
 {
+	unsigned long now = jiffies;
+
 	lockdep_assert_held(&pool->lock);
-	if (pool->timer_back == jiffies)
+	if (pool->timer_back == now)
 		return;
-	pool->timer_back = jiffies;
+	pool->timer_back = now;
 	pool->timer_waking = false;
 	timer_delete(&pool->timer);
 	rearm(pool);

@@ -50,6 +50,12 @@
 #ifndef LATE
 #define LATE	0	/* wake-ups may be overdue */
 #endif
+#ifndef WLIM
+#define WLIM	1	/* most wake-ups in flight (the code: 1 to 16) */
+#endif
+#ifndef ADAPTS
+#define ADAPTS	0	/* how often that falls to 1, or rises again, at any moment */
+#endif
 #ifndef MAXFAIL
 #define MAXFAIL	0	/* creations that fail */
 #endif
@@ -130,11 +136,14 @@
 #define FREE	0
 #define NEW	1	/* place taken; while mk names it, the thread does not exist yet */
 #define IDLE	2	/* parked, on the idle LIFO */
-#define WAKING	3	/* woken, lock not taken yet; late if `waking` does not name it */
+#define WAKING	3	/* woken, lock not taken yet */
 #define BUSY	4
 #define LEAVING	5	/* told to retire, lock not taken yet */
 #define EXITING	6	/* in worker_exit; counts as leaving */
 #define DEAD	7	/* its task killed it, not buried yet; counts as busy */
+
+#define FLIES		1
+#define GIVEN_UP	2
 
 /* what became of a submit */
 #define WAIT	1
@@ -177,12 +186,15 @@ byte st[NW], task[NW];
 chan pend = [PMAX] of { byte };		/* FIFO of accepted tasks */
 byte idle[NW], nidle;			/* LIFO; idle[0] is the oldest */
 byte nexp;				/* the oldest nexp idle ones have expired */
-byte waking = NONE;
+byte wlim = WLIM;			/* wake_limit */
+byte fl[NW];				/* in flight: FLIES, or GIVEN_UP as late */
+byte nwaking, nstarting, nslow;		/* WAKING and NEW ones that fly, NEW ones that were given up: nr_late */
 byte wq[NQ], nwait;			/* FIFO of waiters; wq[0] is the next */
 byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
 byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
+bool soon;				/* it may not be taken back: somebody else but wake-ups in flight relies on it */
 bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next two alike */
 bool joinq, standq;			/* pool->join_queued, pool->stand_in_queued */
 byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
@@ -229,13 +241,17 @@ hidden byte ix, wk, tk, nr;
 #define BATCH(x)	(((x) & 1) -> BATCH1 : BATCH0)
 #define NESTING(x)	((x) >= NS)
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
+#define COMING		(nwaking + nstarting)
+#define MADE_UP		(nslow < npend -> nslow : npend)	/* late threads that others are made for */
 #define STAYING		(workers - leaving - (mk != NONE))
 #define SPARE		(STAYING > MINW)
 #define ABOVE		(STAYING > cap)
 #ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
-#define NEED_TASKS	(npend > nidle + (waking != NONE && st[waking] == WAKING) + nnew)
+#define NEED_TASKS	(npend > nidle + nwaking + nnew - MADE_UP)
+#elif defined(MUT_SLOW_ON_ITS_WAY)
+#define NEED_TASKS	(nidle == 0 && COMING < wlim && npend > nwaking + nnew)
 #else
-#define NEED_TASKS	(waking == NONE && npend > nidle + nnew)
+#define NEED_TASKS	(nidle == 0 && COMING < wlim && npend > nwaking + nnew - MADE_UP)
 #endif
 #define NEED		(workers < cap && (NEED_TASKS || (!released && STAYING < MINW)))
 #define PAUSED		(backoff == 2)
@@ -254,7 +270,7 @@ inline check()
 	wk = 0;
 	for (ix : 0 .. NW - 1) {
 		nr = nr + (st[ix] != FREE);
-		wk = wk + (st[ix] == WAKING && waking != ix)	/* the late ones */
+		wk = wk + (st[ix] == WAKING && fl[ix] != FLIES)	/* the late ones */
 	}
 	assert(nr == workers);
 	nr = standing;
@@ -269,17 +285,29 @@ inline check()
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW) }
 	assert(nr == nnew);
-	assert(waking == NONE || st[waking] == WAKING || st[waking] == NEW);
+	nr = 0;
+	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == WAKING && fl[ix] == FLIES) }
+	assert(nr == nwaking);
+	nr = 0;
+	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == FLIES) }
+	assert(nr == nstarting);
+	nr = 0;
+	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == GIVEN_UP) }
+	assert(nr == nslow);
+	/* those that are late will be noticed */
+	assert(!LATE || COMING == 0 || armed);
 	/* accepted = pending + running + running inside another one */
 	nr = 0;
 #if JOINS
 	for (ix : 0 .. NW - 1) { nr = nr + (jst[ix] == J_RUN) }
 #endif
 	assert(cnt[0] + cnt[1] == npend + busy + nr);
-	/* no task forgotten; "late" joins the three states of the contract */
-	assert(npend == 0 || waking != NONE ||
+	/* no task forgotten: an idle worker is woken even beside a thread that starts; without one a thread is made, but
+	   for those that are on their way and not late */
+	assert(npend == 0 || nidle == 0 || nwaking > 0);
+	assert(npend == 0 || nidle > 0 || COMING > 0 ||
 	       (workers == busy + leaving + nnew + wk &&
-		(workers >= cap || upkeep || nnew > 0 || (backoff && armed))));
+		(workers >= cap || upkeep || npend + MADE_UP <= nnew || (backoff && armed))));
 	/* no waiter forgotten; with a limit on grants a hold and waiters of different batches one is pending instead,
 	   and its taker goes on granting */
 	assert(!HEED || NFREE <= 0 || released || tuning ||
@@ -326,6 +354,13 @@ inline wq_del_at(k)
 	for (ix : k + 1 .. NQ - 1) { wq[ix - 1] = wq[ix] }
 	nwait--;
 	wq[nwait] = 0
+}
+
+/* ants_timer_arm_soon() */
+inline arm_soon()
+{
+	armed = 1;
+	soon = 1
 }
 
 /* ---- dispatch.c ---- */
@@ -449,7 +484,7 @@ inline ants_grant(most)
 	:: else -> break
 	od;
 	if	/* one round was not enough */
-	:: HEED && !released && NFREE > 0 -> armed = 1
+	:: HEED && !released && NFREE > 0 -> arm_soon()
 	:: else
 	fi
 }
@@ -460,7 +495,7 @@ inline ants_serve()
 	if
 	:: HEED && !released && NFREE > 0 && (npend == 0 || NFREE >= BATCH(wq[0])) -> ants_grant(GMAX)
 #ifndef MUT_NO_TICK
-	:: HEED && !released && NFREE == 1 && npend > 0 && NFREE < BATCH(wq[0]) -> armed = 1
+	:: HEED && !released && NFREE == 1 && npend > 0 && NFREE < BATCH(wq[0]) -> arm_soon()
 #endif
 	:: else
 	fi
@@ -476,28 +511,70 @@ inline ask_for_worker()
 	fi
 }
 
+/* ants_set_coming() */
+inline set_coming(x)
+{
+	fl[x] = FLIES;
+	if
+	:: LATE -> armed = 1
+	:: else
+	fi
+}
+
+inline wake_idle()
+{
+	idle_pop(wk);
+	st[wk] = WAKING;
+	nwaking++;
+	set_coming(wk)
+}
+
+#ifdef MUT_START_HOLDS_BACK
+#define MAY_WAKE	(nidle > 0 && nwaking < npend && COMING < wlim)
+#else
+#define MAY_WAKE	(nidle > 0 && nwaking < npend && nwaking < wlim)
+#endif
+
 /* ants_wake_next(): wake an idle one, or kick the upkeep */
 inline wake_next()
 {
 	if
-	:: npend > 0 && waking == NONE ->
-		if
-		:: nidle > 0 ->
-			idle_pop(wk);
-			st[wk] = WAKING;
-			waking = wk;
-			if
-			:: LATE -> armed = 1
-			:: else
-			fi
-		:: else -> ask_for_worker()
-		fi
+	:: MAY_WAKE -> wake_idle()
+	:: npend > 0 && nidle == 0 -> ask_for_worker()
 	:: else
 	fi
 #ifdef EAGER
 	;
 	ask_for_worker()
 #endif
+}
+
+/* ants_wake_all(): as many as may be in flight */
+inline wake_all()
+{
+	wake_next();
+	do
+	:: wlim > 1 && MAY_WAKE -> wake_idle()
+	:: else -> break
+	od;
+	if
+	:: wlim > 1 && npend > 0 && nidle == 0 -> ask_for_worker()
+	:: else
+	fi
+}
+
+/* ants_forget_late(): all of them at once */
+inline give_up()
+{
+	for (ix : 0 .. NW - 1) {
+		if
+		:: fl[ix] == FLIES -> fl[ix] = GIVEN_UP
+		:: else
+		fi
+	}
+	nslow = nslow + nstarting;
+	nstarting = 0;
+	nwaking = 0
 }
 
 inline wake_drainers()
@@ -514,7 +591,7 @@ inline wake_drainers()
 inline ants_dispatch()
 {
 	ants_serve();
-	wake_next()
+	wake_all()
 }
 
 /* ants_timer_quiesce() */
@@ -536,7 +613,7 @@ inline ants_wait_enrol(id, x)
 	wtask[id] = x;
 	nuntimed = nuntimed + (NESTING(id) && !TIMED(id));
 	if
-	:: NFREE > 0 -> armed = 1
+	:: NFREE > 0 -> arm_soon()
 	:: else
 	fi;
 	res[id] = WAIT
@@ -656,15 +733,19 @@ inline worker_park(x)
 	if
 	:: released || ABOVE -> worker_go(x)
 	:: else ->
-		if	/* the task that a thread is made for is gone, and this one is ready */
-		:: waking != NONE && st[waking] == NEW -> waking = NONE
-		:: else
-		fi;
 		idle[nidle] = x;
 		nidle++;
 		st[x] = IDLE;
 		if
 		:: REAP && SPARE -> armed = 1
+		:: else
+		fi;
+		if	/* ants_timer_take_back() */
+#ifdef MUT_TAKE_BACK_EARLY
+		:: LATE && !soon -> armed = (REAP && SPARE) || (NEED && PAUSED)
+#else
+		:: LATE && !soon && COMING == 0 -> armed = (REAP && SPARE) || (NEED && PAUSED)
+#endif
 		:: else
 		fi
 	fi
@@ -673,17 +754,21 @@ inline worker_park(x)
 /* worker_arrive(): after a wake-up, or of a new thread */
 inline worker_arrive(x)
 {
+	if	/* ants_come() */
 #ifdef MUT_LEAVE_KEEPS_WAKING
-	if
-	:: waking == x && (npend > 0 || !(released || ABOVE)) -> waking = NONE
-	:: else
-	fi;
-#else
-	if
-	:: waking == x -> waking = NONE
-	:: else
-	fi;
+	:: npend == 0 && (released || ABOVE)
 #endif
+#ifdef MUT_LATE_COUNTED
+	:: fl[x] > 0 && st[x] == NEW -> nstarting--
+	:: fl[x] > 0 && st[x] != NEW -> nwaking--
+#else
+	:: fl[x] == FLIES && st[x] == NEW -> nstarting--
+	:: fl[x] == FLIES && st[x] != NEW -> nwaking--
+	:: fl[x] == GIVEN_UP && st[x] == NEW -> nslow--
+#endif
+	:: else
+	fi;
+	fl[x] = 0;
 	if
 	:: st[x] == NEW -> nnew--; backoff = 0
 	:: else
@@ -953,10 +1038,6 @@ end:	do
 		res[NS + _pid] = 0;
 		task_end(task[_pid]);
 		workers--;
-		if
-		:: waking == _pid -> waking = NONE
-		:: else
-		fi;
 #ifndef MUT_NO_STEP_ON_BURIAL
 		ants_dispatch();
 		upkeep = 1;
@@ -1066,12 +1147,9 @@ end:	do
 		:: nfail < MAXFAIL || !FAILEVER ->
 			d_step {				/* make_done() */
 				if
-				:: npend > 0 && waking == NONE && (!WINIT || backoff) ->
-					waking = mk;
-					if
-					:: LATE -> armed = 1
-					:: else
-					fi
+				:: npend > 0 && (!WINIT || backoff) ->
+					nstarting++;
+					set_coming(mk)
 				:: else
 				fi;
 				mk = NONE;
@@ -1104,18 +1182,19 @@ active proctype timer_fn()
 end:	do
 	:: atomic {
 		/* if the timer is armed only for the end of a pause it does not fire before that */
-		armed && (!(NEED && PAUSED) || (LATE && waking != NONE) || (HEED && NFREE > 0 && !released)) ->
+		armed && (!(NEED && PAUSED) || (LATE && COMING > 0) || (HEED && NFREE > 0 && !released)) ->
 		armed = 0;
+		soon = 0;
 		if
-		:: LATE && waking != NONE ->			/* overdue: take the name off, wake the next */
+		:: LATE && COMING > 0 ->			/* overdue: give them up, wake others */
 			d_step {
-				waking = NONE;
+				give_up();
 #ifndef MUT_LATE_NO_STEP
-				wake_next();
+				wake_all();
 #endif
 			}
 		:: HEED && NFREE > 0 && !released ->		/* a tick has passed: whatever the batch */
-			d_step { ants_grant(GMAX); wake_next() }
+			d_step { ants_grant(GMAX); wake_all() }
 		:: REAP && nidle > 0 && SPARE && (nexp == 0 || !upkeep) ->	/* only marks */
 			if
 			:: nexp == 0 -> nexp = 1
@@ -1123,7 +1202,16 @@ end:	do
 			fi;
 			upkeep = 1
 #ifdef MUT_REAP_WAKING
-		:: REAP && waking != NONE -> st[waking] = LEAVING; leaving++
+		:: REAP && nwaking > 0 ->
+			d_step {
+				ix = 0;
+				do
+				:: st[ix] != WAKING -> ix++
+				:: else -> break
+				od;
+				st[ix] = LEAVING;
+				leaving++
+			}
 #endif
 		:: else						/* in vain */
 		fi;
@@ -1133,7 +1221,8 @@ end:	do
 			:: else
 			fi;
 			if
-			:: (LATE && waking != NONE) || (HEED && NFREE > 0 && !released) || (NEED && PAUSED) -> armed = 1
+			:: HEED && NFREE > 0 && !released -> arm_soon()
+			:: !(HEED && NFREE > 0 && !released) && ((LATE && COMING > 0) || (NEED && PAUSED)) -> armed = 1
 			:: else
 			fi;
 			check()
@@ -1428,7 +1517,7 @@ end:	do
 			wk = nr;
 			offer(wk);
 			if
-			:: NFREE > 0 -> armed = 1
+			:: NFREE > 0 -> arm_soon()
 			:: else
 			fi
 		fi;
@@ -1452,13 +1541,26 @@ active proctype delayed()
 			:: else ->
 				late!0;
 				if
-				:: NFREE > 0 -> armed = 1
+				:: NFREE > 0 -> arm_soon()
 				:: else
 				fi
 			fi;
 			check()
 		}
 	:: else -> break
+	od
+}
+#endif
+
+#if ADAPTS
+/* adapt_limit(), at any moment */
+active proctype adapter()
+{
+	byte k;
+
+	do
+	:: k < ADAPTS -> d_step { k++; wlim = (wlim == 1 -> WLIM : 1); check() }
+	:: break
 	od
 }
 #endif
@@ -1473,7 +1575,7 @@ active proctype final()
 			check();
 			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
 			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq && !standq);
-			assert(waking == NONE && !upkeep && !armed && !cfg && !tuning && !releasing);
+			assert(COMING == 0 && nslow == 0 && !upkeep && !armed && !cfg && !tuning && !releasing);
 			assert(!released || DRAINED);
 			assert(released || workers >= MINW);
 			assert(!REAP || released || workers == MINW);

@@ -141,8 +141,11 @@ static void start_two(void)
 /* A worker is idle beside a thread that starts. */
 static void start_beside(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1,
-				     .min_workers = 1 }, 1);
+	const struct ants_attrs one = {
+		.capacity = 2, .queue_depth = 1, .min_workers = 1,
+	};
+
+	begin(&one, 1);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -152,8 +155,11 @@ static void start_beside(void)
 /* A submitter gives up those that are late, or the timer does; then they come. */
 static void late_woken(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 4,
-				     .min_workers = 2 }, 1);
+	const struct ants_attrs two = {
+		.capacity = 2, .queue_depth = 4, .min_workers = 2,
+	};
+
+	begin(&two, 1);
 	explore_begin();
 	explore_call(submit_later, (void *)0, "later");
 	explore_call(submit_one, (void *)2, "a");
