@@ -85,6 +85,8 @@ void ants_come(struct ants_worker *w);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick);
+void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick);
+void ants_hold_end(struct ants_pool *pool);
 
 /*
  * Opens a locked section that wakes one thread at most. Interrupts are on
@@ -244,8 +246,10 @@ static inline bool ants_kick_full(const struct ants_kick *kick)
  * gives them up, or the timer. Wakes one worker at most, and only as the first of
  * a section, if others are coming: the section may have no list for more.
  */
-static inline void ants_wake_next(struct ants_pool *pool,
-				  struct ants_kick *kick)
+static __always_inline void __ants_wake_next(struct ants_pool *pool,
+					     struct ants_kick *kick,
+					     void (*wake)(struct ants_pool *pool,
+							  struct ants_kick *kick))
 {
 	lockdep_assert_held(&pool->lock);
 	if (pool->nr_waking >= pool->wake_limit && !ants_coming_late(pool))
@@ -253,10 +257,16 @@ static inline void ants_wake_next(struct ants_pool *pool,
 	if (!pool->nr_pending)
 		return;
 	if (pool->nr_idle)
-		ants_wake_one(pool, kick);
+		wake(pool, kick);
 	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued &&
 		 ants_may_start(pool))
 		ants_ask_for_worker(pool, kick);
+}
+
+static inline void ants_wake_next(struct ants_pool *pool,
+				  struct ants_kick *kick)
+{
+	__ants_wake_next(pool, kick, ants_wake_one);
 }
 
 /* The same for a section with a list: as many as are of use. */
@@ -325,7 +335,22 @@ static inline void ants_dispatch(struct ants_pool *pool,
 {
 	if (unlikely(pool->heed))
 		ants_serve(pool, kick);
+	if (unlikely(pool->held))
+		ants_hold_end(pool);
 	ants_wake_all(pool, kick);
+}
+
+/* The same for a worker that runs a task that it has taken. */
+static inline void ants_dispatch_rest(struct ants_pool *pool,
+				      struct ants_kick *kick)
+{
+	if (unlikely(pool->heed))
+		ants_serve(pool, kick);
+	if (unlikely(pool->held) && !pool->nr_pending)
+		ants_hold_end(pool);
+	__ants_wake_next(pool, kick, ants_wake_helper);
+	if (unlikely(pool->wake_limit > 1))
+		ants_wake_more(pool, kick);
 }
 
 #endif /* _ANTS_DISPATCH_H */

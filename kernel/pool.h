@@ -60,6 +60,10 @@
 #define ANTS_MAKERS		7
 /* Most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
+/* After how many wake-ups in vain the next ones are held back. */
+#define ANTS_VAIN_MAX		8U
+/* How many are held back in a row before one is tried. */
+#define ANTS_HELD_MAX		31U
 /* Jiffies after which a wait is logged. */
 #define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
@@ -199,6 +203,12 @@ struct ants_maker {
  * @nr_late: L: those of them that were given up as late
  * @wake_seq: L: how often those in flight were given up
  * @arrived: L: the worker that came last of those in flight, NULL if it has left
+ * @held: L: a wake-up is held back, and counts in @nr_waking: the worker that runs
+ *	will probably have taken what is pending before another could. It becomes late
+ *	like any other.
+ * @nr_vain: L: how many wake-ups by workers were in vain in a row, up to
+ *	ANTS_VAIN_MAX: then the next ones are held back
+ * @nr_held: L: how many were held back since one was tried
  * @nr_workers: L: places taken, leaving workers included
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
@@ -354,6 +364,9 @@ struct ants_pool {
 	unsigned int nr_late;
 	unsigned int wake_seq;
 	struct ants_worker *arrived;
+	bool held;
+	u8 nr_vain;
+	u8 nr_held;
 	unsigned int nr_workers;
 	unsigned int nr_leaving;
 	unsigned int nr_making;

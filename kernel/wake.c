@@ -73,6 +73,9 @@ void ants_forget_late(struct ants_pool *pool)
 	pool->nr_starting = 0;
 	pool->nr_waking = 0;
 	pool->wake_seq++;
+	if (pool->held)
+		pool->nr_vain = 0;
+	pool->held = false;
 }
 
 /* Makes sure that those in flight are given up when they are late. */
@@ -97,6 +100,50 @@ void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
 		return;
 	pool->waking_since = jiffies;
 	ants_timer_arm_waking(pool);
+}
+
+/*
+ * The caller will run a task that it has taken, and others are pending. If what was
+ * woken for such tasks came in vain so many times then they are as short as a
+ * wake-up: the caller takes them, too. If it turns out to sleep, the wake-up that is
+ * held back is late, as one would be that does not arrive.
+ */
+static bool holds_back(struct ants_pool *pool)
+{
+	if (pool->nr_vain < ANTS_VAIN_MAX || pool->wake_limit > 1 ||
+	    ants_nr_coming(pool))
+		return false;
+	if (pool->nr_held++ < ANTS_HELD_MAX)
+		return true;
+	pool->nr_held = 0;
+	return false;
+}
+
+/* The same as ants_wake_one(), for a worker that runs one of the tasks. */
+void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	w = list_first_entry(&pool->idle, struct ants_worker, node);
+	ants_forget_late(pool);
+	if (!holds_back(pool)) {
+		ants_wake_one(pool, kick);
+		w->helps = w->state == ANTS_WAKING;
+		return;
+	}
+	pool->held = true;
+	pool->waking_since = jiffies;
+	pool->nr_waking++;
+	ants_timer_arm_waking(pool);
+}
+
+/* No task is pending, or the caller will not take it: see ants_wake_helper(). */
+void ants_hold_end(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->held = false;
+	pool->nr_waking--;
 }
 
 /* Tasks are pending, and no worker is idle: is a thread wanted? */
@@ -165,12 +212,16 @@ static bool last_sleeps(const struct ants_pool *pool)
  * More wake-ups in flight if tasks are left although the last worker cannot take
  * them, and fewer if there is nothing to do.
  */
-static void adapt_limit(struct ants_pool *pool)
+static void adapt_limit(struct ants_pool *pool, bool helps)
 {
-	if (pool->nr_pending > 1 && last_sleeps(pool))
-		pool->wake_limit = min(pool->wake_limit * 2, ANTS_WAKE_MAX);
-	else if (!pool->nr_pending && !pool->nr_waiting && !pool->has_late)
+	bool vain = !pool->nr_pending && !pool->nr_waiting && !pool->has_late;
+
+	if (helps)
+		pool->nr_vain = vain ? min(pool->nr_vain + 1U, ANTS_VAIN_MAX) : 0;
+	if (vain)
 		pool->wake_limit = max(pool->wake_limit / 2, 1U);
+	else if (pool->nr_pending > 1 && last_sleeps(pool))
+		pool->wake_limit = min(pool->wake_limit * 2, ANTS_WAKE_MAX);
 }
 
 /* @w was in flight and is there, in time or late. */
@@ -189,6 +240,7 @@ void ants_come(struct ants_worker *w)
 		pool->nr_starting--;
 	if (!late)
 		pool->waking_since = jiffies;
-	adapt_limit(pool);
+	adapt_limit(pool, w->helps);
+	w->helps = false;
 	pool->arrived = w;
 }

@@ -252,9 +252,12 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 {
 	struct ants_pool *pool = w->pool;
 
-	if (!worker_take(w, kick))
+	if (!worker_take(w, kick)) {
+		if (unlikely(pool->held))
+			ants_hold_end(pool);
 		return false;
-	ants_dispatch(pool, kick);
+	}
+	ants_dispatch_rest(pool, kick);
 	ants_unlock(pool, kick);
 	ants_pause(ANTS_PAUSE_RUN, pool);
 	worker_run(w);

@@ -51,6 +51,7 @@ enum ants_worker_state {
  * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
  * @wake_seq: L: pool->wake_seq when it was woken, or started, for a task
  * @coming: L: it was, and has not had the lock since
+ * @helps: L: another worker woke it, for the tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
  * @bound: T: its thread was given CPUs
  * @preferred: I: the kernel was told which ones, and rebinds it to those when CPUs
@@ -74,6 +75,7 @@ struct ants_worker {
 	unsigned int tag;
 	unsigned int wake_seq;
 	bool coming;
+	bool helps;
 	bool expired;
 	bool bound;
 	bool preferred;
