@@ -88,6 +88,12 @@ void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick);
 void ants_hold_end(struct ants_pool *pool);
 
+/* policy.c */
+void ants_policy_init(struct ants_pool *pool);
+void ants_policy_wakes(struct ants_pool *pool);
+void ants_policy_parks(struct ants_worker *w);
+void ants_policy_apply(struct ants_worker *w);
+
 /*
  * Opens a locked section that wakes one thread at most. Interrupts are on
  * before and after it.

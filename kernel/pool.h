@@ -160,6 +160,32 @@ struct ants_maker {
 };
 
 /**
+ * struct ants_policy - the workers' scheduling policy, and what it follows from
+ * @tick: L: jiffies when the window began in which it is judged
+ * @submitted: L: pool->submitted then
+ * @parks: L: how often a worker has parked since
+ * @preempted: L: how often workers, and submitters that wake them, were preempted
+ * @limit: L: how often is too often
+ * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was tried,
+ *	in sixteenths
+ * @waker: L: the task that woke a worker last; it may be gone
+ * @switches: L: how often it had been preempted by then
+ * @batch: L: the workers shall run under SCHED_BATCH. They read it without the lock:
+ *	a new value waits for the next time.
+ */
+struct ants_policy {
+	unsigned long tick;
+	u64 submitted;
+	unsigned int parks;
+	unsigned int preempted;
+	unsigned int limit;
+	u64 normal;
+	const struct task_struct *waker;
+	unsigned long switches;
+	bool batch;
+};
+
+/**
  * struct ants_pool - a pool
  * @lock: guards what every decision depends on
  * @room: L: most tasks in flight at which one more is taken without waiting: 0
@@ -317,6 +343,7 @@ struct ants_maker {
  * @cancelling: L: groups that an error cancelled, for the upkeep. Each has a
  *	member that has not ended, so that the list of a drained pool is empty.
  * @stand_in: T: the worker that is played if no thread can be made
+ * @policy: see policy.c
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
  * @parent: I: the directory of what it is a shard of, NULL if it is none
  * @ordered: I: tasks run one at a time, in the order of their acceptance
@@ -467,6 +494,7 @@ struct ants_pool {
 	struct ants_worker *poke_next;
 	struct list_head cancelling;
 	struct ants_worker stand_in;
+	struct ants_policy policy;
 	struct kobject kobj;
 	struct kobject *parent;
 	bool ordered;

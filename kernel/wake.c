@@ -176,6 +176,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 	w->state = ANTS_WAKING;
 	ants_set_coming(pool, w);
 	pool->nr_waking++;
+	ants_policy_wakes(pool);
 	ants_kick_wake(kick, w->task);
 }
 

@@ -7,7 +7,6 @@
 
 #include <linux/freezer.h>
 #include <linux/kthread.h>
-#include <uapi/linux/sched/types.h>
 
 #include "internal.h"
 
@@ -90,15 +89,9 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 static void worker_setup(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
-	struct sched_attr attr = {
-		.size = sizeof(attr),
-		.sched_policy = SCHED_BATCH,
-	};
 	struct ants_kick kick;
 
-	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT &&
-	    sched_setattr_nocheck(current, &attr))
-		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
+	ants_policy_apply(w);
 	ants_lock(pool, &kick);
 	ants_place_note(w, &kick);
 	ants_unlock(pool, &kick);
@@ -333,6 +326,7 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	w->state = ANTS_IDLE;
 	w->fn = NULL;
 	w->idle_since = jiffies;
+	ants_policy_parks(w);
 	list_add(&w->node, &pool->idle);
 	pool->nr_idle++;
 	if (!ants_timer_armed(pool, w->idle_since + pool->expiry + 1) &&
@@ -346,6 +340,7 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 		ants_unlock(pool, kick);
 		schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
+		ants_policy_apply(w);
 		ants_lock(pool, kick);
 		if (w->state != ANTS_IDLE)
 			return;

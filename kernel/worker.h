@@ -58,6 +58,8 @@ enum ants_worker_state {
  *	come or are isolated
  * @placed: L: the pool's @placement that it has taken up, or is about to
  * @place: T: what it is about to take up
+ * @switches: T: how often its thread had been preempted when it parked last
+ * @batch: T: it runs under SCHED_BATCH, as far as it was told to
  */
 struct ants_worker {
 	struct list_head node;
@@ -81,6 +83,8 @@ struct ants_worker {
 	bool preferred;
 	unsigned int placed;
 	struct ants_place *place;
+	unsigned long switches;
+	bool batch;
 };
 
 #endif /* _ANTS_WORKER_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduling policy of a worker. Where the kernel is preemptible the wake-up of a
+ * worker preempts its submitter on the same CPU, and a stream of short tasks costs two
+ * switches a task: the worker runs one, parks, and is woken for the next. A worker
+ * that notices this turns to SCHED_BATCH, which preempts nobody: the submitter goes on,
+ * and the worker then finds many tasks. It turns back as soon as it finds few. For
+ * tasks that come now and then nothing changes: they start at once.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
+
+#include "internal.h"
+
+/* So many threads must be preempted within one tick for SCHED_BATCH to be tried. */
+#define FLOOD_PREEMPTED		(64000 / HZ)
+#define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
+/* How often workers park before it is judged. */
+#define TRIAL_PARKS		64
+
+static void window_begin(struct ants_pool *pool)
+{
+	struct ants_policy *p = &pool->policy;
+
+	p->tick = jiffies;
+	p->parks = 0;
+	p->preempted = 0;
+	p->submitted = pool->submitted;
+}
+
+void ants_policy_init(struct ants_pool *pool)
+{
+	pool->policy.limit = FLOOD_PREEMPTED;
+	pool->policy.batch = pool->flags & ANTS_THROUGHPUT;
+}
+
+/*
+ * The caller wakes a worker. If it woke the last one, too, and has been preempted
+ * since, that wake-up is taken to be the reason.
+ */
+void ants_policy_wakes(struct ants_pool *pool)
+{
+	struct ants_policy *p = &pool->policy;
+
+	lockdep_assert_held(&pool->lock);
+	if (!in_task())
+		return;
+	if (p->waker == current)
+		p->preempted += p->switches != current->nivcsw;
+	p->waker = current;
+	p->switches = current->nivcsw;
+}
+
+/* Tasks for each time that a worker parked, in sixteenths. */
+static u64 tasks_per_park(const struct ants_pool *pool)
+{
+	const struct ants_policy *p = &pool->policy;
+
+	return div_u64((pool->submitted - p->submitted) * 16, p->parks);
+}
+
+/* Tries SCHED_BATCH if wake-ups preempt somebody all the time. */
+static void judge_normal(struct ants_pool *pool)
+{
+	struct ants_policy *p = &pool->policy;
+
+	p->batch = p->preempted >= p->limit;
+	if (p->batch)
+		p->normal = tasks_per_park(pool);
+	if (p->batch || p->tick != jiffies)
+		window_begin(pool);
+}
+
+/* Goes on with it while workers find twice as many tasks as without. */
+static void judge_batch(struct ants_pool *pool)
+{
+	struct ants_policy *p = &pool->policy;
+
+	if (p->tick == jiffies && p->parks < TRIAL_PARKS)
+		return;
+	p->batch = tasks_per_park(pool) >= 2 * p->normal;
+	/* What was of no use is tried again later each time. */
+	p->limit = p->batch ? FLOOD_PREEMPTED : min(p->limit * 2, PREEMPTED_MAX);
+	window_begin(pool);
+}
+
+/* @w, which calls this, parks. It does what is decided when it is woken. */
+void ants_policy_parks(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_policy *p = &pool->policy;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->flags & ANTS_THROUGHPUT)
+		return;
+	p->parks++;
+	p->preempted += current->nivcsw - w->switches;
+	w->switches = current->nivcsw;
+	if (p->batch)
+		judge_batch(pool);
+	else
+		judge_normal(pool);
+}
+
+static int set_policy(unsigned int policy)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = policy,
+		.sched_nice = task_nice(current),
+	};
+
+	return sched_setattr_nocheck(current, &attr);
+}
+
+/* The calling worker's. One that a task has given its thread stays. */
+void ants_policy_apply(struct ants_worker *w)
+{
+	bool batch = READ_ONCE(w->pool->policy.batch);
+
+	if (likely(batch == w->batch))
+		return;
+	w->batch = batch;
+	if (current->policy == (batch ? SCHED_NORMAL : SCHED_BATCH) &&
+	    set_policy(batch ? SCHED_BATCH : SCHED_NORMAL))
+		pr_warn_once("pool %s: no SCHED_BATCH\n", w->pool->name);
+}
