@@ -150,8 +150,8 @@ static bool tasks_served(const struct ants_pool *pool)
 	/* A thread that starts may take its time. */
 	if (pool->nr_idle)
 		return pool->nr_waking;
-	return ants_nr_coming(pool) || pool->nr_workers >= pool->capacity || pool->upkeep_queued ||
-	       pool->backoff || !ants_need_worker(pool);
+	return ants_nr_coming(pool) || pool->nr_workers >= pool->capacity ||
+	       pool->upkeep_queued || pool->nr_makers || pool->backoff || !ants_need_worker(pool);
 }
 
 static bool waiters_served(const struct ants_pool *pool)
@@ -170,7 +170,6 @@ static bool coming_fits(const struct ants_pool *pool)
 
 	return pool->wake_limit >= 1 && pool->wake_limit <= ANTS_WAKE_MAX &&
 	       pool->nr_waking <= ANTS_WAKE_MAX &&
-	       pool->nr_starting <= ANTS_WAKE_MAX &&
 	       pool->nr_starting + pool->nr_late <= pool->nr_new &&
 	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
 }

@@ -330,7 +330,6 @@ static void kick_rest(const struct ants_kick *kick)
 static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(RCU)
 {
-	kick_rest(kick);
 	if (kick->todo & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
 	if (kick->todo & ANTS_TODO_GRANT)
@@ -351,6 +350,9 @@ static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
 	raw_spin_unlock(&pool->lock);
 	kick_first(pool, kick);
 	local_irq_enable();
+	/* Not preempted: nobody else would wake those that were granted a place. */
+	if (unlikely(kick->nr_wake > 1))
+		kick_rest(kick);
 	preempt_enable();
 }
 
@@ -358,7 +360,7 @@ static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
  * The slow half of ants_unlock(). Interrupts stay off, or an RCU read section
  * open, from the decision to the last wake-up: the threads to be woken, and the
  * pool if its last task ended meanwhile, stay until then. Interrupts are off for
- * one wake-up only; the others can be interrupted, and preempted.
+ * one wake-up only; the others can be interrupted.
  */
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)

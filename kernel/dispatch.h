@@ -280,7 +280,7 @@ static inline void ants_wake_all(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
 	ants_wake_next(pool, kick);
-	if (unlikely(pool->wake_limit > 1))
+	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
 		ants_wake_more(pool, kick);
 }
 
@@ -355,7 +355,7 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 	if (unlikely(pool->held) && !pool->nr_pending)
 		ants_hold_end(pool);
 	__ants_wake_next(pool, kick, ants_wake_helper);
-	if (unlikely(pool->wake_limit > 1))
+	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
 		ants_wake_more(pool, kick);
 }
 

@@ -140,40 +140,44 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 		;
 }
 
-/* If yet another thread is wanted: a maker for it, if one is free. */
+static bool wants_making(const struct ants_pool *pool)
+{
+	return ants_need_worker(pool) && !ants_backing_off(pool);
+}
+
+/* For a thread that is to be made: it is not wanted once more. */
+static void make_reserve(struct ants_pool *pool)
+{
+	place_take(pool);
+	pool->nr_making++;
+}
+
+/* A maker for a thread, if one is wanted and a maker is free. */
 static struct ants_maker *maker_take(struct ants_pool *pool)
 {
 	struct ants_maker *maker = pool->makers;
 
-	if (pool->nr_makers == ANTS_MAKERS || !ants_need_worker(pool))
+	if (pool->nr_makers == ANTS_MAKERS || !wants_making(pool))
 		return NULL;
 	while (maker->queued)
 		maker++;
 	maker->queued = true;
 	pool->nr_makers++;
+	make_reserve(pool);
 	return maker;
 }
 
-/*
- * Takes the place before the thread is made, if one is wanted. Making it takes as
- * long as its first slice is away: *@maker, if it is not NULL, is to be queued for
- * the next one meanwhile.
- */
-static bool make_reserve(struct ants_pool *pool, struct ants_maker **maker)
+static bool start_maker(struct ants_pool *pool)
 {
-	struct ants_kick kick;
-	bool wanted;
+	struct ants_maker *maker;
 
-	*maker = NULL;
-	ants_lock(pool, &kick);
-	wanted = ants_need_worker(pool) && !ants_backing_off(pool);
-	if (wanted) {
-		place_take(pool);
-		pool->nr_making++;
-		*maker = maker_take(pool);
-	}
-	ants_unlock(pool, &kick);
-	return wanted;
+	raw_spin_lock_irq(&pool->lock);
+	maker = maker_take(pool);
+	raw_spin_unlock_irq(&pool->lock);
+	/* Until it has done its work the pool stays. */
+	if (maker)
+		queue_work(ants_wq, &maker->work);
+	return maker;
 }
 
 /*
@@ -209,64 +213,62 @@ static void make_done(struct ants_worker *w)
 	ants_lock(pool, &kick);
 	pool->nr_making--;
 	worker_add(w, &kick);
-	if (pool->nr_pending && (!pool->worker_init || pool->backoff)) {
+	if (!pool->worker_init || pool->backoff) {
 		ants_set_coming(pool, w);
 		pool->nr_starting++;
 	}
 	ants_unlock(pool, &kick);
 }
 
-/* One thread, if one is wanted. True: look again, this burst may be over. */
-static bool make_worker(struct ants_pool *pool)
+/* One thread, whose place is taken. It takes as long as its first slice is away. */
+static void make_worker(struct ants_pool *pool)
 {
-	struct ants_maker *maker;
 	struct ants_worker *w;
 
-	if (!make_reserve(pool, &maker))
-		return false;
-	/* Until it has done its work the pool stays. */
-	if (maker)
-		queue_work(ants_wq, &maker->work);
 	ants_pause(ANTS_PAUSE_MAKE, pool);
 	w = worker_create(pool);
 	if (IS_ERR(w)) {
 		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
 				    pool->name, w);
 		make_failed(pool);
-		return false;
+		return;
 	}
 	ants_pause(ANTS_PAUSE_MADE, pool);
 	make_done(w);
-	return true;
 }
 
-static void make_workers(struct ants_pool *pool)
-{
-	while (make_worker(pool))
-		;
-}
-
-/* A closed pool may wait for this one. */
-static void maker_done(struct ants_maker *maker)
+/* Another one? If not, a closed pool may wait for this maker. */
+static bool maker_goes_on(struct ants_maker *maker)
 {
 	struct ants_pool *pool = maker->pool;
 	struct ants_kick kick;
+	bool wanted;
 
 	ants_lock(pool, &kick);
-	maker->queued = false;
-	pool->nr_makers--;
-	ants_timer_quiesce(pool);
-	kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+	wanted = wants_making(pool);
+	if (wanted) {
+		make_reserve(pool);
+	} else {
+		maker->queued = false;
+		pool->nr_makers--;
+		ants_timer_quiesce(pool);
+		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+	}
 	ants_unlock(pool, &kick);
+	return wanted;
 }
 
-/* Who wants a thread once this one has found none wanted asks the upkeep. */
+/*
+ * Making a thread blocks for as long as its CPU is busy, so that the upkeep leaves
+ * it to makers: it has other duties, and others may be wanted meanwhile.
+ */
 void ants_maker_fn(struct work_struct *work)
 {
 	struct ants_maker *maker = container_of(work, struct ants_maker, work);
 
-	make_workers(maker->pool);
-	maker_done(maker);
+	do {
+		make_worker(maker->pool);
+	} while (maker_goes_on(maker));
 }
 
 /* Tells the worker that is idle for the longest time to leave. */
@@ -383,7 +385,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	done = hlist_empty(&pool->untold) && list_empty(&pool->cancelling) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
 	       !pool->poke_wanted && !ants_idle_expired(pool) &&
-	       !(ants_need_worker(pool) && !ants_backing_off(pool));
+	       !(wants_making(pool) && pool->nr_makers < ANTS_MAKERS);
 	if (done) {
 		pool->upkeep_queued = false;
 		if (ants_need_worker(pool))
@@ -405,7 +407,8 @@ void ants_upkeep_fn(struct work_struct *work)
 		ants_tell_untold(pool);
 		while (!list_empty(&pool->cancelling))
 			ants_group_cancel_next(pool);
-		make_workers(pool);
+		while (start_maker(pool))
+			;
 		retire_expired(pool);
 		wake_waitq(pool);
 		tend_stock(pool);

@@ -49,8 +49,10 @@ bool ants_backing_off(const struct ants_pool *pool)
 void ants_back_off(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_backing_off(pool))
+	if (ants_backing_off(pool)) {
+		ants_timer_arm(pool, pool->backoff_until);
 		return;
+	}
 	WRITE_ONCE(pool->backoff,
 		   clamp_t(unsigned long, pool->backoff * 2, ANTS_BACKOFF_MIN,
 			   ANTS_BACKOFF_MAX));
@@ -184,9 +186,10 @@ static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	ants_forget_late(pool);
+	/* First: it may be this section's own, which has no list for two. */
 	if (pool->nr_waking && kick->nr_wake)
 		return;
+	ants_forget_late(pool);
 	if (wakes_another(pool))
 		wake_idle(pool, kick);
 }
@@ -206,12 +209,13 @@ static bool last_sleeps(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->arrived;
 
-	return last && last->state == ANTS_BUSY && !task_is_running(last->task);
+	/* One that freezes has no task. */
+	return last && last->fn && !task_is_running(last->task);
 }
 
 /*
  * More wake-ups in flight if tasks are left although the last worker cannot take
- * them, and fewer if there is nothing to do.
+ * them, and fewer if it runs, or there is nothing to do.
  */
 static void adapt_limit(struct ants_pool *pool, bool helps)
 {
@@ -223,6 +227,8 @@ static void adapt_limit(struct ants_pool *pool, bool helps)
 		pool->wake_limit = max(pool->wake_limit / 2, 1U);
 	else if (pool->nr_pending > 1 && last_sleeps(pool))
 		pool->wake_limit = min(pool->wake_limit * 2, ANTS_WAKE_MAX);
+	else if (pool->arrived && pool->arrived->fn)
+		pool->wake_limit = max(pool->wake_limit - 1, 1U);
 }
 
 /* @w was in flight and is there, in time or late. */
