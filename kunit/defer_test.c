@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Wake-ups that are held back: a worker that takes a task while others are pending
+ * wakes no other one if that was in vain the last times.
+ */
+#include <linux/module.h>
+
+#include "rig.h"
+
+#define NAME	"defer"
+
+/* As if so many wake-ups had been in vain in a row. */
+static void set_vain(struct ants_pool *pool, unsigned int nr)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->nr_vain = nr;
+	pool->nr_held = 0;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+static struct ants_task task_of(struct rig *rig, int nr)
+{
+	return (struct ants_task){ .fn = post_task, .data = &rig->posts[nr] };
+}
+
+/* Hands over two tasks in one locked section, so that one is pending for sure. */
+static void submit_two(struct rig *rig, int first)
+{
+	struct ants_task tasks[] = { task_of(rig, first), task_of(rig, first + 1) };
+
+	KUNIT_ASSERT_EQ(rig->test, ants_submit_batch(rig->pool, tasks, 2), 2);
+}
+
+/*
+ * Two workers are idle, and nothing is late before the test says so. The first of
+ * two tasks is at its gate, the other one, posts[3], is pending.
+ */
+static struct rig *rig_make_held(struct kunit *test, unsigned int vain)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+
+	park(rig, 0, 2);
+	set_vain(rig->pool, vain);
+	ants_late_arm(100 * TEST_DEADLINE);
+	submit_two(rig, 2);
+	ASSERT_SOON(test, atomic_read(&rig->posts[2].gate.entered) == 1);
+	return rig;
+}
+
+static bool starts(struct rig *rig, int nr)
+{
+	return WAIT_FOR(atomic_read(&rig->posts[nr].gate.entered) == 1);
+}
+
+static void expect_held(struct rig *rig)
+{
+	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_waking), 1U);
+	KUNIT_EXPECT_EQ(rig->test, ants_nr_idle(rig->pool), 1U);
+	KUNIT_EXPECT_EQ(rig->test, ants_nr_pending(rig->pool), 1U);
+}
+
+static void expect_end(struct rig *rig)
+{
+	rig_open_gates(rig);
+	EXPECT_SOON(rig->test, settled(rig->pool));
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).spawned, 2);
+}
+
+static void helper_is_woken_as_a_rule(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX - 1);
+
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	/* It had something to do. */
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), 0);
+	expect_end(rig);
+}
+
+static void helper_is_held_back_after_many_in_vain(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct task_struct *thread = READ_ONCE(rig->posts[2].thread);
+
+	expect_held(rig);
+	gate_open(&rig->posts[2].gate);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(rig->posts[3].thread), thread);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->held));
+	expect_end(rig);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), ANTS_VAIN_MAX);
+}
+
+/* The task sleeps: the other one starts within ticks, and from then on at once. */
+static void held_wake_up_is_late_like_others(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+
+	expect_held(rig);
+	ants_late_arm(0);
+	raw_spin_lock_irq(&rig->pool->lock);
+	mod_timer(&rig->pool->timer, jiffies);
+	raw_spin_unlock_irq(&rig->pool->lock);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), 0);
+	expect_end(rig);
+}
+
+/* With the bound as it is, nobody else comes. */
+static void pool_heals_itself_when_the_task_sleeps(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+
+	park(rig, 0, 2);
+	set_vain(rig->pool, ANTS_VAIN_MAX);
+	submit_two(rig, 2);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	expect_end(rig);
+}
+
+static void one_of_many_is_tried(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+
+	park(rig, 0, 2);
+	set_vain(rig->pool, ANTS_VAIN_MAX);
+	raw_spin_lock_irq(&rig->pool->lock);
+	rig->pool->nr_held = ANTS_HELD_MAX;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	ants_late_arm(100 * TEST_DEADLINE);
+	submit_two(rig, 2);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_held), 0);
+	expect_end(rig);
+}
+
+/* The last pending task is taken: whoever submits one now wakes a worker. */
+static void nothing_is_held_when_nothing_is_pending(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+
+	gate_open(&rig->posts[2].gate);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	post_start(rig, 4);
+	KUNIT_EXPECT_PTR_NE(test, READ_ONCE(rig->posts[4].thread),
+			    READ_ONCE(rig->posts[3].thread));
+	expect_end(rig);
+}
+
+static void change_of_the_bounds_ends_it(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+
+	expect_held(rig);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	expect_end(rig);
+}
+
+static void release_while_one_is_held(struct kunit *test)
+{
+	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	rig_open_gates(rig);
+	EXPECT_SOON(test, stats_of(rig->pool).running == 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->held));
+}
+
+static void nothing_is_held_while_several_are_in_flight(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2, .queue_depth = 4 });
+
+	park(rig, 0, 2);
+	set_vain(rig->pool, ANTS_VAIN_MAX);
+	set_wake_limit(rig->pool, 2);
+	ants_late_arm(100 * TEST_DEADLINE);
+	submit_two(rig, 2);
+	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
+	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
+	expect_end(rig);
+}
+
+static struct kunit_case defer_cases[] = {
+	KUNIT_CASE(helper_is_woken_as_a_rule),
+	KUNIT_CASE(helper_is_held_back_after_many_in_vain),
+	KUNIT_CASE(held_wake_up_is_late_like_others),
+	KUNIT_CASE(pool_heals_itself_when_the_task_sleeps),
+	KUNIT_CASE(one_of_many_is_tried),
+	KUNIT_CASE(nothing_is_held_when_nothing_is_pending),
+	KUNIT_CASE(change_of_the_bounds_ends_it),
+	KUNIT_CASE(release_while_one_is_held),
+	KUNIT_CASE(nothing_is_held_while_several_are_in_flight),
+	{}
+};
+
+static struct kunit_suite defer_suite = {
+	.name = "ants_defer",
+	.test_cases = defer_cases,
+};
+
+kunit_test_suite(defer_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of wake-ups that are held back");
+MODULE_LICENSE("GPL");

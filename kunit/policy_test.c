@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduling policy of the workers: SCHED_BATCH is tried where wake-ups preempt
+ * somebody all the time, and kept only if it helps.
+ */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
+
+#include "rig.h"
+
+#define NAME	"policy"
+
+static struct rig *rig_make_one(struct kunit *test, struct ants_attrs attrs)
+{
+	struct rig *rig;
+
+	attrs.capacity = 1;
+	rig = rig_make(test, NAME, attrs);
+	park(rig, 0, 1);
+	return rig;
+}
+
+struct look {
+	unsigned int policy;
+	int nice;
+};
+
+static void look_task(void *data)
+{
+	struct look *look = data;
+
+	look->policy = current->policy;
+	look->nice = task_nice(current);
+}
+
+/* What the worker runs one task with, before it parks again. */
+static struct look look_at_worker(struct rig *rig)
+{
+	struct look look = { .policy = UINT_MAX };
+
+	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, look_task, &look), 0);
+	ASSERT_SOON(rig->test, settled(rig->pool));
+	return look;
+}
+
+/*
+ * As if so many had been preempted since the window began, which does not end
+ * before the worker parks: it is moved on if a tick comes in between.
+ */
+static void preempt(struct rig *rig, unsigned int nr)
+{
+	struct ants_policy *p = &rig->pool->policy;
+
+	raw_spin_lock_irq(&rig->pool->lock);
+	p->preempted = nr;
+	p->parks = 0;
+	p->submitted = rig->pool->submitted;
+	p->tick = jiffies;
+	raw_spin_unlock_irq(&rig->pool->lock);
+}
+
+static void set_parks(struct rig *rig, unsigned int parks, unsigned int tasks)
+{
+	struct ants_policy *p = &rig->pool->policy;
+
+	raw_spin_lock_irq(&rig->pool->lock);
+	p->parks = parks;
+	p->submitted = rig->pool->submitted - tasks;
+	p->tick = jiffies - 1;
+	raw_spin_unlock_irq(&rig->pool->lock);
+}
+
+static unsigned int limit_of(struct rig *rig)
+{
+	return ants_peek(rig->pool->policy.limit);
+}
+
+/* A worker that is told to turn to SCHED_BATCH does so before its next task. */
+static struct rig *rig_make_batch(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+
+	preempt(rig, limit_of(rig));
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->policy.batch));
+	return rig;
+}
+
+static void few_preemptions_change_nothing(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+
+	/* The worker itself may be preempted now and then. */
+	preempt(rig, limit_of(rig) / 2);
+	look_at_worker(rig);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
+}
+
+static void many_preemptions_lead_to_a_trial(struct kunit *test)
+{
+	struct rig *rig = rig_make_batch(test);
+
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
+}
+
+static void trial_that_helps_is_kept(struct kunit *test)
+{
+	struct rig *rig = rig_make_batch(test);
+	unsigned int limit = limit_of(rig), i;
+
+	for (i = 0; i < 5; i++) {
+		set_parks(rig, 3, 1000);
+		KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
+	}
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->policy.batch));
+	KUNIT_EXPECT_EQ(test, limit_of(rig), limit);
+}
+
+static void trial_in_vain_ends_and_comes_later_next_time(struct kunit *test)
+{
+	struct rig *rig = rig_make_batch(test);
+	unsigned int limit = limit_of(rig);
+
+	set_parks(rig, 100, 100);
+	look_at_worker(rig);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
+	KUNIT_EXPECT_EQ(test, limit_of(rig), 2 * limit);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
+}
+
+/* A task now and then: at the latest the second one is normal again. */
+static void stream_that_ends_ends_it(struct kunit *test)
+{
+	struct rig *rig = rig_make_batch(test);
+
+	look_at_worker(rig);
+	EXPECT_SOON(test, ants_peek(rig->pool->policy.tick) != jiffies);
+	look_at_worker(rig);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
+}
+
+static void nice_value_is_kept(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){ .nice = 7 });
+	struct look look;
+
+	preempt(rig, limit_of(rig));
+	look_at_worker(rig);
+	look = look_at_worker(rig);
+	KUNIT_EXPECT_EQ(test, look.policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, look.nice, 7);
+	set_parks(rig, 100, 100);
+	look_at_worker(rig);
+	look = look_at_worker(rig);
+	KUNIT_EXPECT_EQ(test, look.policy, SCHED_NORMAL);
+	KUNIT_EXPECT_EQ(test, look.nice, 7);
+}
+
+static void fifo_task(void *data)
+{
+	sched_set_fifo_low(current);
+}
+
+/* What a task gave its thread is not taken from it. */
+static void real_time_thread_stays_one(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, fifo_task, NULL), 0);
+	EXPECT_SOON(test, settled(rig->pool));
+	preempt(rig, limit_of(rig));
+	look_at_worker(rig);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_FIFO);
+	set_parks(rig, 100, 100);
+	look_at_worker(rig);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_FIFO);
+}
+
+static void throughput_pool_is_not_judged(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){
+					.flags = ANTS_THROUGHPUT });
+
+	set_parks(rig, 100, 100);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
+}
+
+static struct kunit_case policy_cases[] = {
+	KUNIT_CASE(few_preemptions_change_nothing),
+	KUNIT_CASE(many_preemptions_lead_to_a_trial),
+	KUNIT_CASE(trial_that_helps_is_kept),
+	KUNIT_CASE(trial_in_vain_ends_and_comes_later_next_time),
+	KUNIT_CASE(stream_that_ends_ends_it),
+	KUNIT_CASE(nice_value_is_kept),
+	KUNIT_CASE(real_time_thread_stays_one),
+	KUNIT_CASE(throughput_pool_is_not_judged),
+	{}
+};
+
+static struct kunit_suite policy_suite = {
+	.name = "ants_policy",
+	.test_cases = policy_cases,
+};
+
+kunit_test_suite(policy_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of the workers' scheduling policy");
+MODULE_LICENSE("GPL");
