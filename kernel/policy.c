@@ -79,11 +79,14 @@ static void judge_batch(struct ants_pool *pool)
 {
 	struct ants_policy *p = &pool->policy;
 
-	if (p->tick == jiffies && p->parks < TRIAL_PARKS)
+	if (p->parks < TRIAL_PARKS && time_before_eq(jiffies, p->tick + 1))
 		return;
 	p->batch = tasks_per_park(pool) >= 2 * p->normal;
-	/* What was of no use is tried again later each time. */
-	p->limit = p->batch ? FLOOD_PREEMPTED : min(p->limit * 2, PREEMPTED_MAX);
+	if (p->batch)
+		p->limit = FLOOD_PREEMPTED;
+	else if (p->parks >= TRIAL_PARKS)
+		/* It was of no use: it is tried again later each time. */
+		p->limit = min(p->limit * 2, PREEMPTED_MAX);
 	window_begin(pool);
 }
 

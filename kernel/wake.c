@@ -213,6 +213,15 @@ static bool last_sleeps(const struct ants_pool *pool)
 	return last && last->fn && !task_is_running(last->task);
 }
 
+/* Does that one run, on this CPU? Then it could as well run what is pending. */
+static bool last_shares_cpu(const struct ants_pool *pool)
+{
+	const struct ants_worker *last = pool->arrived;
+
+	return last && last->fn && task_is_running(last->task) &&
+	       task_cpu(last->task) == raw_smp_processor_id();
+}
+
 /*
  * More wake-ups in flight if tasks are left although the last worker cannot take
  * them, and fewer if it runs, or there is nothing to do.
@@ -222,7 +231,8 @@ static void adapt_limit(struct ants_pool *pool, bool helps)
 	bool vain = !pool->nr_pending && !pool->nr_waiting && !pool->has_late;
 
 	if (helps)
-		pool->nr_vain = vain ? min(pool->nr_vain + 1U, ANTS_VAIN_MAX) : 0;
+		pool->nr_vain = vain || last_shares_cpu(pool) ?
+				min(pool->nr_vain + 1U, ANTS_VAIN_MAX) : 0;
 	if (vain)
 		pool->wake_limit = max(pool->wake_limit / 2, 1U);
 	else if (pool->nr_pending > 1 && last_sleeps(pool))

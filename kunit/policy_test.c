@@ -67,7 +67,7 @@ static void set_parks(struct rig *rig, unsigned int parks, unsigned int tasks)
 	raw_spin_lock_irq(&rig->pool->lock);
 	p->parks = parks;
 	p->submitted = rig->pool->submitted - tasks;
-	p->tick = jiffies - 1;
+	p->tick = jiffies - 2;
 	raw_spin_unlock_irq(&rig->pool->lock);
 }
 
@@ -134,11 +134,13 @@ static void trial_in_vain_ends_and_comes_later_next_time(struct kunit *test)
 static void stream_that_ends_ends_it(struct kunit *test)
 {
 	struct rig *rig = rig_make_batch(test);
+	unsigned int limit = limit_of(rig);
 
 	look_at_worker(rig);
-	EXPECT_SOON(test, ants_peek(rig->pool->policy.tick) != jiffies);
+	EXPECT_SOON(test, time_after(jiffies, ants_peek(rig->pool->policy.tick) + 1));
 	look_at_worker(rig);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
+	KUNIT_EXPECT_EQ(test, limit_of(rig), limit);
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
 }
 
