@@ -135,11 +135,17 @@ long schedule_timeout(long timeout)
 	return max(left, 0L);
 }
 
+/* As on a preemptible kernel with one CPU: who is woken preempts who wakes it. */
 int wake_up_process(struct task_struct *task)
 {
+	bool slept;
+
 	shim_point();
 	WARN(refcount_read(&task->users) <= 0, "a thread that is gone is woken");
-	return shim_unpark(task);
+	slept = shim_unpark(task);
+	if (slept && READ_ONCE(task->policy) == SCHED_NORMAL)
+		current->nivcsw++;
+	return slept;
 }
 
 struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data,

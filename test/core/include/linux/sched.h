@@ -29,6 +29,7 @@
 #define TASK_COMM_LEN		16
 #define MIN_NICE		(-20)
 #define MAX_NICE		19
+#define SCHED_NORMAL		0
 #define SCHED_BATCH		3
 
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
@@ -44,6 +45,8 @@ struct shim_thread;
  * @cpu: where it is said to run
  * @irqs_off: it has turned interrupts off
  * @softirq: it plays a softirq: the timers
+ * @policy: SCHED_*
+ * @nivcsw: how often it is said to have been preempted
  * @rcu: in the lower half how many sections it is in that may not sleep, in the
  *	upper half how often it left the last of them
  * @killed: it has a fatal signal
@@ -63,6 +66,8 @@ struct task_struct {
 	unsigned int cpu;
 	bool irqs_off;
 	bool softirq;
+	unsigned int policy;
+	unsigned long nivcsw;
 	u64 rcu;
 	bool killed;
 	bool should_stop;
@@ -123,10 +128,17 @@ void shim_yield(void);
 struct sched_attr {
 	u32 size;
 	u32 sched_policy;
+	s32 sched_nice;
 };
 
 static inline int sched_setattr_nocheck(struct task_struct *task,
 					const struct sched_attr *attr)
+{
+	WRITE_ONCE(task->policy, attr->sched_policy);
+	return 0;
+}
+
+static inline int task_nice(const struct task_struct *task)
 {
 	return 0;
 }
