@@ -170,10 +170,11 @@ static struct ants_maker *maker_take(struct ants_pool *pool)
 static bool start_maker(struct ants_pool *pool)
 {
 	struct ants_maker *maker;
+	struct ants_kick kick;
 
-	raw_spin_lock_irq(&pool->lock);
+	ants_lock(pool, &kick);
 	maker = maker_take(pool);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock(pool, &kick);
 	/* Until it has done its work the pool stays. */
 	if (maker)
 		queue_work(ants_wq, &maker->work);
