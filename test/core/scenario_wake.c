@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of wake-ups: several in flight at once, and late ones. The pool has
- * adapted to tasks that block before each of them begins.
+ * Scenarios of wake-ups: several in flight at once, and late ones; and of the makers
+ * of threads. The pool has adapted to tasks that block before each of them begins.
  */
 #include "internal.h"
 #include "explore.h"
@@ -175,6 +175,24 @@ static void late_started(void)
 	end();
 }
 
+static bool all_idle(void *unused)
+{
+	return pool->nr_idle == warm.min_workers;
+}
+
+/* What is woken is late at once, in the same section, which has no list for two. */
+static void late_batch(void)
+{
+	begin(&warm, 1);
+	shim_wait_until(all_idle, NULL);
+	ants_late_arm(0);
+	explore_begin();
+	explore_call(submit_batch, NULL, "a");
+	explore_call(submit_one, (void *)4, "b");
+	end();
+	ants_late_arm(ANTS_LATE_TICKS);
+}
+
 static int tune_fn(void *capacity)
 {
 	WARN_ON(ants_tune(pool, (unsigned long)capacity));
@@ -208,6 +226,78 @@ static void wake_release(void)
 	end();
 }
 
+static bool has_run(void *nr)
+{
+	return READ_ONCE(*(unsigned int *)nr);
+}
+
+static bool batch_has_run(void *unused)
+{
+	return runs[0] + runs[1] + runs[2] + runs[3] == 4;
+}
+
+/* No thread can be had from two makers; the third one serves. */
+static int resume_fn(void *unused)
+{
+	shim_wait_until(batch_has_run, NULL);
+	ants_pause_resume(ANTS_PAUSE_MAKE);
+	ants_pause_resume(ANTS_PAUSE_MADE);
+	return 0;
+}
+
+static void makers_stuck(void)
+{
+	begin(&cold, 4);
+	ants_pause_arm(ANTS_PAUSE_MAKE, pool);
+	ants_pause_arm(ANTS_PAUSE_MADE, pool);
+	explore_begin();
+	explore_call(submit_batch, NULL, "a");
+	explore_call(resume_fn, NULL, "resume");
+	end();
+}
+
+/* Two of them fail side by side. */
+static void makers_fail(void)
+{
+	begin(&cold, 4);
+	ants_fail_arm(ANTS_FAIL_THREAD, 2);
+	explore_begin();
+	explore_call(submit_batch, NULL, "a");
+	end();
+}
+
+static void makers_tune(void)
+{
+	begin(&cold, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(tune_fn, (void *)1, "tune");
+	end();
+}
+
+static void makers_release(void)
+{
+	begin(&cold, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(release_fn, NULL, "release");
+	end();
+}
+
+/* The tasks are over, and nobody knows of the makers that look once more. */
+static void makers_destroy(void)
+{
+	begin(&cold, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	shim_wait_until(has_run, &runs[1]);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	explore_end();
+	check();
+	core_end();
+}
+
 const struct scenario scenarios_wake[] = {
 	{ "wake-several", wake_several },
 	{ "wake-batch", wake_batch },
@@ -215,7 +305,13 @@ const struct scenario scenarios_wake[] = {
 	{ "start-beside", start_beside },
 	{ "late-woken", late_woken },
 	{ "late-started", late_started },
+	{ "late-batch", late_batch },
 	{ "wake-tune", wake_tune },
 	{ "wake-release", wake_release },
+	{ "makers-stuck", makers_stuck },
+	{ "makers-fail", makers_fail },
+	{ "makers-tune", makers_tune },
+	{ "makers-release", makers_release },
+	{ "makers-destroy", makers_destroy },
 	{}
 };

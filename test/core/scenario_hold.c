@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scenarios of a wake-up that is held back, because those before it came in vain.
+ * Workers are idle, and tasks come in one section: the one that takes the first of
+ * them holds the wake-up for the others back, in each run. But for the first
+ * scenario nothing is ever late, so that something else has to end that.
+ */
+#include "internal.h"
+#include "explore.h"
+
+#define MAX_TASKS	8
+#define NEVER		(1000 * HZ)
+
+static struct ants_pool *pool;
+static struct completion gate;
+static unsigned int runs[MAX_TASKS];
+static unsigned int nr_accepted;
+static unsigned int nr_waiting;
+
+static void run_fn(void *data)
+{
+	(*(unsigned int *)data)++;
+}
+
+static void wait_fn(void *data)
+{
+	nr_waiting++;
+	wait_for_completion(&gate);
+	run_fn(data);
+}
+
+static void open_fn(void *data)
+{
+	complete(&gate);
+	run_fn(data);
+}
+
+static int submit(ants_fn_t fn, unsigned int i)
+{
+	int err = ants_submit(pool, fn, &runs[i]);
+
+	nr_accepted += !err;
+	WARN(err && err != -ESHUTDOWN, "error %d", err);
+	return err;
+}
+
+static bool all_wait(void *nr)
+{
+	return nr_waiting == (unsigned long)nr;
+}
+
+static bool all_idle(void *nr)
+{
+	return pool->nr_idle == (unsigned long)nr;
+}
+
+static bool is_held(void *unused)
+{
+	return pool->held;
+}
+
+static void set_limits(unsigned int wake_limit, unsigned int nr_vain)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->wake_limit = wake_limit;
+	pool->nr_vain = nr_vain;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* All @capacity workers are idle, and the next wake-up is held back. */
+static void begin(unsigned long capacity, unsigned long late_ticks)
+{
+	unsigned int i;
+
+	memset(runs, 0, sizeof(runs));
+	nr_accepted = 0;
+	nr_waiting = 0;
+	init_completion(&gate);
+	core_begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = capacity, .queue_depth = 4,
+	});
+	set_limits(capacity, 0);
+	for (i = 0; i < capacity; i++)
+		submit(wait_fn, i);
+	shim_wait_until(all_wait, (void *)capacity);
+	while (i--)
+		complete(&gate);
+	shim_wait_until(all_idle, (void *)capacity);
+	set_limits(1, ANTS_VAIN_MAX);
+	ants_late_arm(late_ticks);
+	explore_begin();
+}
+
+/* Each task that was accepted, and not cancelled, ran once. */
+static void end(void)
+{
+	unsigned int i, ran = 0;
+
+	explore_join();
+	explore_end();
+	explore_note(pool);
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	WARN(pool->nr_waking || pool->held,
+	     "something is in flight in an empty pool");
+	WARN_ON(ants_pool_destroy(pool));
+	ants_late_arm(ANTS_LATE_TICKS);
+	for (i = 0; i < MAX_TASKS; i++)
+		ran += runs[i];
+	WARN(ran != nr_accepted, "%u tasks ran, not %u", ran, nr_accepted);
+	core_end();
+}
+
+/* In one section: both are pending when a worker comes. */
+static void submit_both(ants_fn_t first, ants_fn_t second)
+{
+	const struct ants_task tasks[] = {
+		{ first, &runs[0] }, { second, &runs[1] },
+	};
+
+	WARN_ON(ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks)) !=
+		ARRAY_SIZE(tasks));
+	nr_accepted += ARRAY_SIZE(tasks);
+}
+
+static int submit_two(void *unused)
+{
+	if (!submit(run_fn, 2))
+		submit(run_fn, 3);
+	return 0;
+}
+
+/* The task that runs waits for the one that is pending. */
+static void hold_late(void)
+{
+	begin(2, ANTS_LATE_TICKS);
+	submit_both(wait_fn, open_fn);
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+/* The worker takes all the others, or finds nothing. */
+static void hold_submit(void)
+{
+	begin(2, NEVER);
+	submit_both(run_fn, run_fn);
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+static int tune_fn(void *capacity)
+{
+	WARN_ON(ants_tune(pool, (unsigned long)capacity));
+	return 0;
+}
+
+/* The worker may not stay. */
+static void hold_leave(void)
+{
+	begin(3, NEVER);
+	submit_both(run_fn, run_fn);
+	explore_call(tune_fn, (void *)1, "tune");
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+static int tune_held(void *capacity)
+{
+	shim_wait_until(is_held, NULL);
+	return tune_fn(capacity);
+}
+
+static void hold_tune(void)
+{
+	begin(2, NEVER);
+	submit_both(wait_fn, open_fn);
+	explore_call(tune_held, (void *)3, "tune");
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+static int release_held(void *unused)
+{
+	shim_wait_until(is_held, NULL);
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static void hold_release(void)
+{
+	begin(2, NEVER);
+	submit_both(wait_fn, open_fn);
+	explore_call(release_held, NULL, "release");
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+/* What the wake-up was for is gone; the task that runs ends, and the next one comes. */
+static int cancel_held(void *unused)
+{
+	shim_wait_until(is_held, NULL);
+	nr_accepted -= ants_cancel_pending(pool, NULL, NULL);
+	complete(&gate);
+	shim_wait_until(all_idle, (void *)2);
+	return submit_two(NULL);
+}
+
+static void hold_cancel(void)
+{
+	begin(2, NEVER);
+	submit_both(wait_fn, run_fn);
+	explore_call(cancel_held, NULL, "cancel");
+	end();
+}
+
+static struct ants_work item;
+
+static int item_fn(struct ants_work *work)
+{
+	runs[4]++;
+	return 0;
+}
+
+/* It takes its work item off, and runs it itself. */
+static void join_fn(void *data)
+{
+	INIT_ANTS_WORK(&item, item_fn);
+	if (!ants_queue_work(pool, &item)) {
+		nr_accepted++;
+		WARN_ON(ants_work_wait(&item, NULL));
+	}
+	run_fn(data);
+}
+
+static void hold_join(void)
+{
+	begin(2, NEVER);
+	submit_both(join_fn, run_fn);
+	explore_call(submit_two, NULL, "a");
+	end();
+}
+
+const struct scenario scenarios_hold[] = {
+	{ "hold-late", hold_late },
+	{ "hold-submit", hold_submit },
+	{ "hold-leave", hold_leave },
+	{ "hold-tune", hold_tune },
+	{ "hold-release", hold_release },
+	{ "hold-cancel", hold_cancel },
+	{ "hold-join", hold_join },
+	{}
+};
