@@ -53,7 +53,7 @@ static struct shim_thread *ended;
 static const struct scenario *scenario;
 static unsigned long now;
 static bool exploring;
-static unsigned long nr_switches;
+static unsigned long nr_passed;
 
 #ifndef __x86_64__
 #error "shim_switch() is written for x86-64 alone"
@@ -103,10 +103,11 @@ static void switch_to(struct shim_thread *to)
 	running = to;
 	trace_self = &to->trace;
 	shim_has_read = false;
+	/* One that goes round alone passes points, too. */
+	if (++nr_passed > 10 * MAX_STEPS)
+		shim_fail("the run does not end");
 	if (to == from)
 		return;
-	if (++nr_switches > 10 * MAX_STEPS)
-		shim_fail("the run does not end");
 	__sanitizer_start_switch_fiber(from->live ? &from->fake : NULL,
 				       to->stack, to->size);
 	shim_switch(&from->sp, to->sp);
@@ -120,30 +121,34 @@ static bool is_softirq(const struct shim_thread *t)
 	return t->task && t->task->softirq;
 }
 
+/* The timers come last, and those that lag before them. */
+static unsigned int rank(const struct shim_thread *t)
+{
+	if (t == running || !t->task)
+		return 0;
+	return is_softirq(t) ? 2 : t->task->lags;
+}
+
 static bool can_run(struct shim_thread *t)
 {
 	return t->live && (!t->met || t->met(t->arg));
 }
 
-/* The caller if it can go on, the others in turn; the timers last. */
+/* The caller if it can go on, the others in turn, by rank. */
 static unsigned int find_options(struct shim_thread **options)
 {
-	unsigned int i, nr = 0, first = running - threads;
-	struct shim_thread *t, *softirq = NULL;
+	unsigned int i, r, nr = 0, first = running - threads;
 	bool traced = trace_on;
+	struct shim_thread *t;
 
 	trace_on = false;
-	for (i = 0; i < nr_threads; i++) {
-		t = &threads[(first + i) % nr_threads];
-		if (!can_run(t))
-			continue;
-		if (is_softirq(t) && t != running)
-			softirq = t;
-		else
-			options[nr++] = t;
+	for (r = 0; r <= 2; r++) {
+		for (i = 0; i < nr_threads; i++) {
+			t = &threads[(first + i) % nr_threads];
+			if (rank(t) == r && can_run(t))
+				options[nr++] = t;
+		}
 	}
-	if (softirq)
-		options[nr++] = softirq;
 	trace_on = traced;
 	return nr;
 }
@@ -360,6 +365,11 @@ void shim_thread_free(struct task_struct *task)
 		running->task = NULL;
 }
 
+void explore_lag(struct task_struct *task)
+{
+	task->lags = true;
+}
+
 static bool is_awake(void *task)
 {
 	return ((struct task_struct *)task)->state == TASK_RUNNING;
@@ -480,7 +490,7 @@ void explore_once(const struct scenario *s)
 {
 	scenario = s;
 	nr_threads = 0;
-	nr_switches = 0;
+	nr_passed = 0;
 	exploring = false;
 	now = 1000;
 	explore_run.nr = 0;

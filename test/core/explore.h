@@ -29,6 +29,9 @@ struct scenario {
 void explore_begin(void);
 void explore_end(void);
 
+/* From now on @task goes on by itself only when nobody else but a timer can. */
+void explore_lag(struct task_struct *task);
+
 /* What has come of the pool, for "explore -c". */
 void explore_note(struct ants_pool *pool);
 

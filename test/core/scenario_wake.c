@@ -33,20 +33,34 @@ static void begin(const struct ants_attrs *attrs, unsigned int limit)
 	set_limit(limit);
 }
 
-/* Each task that was accepted ran once. */
-static void check(void)
+static unsigned int nr_ran(void)
 {
 	unsigned int i, ran = 0;
 
 	for (i = 0; i < MAX_TASKS; i++)
 		ran += runs[i];
-	WARN(ran != nr_accepted, "%u tasks ran, not %u", ran, nr_accepted);
+	return ran;
 }
 
-/* Nothing is in flight in a pool that is empty. */
+static bool all_ran(void *unused)
+{
+	return nr_ran() == nr_accepted;
+}
+
+/* Each task that was accepted ran once. */
+static void check(void)
+{
+	WARN(!all_ran(NULL), "%u tasks ran, not %u", nr_ran(), nr_accepted);
+}
+
+/*
+ * All tasks run before the pool is closed, which wakes whoever sleeps. Nothing is
+ * in flight in a pool that is empty.
+ */
 static void end(void)
 {
 	explore_join();
+	shim_wait_until(all_ran, NULL);
 	explore_end();
 	explore_note(pool);
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
@@ -284,10 +298,42 @@ static void makers_release(void)
 	end();
 }
 
-/* The tasks are over, and nobody knows of the makers that look once more. */
+/* From now on whoever made the calling thread waits for all others. */
+static void *lag_init(struct ants_pool *unused)
+{
+	explore_lag(current->parent);
+	return NULL;
+}
+
+static const struct ants_attrs lagging = {
+	.capacity = 3, .queue_depth = 1, .worker_init = lag_init,
+};
+
+/* A thread that gets ready is not in flight: its maker makes the next one. */
+static void makers_init(void)
+{
+	begin(&lagging, 1);
+	explore_begin();
+	explore_call(submit_batch, NULL, "a");
+	explore_call(submit_one, (void *)4, "b");
+	end();
+}
+
+/* The tasks are over, and the threads gone, before a maker looks once more. */
+static void makers_quiet(void)
+{
+	begin(&lagging, 4);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	shim_wait_until(has_run, &runs[1]);
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	WARN(pool->nr_makers, "a drained pool has a maker");
+	end();
+}
+
 static void makers_destroy(void)
 {
-	begin(&cold, 4);
+	begin(&lagging, 4);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	shim_wait_until(has_run, &runs[1]);
@@ -312,6 +358,8 @@ const struct scenario scenarios_wake[] = {
 	{ "makers-fail", makers_fail },
 	{ "makers-tune", makers_tune },
 	{ "makers-release", makers_release },
+	{ "makers-init", makers_init },
+	{ "makers-quiet", makers_quiet },
 	{ "makers-destroy", makers_destroy },
 	{}
 };

@@ -56,6 +56,7 @@ struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 	task->flags = flags;
 	task->fn = fn;
 	task->data = data;
+	task->parent = shim_self;
 	task->state = TASK_NEW;
 	init_completion(&task->exited);
 	refcount_set(&task->users, 1);

@@ -53,6 +53,8 @@ struct shim_thread;
  * @should_stop: kthread_stop() was called
  * @fn: what it runs
  * @data: and with what
+ * @parent: who made it, NULL if nobody; may be gone
+ * @lags: see explore_lag()
  * @exited: it has ended
  * @users: who knows it; itself too, until a grace period after its end
  * @all: in the list of all
@@ -73,6 +75,8 @@ struct task_struct {
 	bool should_stop;
 	int (*fn)(void *data);
 	void *data;
+	struct task_struct *parent;
+	bool lags;
 	struct completion exited;
 	refcount_t users;
 	struct list_head all;
