@@ -86,7 +86,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick);
 void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick);
-void ants_hold_end(struct ants_pool *pool);
+void ants_deferred_end(struct ants_pool *pool);
 
 /* policy.c */
 void ants_policy_init(struct ants_pool *pool);
@@ -341,8 +341,8 @@ static inline void ants_dispatch(struct ants_pool *pool,
 {
 	if (unlikely(pool->heed))
 		ants_serve(pool, kick);
-	if (unlikely(pool->held))
-		ants_hold_end(pool);
+	if (unlikely(pool->wake_deferred))
+		ants_deferred_end(pool);
 	ants_wake_all(pool, kick);
 }
 
@@ -352,8 +352,8 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 {
 	if (unlikely(pool->heed))
 		ants_serve(pool, kick);
-	if (unlikely(pool->held) && !pool->nr_pending)
-		ants_hold_end(pool);
+	if (unlikely(pool->wake_deferred) && !pool->nr_pending)
+		ants_deferred_end(pool);
 	__ants_wake_next(pool, kick, ants_wake_helper);
 	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
 		ants_wake_more(pool, kick);

@@ -70,7 +70,7 @@ static void judge_normal(struct ants_pool *pool)
 	p->batch = p->preempted >= p->limit;
 	if (p->batch)
 		p->normal = tasks_per_park(pool);
-	if (p->batch || p->tick != jiffies)
+	if (p->batch || time_after(jiffies, p->tick))
 		window_begin(pool);
 }
 

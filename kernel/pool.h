@@ -60,10 +60,10 @@
 #define ANTS_MAKERS		7
 /* Most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
-/* After how many wake-ups in vain the next ones are held back. */
+/* After how many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
-/* How many are held back in a row before one is tried. */
-#define ANTS_HELD_MAX		31U
+/* How many are deferred in a row before one is tried. */
+#define ANTS_DEFERRED_MAX		31U
 /* Jiffies after which a wait is logged. */
 #define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
@@ -148,44 +148,6 @@ struct ants_fifo {
 };
 
 /**
- * struct ants_maker - makes threads beside the upkeep
- * @work: for as long as threads are wanted
- * @pool: I
- * @queued: L: @work is queued or runs
- */
-struct ants_maker {
-	struct work_struct work;
-	struct ants_pool *pool;
-	bool queued;
-};
-
-/**
- * struct ants_policy - the workers' scheduling policy, and what it follows from
- * @tick: L: jiffies when the window began in which it is judged
- * @submitted: L: pool->submitted then
- * @parks: L: how often a worker has parked since
- * @preempted: L: how often workers, and submitters that wake them, were preempted
- * @limit: L: how often is too often
- * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was tried,
- *	in sixteenths
- * @waker: L: the task that woke a worker last; it may be gone
- * @switches: L: how often it had been preempted by then
- * @batch: L: the workers shall run under SCHED_BATCH. They read it without the lock:
- *	a new value waits for the next time.
- */
-struct ants_policy {
-	unsigned long tick;
-	u64 submitted;
-	unsigned int parks;
-	unsigned int preempted;
-	unsigned int limit;
-	u64 normal;
-	const struct task_struct *waker;
-	unsigned long switches;
-	bool batch;
-};
-
-/**
  * struct ants_pool - a pool
  * @lock: guards what every decision depends on
  * @room: L: most tasks in flight at which one more is taken without waiting: 0
@@ -229,12 +191,12 @@ struct ants_policy {
  * @nr_late: L: those of them that were given up as late
  * @wake_seq: L: how often those in flight were given up
  * @arrived: L: the worker that came last of those in flight, NULL if it has left
- * @held: L: a wake-up is held back, and counts in @nr_waking: the worker that runs
+ * @wake_deferred: L: a wake-up is deferred, and counts in @nr_waking: the worker that runs
  *	will probably have taken what is pending before another could. It becomes late
  *	like any other.
  * @nr_vain: L: how many wake-ups by workers were in vain in a row, up to
- *	ANTS_VAIN_MAX: then the next ones are held back
- * @nr_held: L: how many were held back since one was tried
+ *	ANTS_VAIN_MAX: then the next ones are deferred
+ * @nr_deferred: L: how many were deferred since one was tried
  * @nr_workers: L: places taken, leaving workers included
  * @nr_leaving: L: workers in state ANTS_LEAVING
  * @nr_making: L: places whose thread is not made yet
@@ -391,9 +353,9 @@ struct ants_pool {
 	unsigned int nr_late;
 	unsigned int wake_seq;
 	struct ants_worker *arrived;
-	bool held;
+	bool wake_deferred;
 	u8 nr_vain;
-	u8 nr_held;
+	u8 nr_deferred;
 	unsigned int nr_workers;
 	unsigned int nr_leaving;
 	unsigned int nr_making;

@@ -15,9 +15,13 @@
 static bool wants_worker(const struct ants_pool *pool)
 {
 	unsigned int late = min(pool->nr_late, pool->nr_pending);
+	unsigned int limit = pool->wake_limit;
 
+	/* They get ready side by side, and do not look after the next. */
+	if (pool->worker_init && !pool->backoff)
+		limit = ANTS_WAKE_MAX;
 	return !pool->nr_idle &&
-	       ants_nr_coming(pool) + pool->nr_making < pool->wake_limit &&
+	       ants_nr_coming(pool) + pool->nr_making < limit &&
 	       pool->nr_pending > pool->nr_waking + pool->nr_new - late;
 }
 
@@ -75,9 +79,9 @@ void ants_forget_late(struct ants_pool *pool)
 	pool->nr_starting = 0;
 	pool->nr_waking = 0;
 	pool->wake_seq++;
-	if (pool->held)
+	if (pool->wake_deferred)
 		pool->nr_vain = 0;
-	pool->held = false;
+	pool->wake_deferred = false;
 }
 
 /* Makes sure that those in flight are given up when they are late. */
@@ -108,16 +112,16 @@ void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
  * The caller will run a task that it has taken, and others are pending. If what was
  * woken for such tasks came in vain so many times then they are as short as a
  * wake-up: the caller takes them, too. If it turns out to sleep, the wake-up that is
- * held back is late, as one would be that does not arrive.
+ * deferred is late, as one would be that does not arrive.
  */
-static bool holds_back(struct ants_pool *pool)
+static bool defers(struct ants_pool *pool)
 {
 	if (pool->nr_vain < ANTS_VAIN_MAX || pool->wake_limit > 1 ||
 	    ants_nr_coming(pool))
 		return false;
-	if (pool->nr_held++ < ANTS_HELD_MAX)
+	if (pool->nr_deferred++ < ANTS_DEFERRED_MAX)
 		return true;
-	pool->nr_held = 0;
+	pool->nr_deferred = 0;
 	return false;
 }
 
@@ -129,22 +133,22 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	w = list_first_entry(&pool->idle, struct ants_worker, node);
 	ants_forget_late(pool);
-	if (!holds_back(pool)) {
+	if (!defers(pool)) {
 		ants_wake_one(pool, kick);
 		w->helps = w->state == ANTS_WAKING;
 		return;
 	}
-	pool->held = true;
+	pool->wake_deferred = true;
 	pool->waking_since = jiffies;
 	pool->nr_waking++;
 	ants_timer_arm_waking(pool);
 }
 
 /* No task is pending, or the caller will not take it: see ants_wake_helper(). */
-void ants_hold_end(struct ants_pool *pool)
+void ants_deferred_end(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->held = false;
+	pool->wake_deferred = false;
 	pool->nr_waking--;
 }
 

@@ -246,8 +246,8 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	struct ants_pool *pool = w->pool;
 
 	if (!worker_take(w, kick)) {
-		if (unlikely(pool->held))
-			ants_hold_end(pool);
+		if (unlikely(pool->wake_deferred))
+			ants_deferred_end(pool);
 		return false;
 	}
 	ants_dispatch_rest(pool, kick);

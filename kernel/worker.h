@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a worker consists of. The letters in front of its fields are explained in
+ * What a worker consists of, and what pools have for theirs. The letters in front of its fields are explained in
  * pool.h.
  */
 #ifndef _ANTS_WORKER_H
@@ -9,6 +9,7 @@
 #include <linux/ants.h>
 #include <linux/list.h>
 #include <linux/sched.h>
+#include <linux/workqueue.h>
 
 struct ants_place;
 struct ants_frame;
@@ -83,6 +84,44 @@ struct ants_worker {
 	bool preferred;
 	unsigned int placed;
 	struct ants_place *place;
+	unsigned long switches;
+	bool batch;
+};
+
+/**
+ * struct ants_maker - makes threads beside the upkeep
+ * @work: for as long as threads are wanted
+ * @pool: I
+ * @queued: L: @work is queued or runs
+ */
+struct ants_maker {
+	struct work_struct work;
+	struct ants_pool *pool;
+	bool queued;
+};
+
+/**
+ * struct ants_policy - the workers' scheduling policy, and what it follows from
+ * @tick: L: jiffies when the window began in which it is judged
+ * @submitted: L: pool->submitted then
+ * @parks: L: how often a worker has parked since
+ * @preempted: L: how often workers, and submitters that wake them, were preempted
+ * @limit: L: how often is too often
+ * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was tried,
+ *	in sixteenths
+ * @waker: L: the task that woke a worker last; it may be gone
+ * @switches: L: how often it had been preempted by then
+ * @batch: L: the workers shall run under SCHED_BATCH. They read it without the lock:
+ *	a new value waits for the next time.
+ */
+struct ants_policy {
+	unsigned long tick;
+	u64 submitted;
+	unsigned int parks;
+	unsigned int preempted;
+	unsigned int limit;
+	u64 normal;
+	const struct task_struct *waker;
 	unsigned long switches;
 	bool batch;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wake-ups that are held back: a worker that takes a task while others are pending
+ * Wake-ups that are deferred: a worker that takes a task while others are pending
  * wakes no other one if that was in vain the last times.
  */
 #include <linux/module.h>
@@ -14,7 +14,7 @@ static void set_vain(struct ants_pool *pool, unsigned int nr)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->nr_vain = nr;
-	pool->nr_held = 0;
+	pool->nr_deferred = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
@@ -55,7 +55,7 @@ static bool starts(struct rig *rig, int nr)
 
 static void expect_held(struct rig *rig)
 {
-	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->wake_deferred));
 	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_waking), 1U);
 	KUNIT_EXPECT_EQ(rig->test, ants_nr_idle(rig->pool), 1U);
 	KUNIT_EXPECT_EQ(rig->test, ants_nr_pending(rig->pool), 1U);
@@ -65,7 +65,7 @@ static void expect_end(struct rig *rig)
 {
 	rig_open_gates(rig);
 	EXPECT_SOON(rig->test, settled(rig->pool));
-	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->wake_deferred));
 	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).spawned, 2);
 }
 
@@ -88,7 +88,7 @@ static void helper_is_held_back_after_many_in_vain(struct kunit *test)
 	gate_open(&rig->posts[2].gate);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(rig->posts[3].thread), thread);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wake_deferred));
 	expect_end(rig);
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), ANTS_VAIN_MAX);
 }
@@ -130,13 +130,13 @@ static void one_of_many_is_tried(struct kunit *test)
 	park(rig, 0, 2);
 	set_vain(rig->pool, ANTS_VAIN_MAX);
 	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->nr_held = ANTS_HELD_MAX;
+	rig->pool->nr_deferred = ANTS_DEFERRED_MAX;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	ants_late_arm(100 * TEST_DEADLINE);
 	submit_two(rig, 2);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_held), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_deferred), 0);
 	expect_end(rig);
 }
 
@@ -171,7 +171,7 @@ static void release_while_one_is_held(struct kunit *test)
 	rig_open_gates(rig);
 	EXPECT_SOON(test, stats_of(rig->pool).running == 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->held));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wake_deferred));
 }
 
 static void nothing_is_held_while_several_are_in_flight(struct kunit *test)
@@ -209,5 +209,5 @@ static struct kunit_suite defer_suite = {
 
 kunit_test_suite(defer_suite);
 
-MODULE_DESCRIPTION("ants: KUnit tests of wake-ups that are held back");
+MODULE_DESCRIPTION("ants: KUnit tests of wake-ups that are deferred");
 MODULE_LICENSE("GPL");

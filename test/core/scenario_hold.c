@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of a wake-up that is held back, because those before it came in vain.
+ * Scenarios of a wake-up that is deferred, because those before it came in vain.
  * Workers are idle, and tasks come in one section: the one that takes the first of
  * them holds the wake-up for the others back, in each run. But for the first
  * scenario nothing is ever late, so that something else has to end that.
@@ -56,7 +56,7 @@ static bool all_idle(void *nr)
 
 static bool is_held(void *unused)
 {
-	return pool->held;
+	return pool->wake_deferred;
 }
 
 static void set_limits(unsigned int wake_limit, unsigned int nr_vain)
@@ -67,7 +67,7 @@ static void set_limits(unsigned int wake_limit, unsigned int nr_vain)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* All @capacity workers are idle, and the next wake-up is held back. */
+/* All @capacity workers are idle, and the next wake-up is deferred. */
 static void begin(unsigned long capacity, unsigned long late_ticks)
 {
 	unsigned int i;
@@ -114,7 +114,7 @@ static void end(void)
 	explore_end();
 	explore_note(pool);
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	WARN(pool->nr_waking || pool->held,
+	WARN(pool->nr_waking || pool->wake_deferred,
 	     "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	ants_late_arm(ANTS_LATE_TICKS);
