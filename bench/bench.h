@@ -90,6 +90,7 @@ static const struct body name##_body = {				\
  * @capacity: of a pool, if the subject is &subject.bounded
  * @queue_depth: of a pool
  * @max_active: of a workqueue; 0 = its default
+ * @own_threads: of a workqueue: those of no other serve it, and they go with it
  * @scope: affinity scope of a workqueue; NULL or "default" = not touched
  * @expiry_ms: of a pool's idle threads
  * @tasks: how many make a round
@@ -103,12 +104,13 @@ struct row {
 	unsigned int capacity;
 	unsigned int queue_depth;
 	unsigned int max_active;
+	bool own_threads;
 	const char *scope;
 	unsigned int expiry_ms;
 	unsigned int tasks;
 	const struct body *body;
 	struct job *jobs;
-	char extra[40];
+	char extra[80];
 	int err;
 };
 
@@ -138,6 +140,7 @@ struct subject {
 
 extern const struct subject ants_submit_subject;
 extern const struct subject ants_throughput_subject;
+extern const struct subject ants_worker_init_subject;
 extern const struct subject ants_try_submit_subject;
 extern const struct subject ants_queue_work_subject;
 extern const struct subject ants_batch_subject;
@@ -181,7 +184,10 @@ extern const struct bench tune_bench;
 extern const struct bench blocking_bench;
 extern const struct bench latency_loaded_bench;
 extern const struct bench memory_bench;
+extern const struct bench ramp_bench;
 extern const struct bench tiny_task_smp_bench;
+extern const struct bench ramp_smp_bench;
+extern const struct bench late_wake_bench;
 extern const struct bench contention_bench;
 
 /* main.c */

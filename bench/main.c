@@ -39,7 +39,10 @@ static const struct bench *const benches[] = {
 	&blocking_bench,
 	&latency_loaded_bench,
 	&memory_bench,
+	&ramp_bench,
 	&tiny_task_smp_bench,
+	&ramp_smp_bench,
+	&late_wake_bench,
 	&contention_bench,
 };
 

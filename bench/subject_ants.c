@@ -9,18 +9,28 @@
 struct ants_pool *bench_pool;
 static ants_fn_t call;
 
-static int pool_setup(const struct row *row, unsigned int flags)
+static int pool_create(const struct row *row, const struct ants_attrs *attrs)
 {
-	struct ants_attrs attrs = {
+	call = row->body->call;
+	bench_pool = ants_pool_create(attrs, "bench");
+	return PTR_ERR_OR_ZERO(bench_pool);
+}
+
+static struct ants_attrs attrs_of(const struct row *row)
+{
+	return (struct ants_attrs){
 		.capacity = row->capacity,
 		.queue_depth = row->queue_depth,
 		.expiry = msecs_to_jiffies(row->expiry_ms),
-		.flags = flags,
 	};
+}
 
-	call = row->body->call;
-	bench_pool = ants_pool_create(&attrs, "bench");
-	return PTR_ERR_OR_ZERO(bench_pool);
+static int pool_setup(const struct row *row, unsigned int flags)
+{
+	struct ants_attrs attrs = attrs_of(row);
+
+	attrs.flags = flags;
+	return pool_create(row, &attrs);
 }
 
 static int default_setup(const struct row *row)
@@ -31,6 +41,20 @@ static int default_setup(const struct row *row)
 static int throughput_setup(const struct row *row)
 {
 	return pool_setup(row, ANTS_THROUGHPUT);
+}
+
+/* What a thread of its own has: nothing, here. */
+static void *worker_init(struct ants_pool *pool)
+{
+	return NULL;
+}
+
+static int worker_init_setup(const struct row *row)
+{
+	struct ants_attrs attrs = attrs_of(row);
+
+	attrs.worker_init = worker_init;
+	return pool_create(row, &attrs);
 }
 
 static int submit(struct job *jobs, unsigned int nr)
@@ -98,6 +122,16 @@ const struct subject ants_throughput_subject = {
 	.name = "ants_throughput",
 	.bounded = true,
 	.setup = throughput_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+const struct subject ants_worker_init_subject = {
+	.name = "ants_worker_init",
+	.bounded = true,
+	.setup = worker_init_setup,
 	.submit = submit,
 	.flush = flush,
 	.teardown = teardown,

@@ -2,6 +2,9 @@
 /*
  * Subjects: workqueues.
  */
+#define pr_fmt(fmt) "ants bench: " fmt
+
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/string.h>
@@ -9,20 +12,20 @@
 #include "bench.h"
 
 #define WQ_NAME		"ants_bench"
-#define SCOPE_FILE	"/sys/devices/virtual/workqueue/" WQ_NAME "/affinity_scope"
+#define WQ_FILE(attr)	"/sys/devices/virtual/workqueue/" WQ_NAME "/" attr
 
 static struct workqueue_struct *wq;
 
-/* The kernel offers no other way to a module. -ENOENT: it knows no scopes. */
-static int set_scope(const char *scope)
+/* The kernel offers no other way to a module. -ENOENT: it knows no such. */
+static int set_attr(const char *path, const char *value)
 {
-	struct file *file = filp_open(SCOPE_FILE, O_WRONLY, 0);
+	struct file *file = filp_open(path, O_WRONLY, 0);
 	loff_t pos = 0;
 	ssize_t len;
 
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	len = kernel_write(file, scope, strlen(scope), &pos);
+	len = kernel_write(file, value, strlen(value), &pos);
 	filp_close(file, NULL);
 	return min_t(ssize_t, len, 0);
 }
@@ -40,18 +43,37 @@ static void teardown(void)
 	destroy_workqueue(wq);
 }
 
+/*
+ * Threads serve all workqueues of the same attributes. Other workqueues have all
+ * CPUs that are possible; with those that are online alone nothing else differs.
+ */
+static int set_own_threads(void)
+{
+	char mask[32];
+
+	if (cpumask_equal(cpu_online_mask, cpu_possible_mask)) {
+		pr_err("a CPU has to be possible and offline: boot with maxcpus=\n");
+		return -EINVAL;
+	}
+	snprintf(mask, sizeof(mask), "%*pb", cpumask_pr_args(cpu_online_mask));
+	return set_attr(WQ_FILE("cpumask"), mask);
+}
+
 static int unbound_setup(const struct row *row)
 {
 	bool scoped = row->scope && strcmp(row->scope, "default");
-	unsigned int flags = WQ_UNBOUND | (scoped ? WQ_SYSFS : 0);
+	bool sysfs = scoped || row->own_threads;
 	int err = 0;
 
 	init_works(row);
-	wq = alloc_workqueue(WQ_NAME, flags, row->max_active);
+	wq = alloc_workqueue(WQ_NAME, WQ_UNBOUND | (sysfs ? WQ_SYSFS : 0),
+			     row->max_active);
 	if (!wq)
 		return -ENOMEM;
 	if (scoped)
-		err = set_scope(row->scope);
+		err = set_attr(WQ_FILE("affinity_scope"), row->scope);
+	if (!err && row->own_threads)
+		err = set_own_threads();
 	if (err)
 		teardown();
 	return err;

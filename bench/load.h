@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ANTS_BENCH_LOAD_H
+#define _ANTS_BENCH_LOAD_H
+
+/**
+ * enum load - what keeps CPUs busy while something is measured
+ * @LOAD_NONE: nothing
+ * @LOAD_NORMAL: two threads of the normal kind, on whatever CPUs
+ * @LOAD_FIFO: a thread of SCHED_FIFO on the last CPU
+ */
+enum load {
+	LOAD_NONE,
+	LOAD_NORMAL,
+	LOAD_FIFO,
+};
+
+int load_start(enum load load);
+void load_stop(void);
+
+#endif /* _ANTS_BENCH_LOAD_H */
