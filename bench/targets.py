@@ -23,6 +23,10 @@ TINY_TASK_SMP = (
 )
 ROUND_TRIP = (0.92, 0.99)
 CONTENTION = (None, 1.1)
+# start, load; at most so many times the peer's time
+RAMP = (("cold", "none", 0.75), ("cold", "normal", 0.4), ("warm", "none", 0.9))
+# jiffies of the kernels that are measured, in microseconds
+TICK = 4000
 SIZES = {"worker": 256, "slot": 48, "pool": 1024}
 
 
@@ -134,6 +138,29 @@ class Targets:
             if self.limit(CONTENTION):
                 yield self.parallel(bench, subject, self.limit(CONTENTION))
 
+    def ramp(self, bench):
+        """Of 2048 tasks not all are there: not beside a load, and not all peers."""
+        for start, load, share in RAMP:
+            for tasks in (256, 2048):
+                for subject in (DEFAULT, BATCH):
+                    params = {"tasks": tasks, "start": start, "load": load}
+                    yield from self.part_of_peer(bench, subject, share, tasks == 2048, params)
+
+    def part_of_peer(self, bench, subject, share, optional, params):
+        series = self.results.find(bench, subject, "ns", **params)
+        peer = series and self.results.peer(series)
+        if peer or not optional:
+            figure = series.worst() / peer.median() if peer else None
+            yield Target(bench, describe(subject, params), figure, share, f"x {PEER}")
+
+    def late_wake(self, bench):
+        for subject in (DEFAULT, BATCH):
+            free = self.results.find(bench, subject, "us", hog="no")
+            stuck = self.results.find(bench, subject, "us", hog="yes")
+            more = quantile(stuck.values, 0.75) - free.median() if free and stuck else None
+            yield Target(bench, f"{subject}: ticks more with the CPU taken",
+                         more and more / TICK, 3, "ticks")
+
     def memory(self, bench):
         if self.column:
             return
@@ -143,7 +170,7 @@ class Targets:
                          limit, "bytes")
 
     BENCHES = (tiny_task, round_trip, cold_burst, scale_workers, idle_cost, blocking,
-               tiny_task_smp, contention, memory)
+               ramp, tiny_task_smp, late_wake, contention, memory)
 
     def all(self, benches):
         for bench in self.BENCHES:
