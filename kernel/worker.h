@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a worker consists of, and what pools have for theirs. The letters in front of its fields are explained in
- * pool.h.
+ * What a worker consists of, and what pools have for theirs. The letters in front of
+ * the fields are explained in pool.h.
  */
 #ifndef _ANTS_WORKER_H
 #define _ANTS_WORKER_H
