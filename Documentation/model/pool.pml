@@ -56,6 +56,9 @@
 #ifndef ADAPTS
 #define ADAPTS	0	/* how often that falls to 1, or rises again, at any moment */
 #endif
+#ifndef HOLD
+#define HOLD	0	/* who takes a task may hold the wake-up for the others back */
+#endif
 #ifndef MAXFAIL
 #define MAXFAIL	0	/* creations that fail */
 #endif
@@ -189,6 +192,7 @@ byte nexp;				/* the oldest nexp idle ones have expired */
 byte wlim = WLIM;			/* wake_limit */
 byte fl[NW];				/* in flight: FLIES, or GIVEN_UP as late */
 byte nwaking, nstarting, nslow;		/* WAKING and NEW ones that fly, NEW ones that were given up: nr_late */
+bool held;				/* a wake-up is held back, and counts in nwaking */
 byte wq[NQ], nwait;			/* FIFO of waiters; wq[0] is the next */
 byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
@@ -233,6 +237,7 @@ byte entered;				/* submits that have begun, for DESTROY */
 short alive, ever;			/* accepted and unfinished, ever accepted, by identity */
 
 hidden byte ix, wk, tk, nr;
+hidden byte mayhold;			/* this step may hold a wake-up back */
 
 #define npend		len(pend)
 #define NFREE		(cap + QD - busy - npend - joined)
@@ -242,6 +247,11 @@ hidden byte ix, wk, tk, nr;
 #define NESTING(x)	((x) >= NS)
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
 #define COMING		(nwaking + nstarting)
+#ifdef MUT_HOLD_NEVER_LATE
+#define OVERDUE		(LATE && COMING > 0)
+#else
+#define OVERDUE		((LATE || held) && COMING > 0)	/* those in flight may be given up as late */
+#endif
 #define MADE_UP		(nslow < npend -> nslow : npend)	/* late threads that others are made for */
 #define STAYING		(workers - leaving - (mk != NONE))
 #define SPARE		(STAYING > MINW)
@@ -287,7 +297,7 @@ inline check()
 	assert(nr == nnew);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == WAKING && fl[ix] == FLIES) }
-	assert(nr == nwaking);
+	assert(nr + held == nwaking);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == FLIES) }
 	assert(nr == nstarting);
@@ -295,7 +305,9 @@ inline check()
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == GIVEN_UP) }
 	assert(nr == nslow);
 	/* those that are late will be noticed */
-	assert(!LATE || COMING == 0 || armed);
+	assert(COMING == 0 || !(LATE || held) || armed);
+	/* who holds a wake-up back will take the tasks that it is for, but for those that another one takes */
+	assert(!held || busy > 0);
 	/* accepted = pending + running + running inside another one */
 	nr = 0;
 #if JOINS
@@ -574,7 +586,17 @@ inline give_up()
 	}
 	nslow = nslow + nstarting;
 	nstarting = 0;
-	nwaking = 0
+	nwaking = 0;
+	held = 0
+}
+
+/* ants_hold_end() */
+inline hold_end()
+{
+	if
+	:: held -> held = 0; nwaking--
+	:: else
+	fi
 }
 
 inline wake_drainers()
@@ -591,6 +613,27 @@ inline wake_drainers()
 inline ants_dispatch()
 {
 	ants_serve();
+	hold_end();
+	wake_all()
+}
+
+/* ants_dispatch_rest(), by a worker that has taken a task */
+inline dispatch_rest()
+{
+	ants_serve();
+	if
+	:: npend == 0 -> hold_end()
+	:: else
+	fi;
+	if	/* ants_wake_helper(): whether it pays is not modelled */
+	:: mayhold && wlim == 1 && COMING == 0 && nidle > 0 && npend > 0 ->
+		held = 1;
+		nwaking++;
+#ifndef MUT_HOLD_NO_TIMER
+		armed = 1
+#endif
+	:: else
+	fi;
 	wake_all()
 }
 
@@ -742,12 +785,24 @@ inline worker_park(x)
 		fi;
 		if	/* ants_timer_take_back() */
 #ifdef MUT_TAKE_BACK_EARLY
-		:: LATE && !soon -> armed = (REAP && SPARE) || (NEED && PAUSED)
+		:: (LATE || HOLD) && !soon -> armed = (REAP && SPARE) || (NEED && PAUSED)
 #else
-		:: LATE && !soon && COMING == 0 -> armed = (REAP && SPARE) || (NEED && PAUSED)
+		:: (LATE || HOLD) && !soon && COMING == 0 -> armed = (REAP && SPARE) || (NEED && PAUSED)
 #endif
 		:: else
 		fi
+	fi
+}
+
+/* the end of a look: worker_serve(), and worker_leave() */
+inline worker_looked(x)
+{
+	if
+	:: st[x] == BUSY -> dispatch_rest()
+#ifdef MUT_HOLD_KEPT
+	:: st[x] == IDLE -> ants_serve(); wake_all()
+#endif
+	:: else -> ants_dispatch()
 	fi
 }
 
@@ -792,13 +847,13 @@ inline worker_arrive(x)
 	fi;
 #ifdef MUT_NO_STEP_ON_LEAVE
 	if
-	:: st[x] != FREE -> ants_dispatch()
+	:: st[x] != FREE -> worker_looked(x)
 	:: else
 	fi
 #elif defined(MUT_NO_WAKE_NEXT)
 	ants_serve()
 #else
-	ants_dispatch()
+	worker_looked(x)
 #endif
 }
 
@@ -817,11 +872,11 @@ inline worker_finish(x)
 	fi;
 #ifdef MUT_NO_STEP_ON_LEAVE
 	if
-	:: st[x] != FREE -> ants_dispatch()
+	:: st[x] != FREE -> worker_looked(x)
 	:: else
 	fi
 #else
-	ants_dispatch()
+	worker_looked(x)
 #endif
 }
 
@@ -936,20 +991,35 @@ inline join_finish(x)
 #define IN_JOIN(x)	false
 #endif
 
+#define COMES(x)	((st[x] == NEW && mk != x) || st[x] == WAKING || st[x] == LEAVING)
+#define ENDS(x)		(st[x] == BUSY && !NESTS(task[x]) && !IN_JOIN(x) && res[NS + x] != WAIT)
+
 active [NW] proctype worker()
 {
 end:	do
 	:: d_step {
-		(st[_pid] == NEW && mk != _pid) || st[_pid] == WAKING || st[_pid] == LEAVING ->
+		COMES(_pid) ->
+		mayhold = 0;
 		worker_arrive(_pid);
 		check()
 	   }
 	:: d_step {
-		st[_pid] == BUSY && !NESTS(task[_pid]) && !IN_JOIN(_pid) && res[NS + _pid] != WAIT ->
+		ENDS(_pid) ->
+		mayhold = 0;
 		res[NS + _pid] = 0;
 		worker_finish(_pid);
 		check()
 	   }
+#if HOLD
+	:: d_step { COMES(_pid) && wlim == 1 && nidle > 0 -> mayhold = 1; worker_arrive(_pid); check() }
+	:: d_step {
+		ENDS(_pid) && wlim == 1 && nidle > 0 ->
+		mayhold = 1;
+		res[NS + _pid] = 0;
+		worker_finish(_pid);
+		check()
+	   }
+#endif
 #if EXITS
 	:: d_step {	/* worker_exit() has returned: tasks may have come meanwhile */
 		st[_pid] == EXITING ->
@@ -1182,11 +1252,11 @@ active proctype timer_fn()
 end:	do
 	:: atomic {
 		/* if the timer is armed only for the end of a pause it does not fire before that */
-		armed && (!(NEED && PAUSED) || (LATE && COMING > 0) || (HEED && NFREE > 0 && !released)) ->
+		armed && (!(NEED && PAUSED) || OVERDUE || (HEED && NFREE > 0 && !released)) ->
 		armed = 0;
 		soon = 0;
 		if
-		:: LATE && COMING > 0 ->			/* overdue: give them up, wake others */
+		:: OVERDUE ->					/* give them up, wake others */
 			d_step {
 				give_up();
 #ifndef MUT_LATE_NO_STEP
@@ -1222,7 +1292,7 @@ end:	do
 			fi;
 			if
 			:: HEED && NFREE > 0 && !released -> arm_soon()
-			:: !(HEED && NFREE > 0 && !released) && ((LATE && COMING > 0) || (NEED && PAUSED)) -> armed = 1
+			:: !(HEED && NFREE > 0 && !released) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
 			:: else
 			fi;
 			check()
