@@ -16,7 +16,8 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
-	core busted mutate bench bench-readme check coverage htmldocs
+	core busted mutate bench bench-readme check coverage htmldocs \
+	dkms_install
 .DEFAULT_GOAL := modules
 
 modules:
@@ -25,6 +26,9 @@ modules:
 modules_install: modules
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(STAGE) \
 		INSTALL_MOD_DIR=$(INSTALL_MOD_DIR) $(PASS) modules_install
+
+dkms_install:
+	@tools/dkms-source '$(DESTDIR)/usr/src'
 
 clean:
 	rm -rf build
@@ -80,6 +84,7 @@ help:
 	@echo 'For this machine:'
 	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
 	@echo '  make modules_install  install it (INSTALL_MOD_PATH=, INSTALL_MOD_DIR=updates/ants)'
+	@echo '  make dkms_install   the sources for DKMS, into /usr/src/ants-VERSION'
 	@echo '  make clean          remove build/ (the kernel cache stays:'
 	@echo '                      $${XDG_CACHE_HOME:-~/.cache}/ants)'
 	@echo ''

@@ -87,3 +87,21 @@ is_installed()
 {
 	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
+
+# The version has one place: that of the module.
+module_version()
+{
+	local version
+
+	version=$(sed -n 's/^MODULE_VERSION("\(.*\)");$/\1/p' "$ANTS_SRC/kernel/main.c")
+	[[ $version ]] || die "no MODULE_VERSION in $ANTS_SRC/kernel/main.c"
+	echo "$version"
+}
+
+# kernel_release KDIR: what "uname -r" says there; Debian's headers answer
+# "make kernelrelease" otherwise.
+kernel_release()
+{
+	sed -n 's/^#define UTS_RELEASE "\(.*\)"$/\1/p' \
+		"$1/include/generated/utsrelease.h" 2>/dev/null | grep . || echo unknown
+}
