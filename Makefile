@@ -5,6 +5,10 @@
 KDIR ?= /lib/modules/$(shell uname -r)/build
 STAGE := modules
 INSTALL_MOD_DIR ?= updates/ants
+prefix ?= /usr/local
+INSTALL = DESTDIR='$(DESTDIR)' prefix='$(prefix)' \
+	INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' INSTALL_MOD_DIR='$(INSTALL_MOD_DIR)' \
+	tools/install
 
 # The sources with one deliberate bug.
 BUSTED_SRC = $(CURDIR)/build/busted-$(ANTS_BUSTED)
@@ -17,15 +21,20 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
-	dkms_install
+	dkms_install install uninstall
 .DEFAULT_GOAL := modules
 
 modules:
 	@tools/build-modules $(KDIR) $(STAGE) $(PASS)
 
 modules_install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(STAGE) \
-		INSTALL_MOD_DIR=$(INSTALL_MOD_DIR) $(PASS) modules_install
+	@$(INSTALL) modules $(KDIR) $(PASS)
+
+install: modules_install
+	@$(INSTALL) files $(KDIR)
+
+uninstall:
+	@$(INSTALL) uninstall $(KDIR)
 
 dkms_install:
 	@tools/dkms-source '$(DESTDIR)/usr/src'
@@ -84,6 +93,8 @@ help:
 	@echo 'For this machine:'
 	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
 	@echo '  make modules_install  install it (INSTALL_MOD_PATH=, INSTALL_MOD_DIR=updates/ants)'
+	@echo '  make install        the same, with headers, Module.symvers and documentation'
+	@echo '                      (DESTDIR=, prefix=/usr/local); make uninstall removes them'
 	@echo '  make dkms_install   the sources for DKMS, into /usr/src/ants-VERSION'
 	@echo '  make clean          remove build/ (the kernel cache stays:'
 	@echo '                      $${XDG_CACHE_HOME:-~/.cache}/ants)'
