@@ -21,7 +21,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
-	dkms_install install uninstall check-kernel
+	dkms_install install uninstall check-kernel deb
 .DEFAULT_GOAL := modules
 
 modules:
@@ -38,6 +38,9 @@ uninstall:
 
 dkms_install:
 	@tools/dkms-source '$(DESTDIR)/usr/src'
+
+deb:
+	@tools/deb
 
 clean:
 	rm -rf build
@@ -99,6 +102,7 @@ help:
 	@echo '  make install        the same, with headers, Module.symvers and documentation'
 	@echo '                      (DESTDIR=, prefix=/usr/local); make uninstall removes them'
 	@echo '  make dkms_install   the sources for DKMS, into /usr/src/ants-VERSION'
+	@echo '  make deb            Debian packages, in build/deb'
 	@echo '  make check-kernel KDIR=...  does it build for that kernel, and what is missing?'
 	@echo '  make clean          remove build/ (the kernel cache stays:'
 	@echo '                      $${XDG_CACHE_HOME:-~/.cache}/ants)'
