@@ -21,7 +21,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
-	dkms_install install uninstall check-kernel deb
+	dkms_install install uninstall check-kernel deb test-packages
 .DEFAULT_GOAL := modules
 
 modules:
@@ -41,6 +41,9 @@ dkms_install:
 
 deb:
 	@tools/deb
+
+test-packages:
+	@test/packages/run
 
 clean:
 	rm -rf build
@@ -116,6 +119,7 @@ help:
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
 	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
+	@echo '  make test-packages  DKMS, make install and the packages, in a clean Debian'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make torture        everything at once, at random; the last line is the verdict'
