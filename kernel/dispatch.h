@@ -79,6 +79,7 @@ bool ants_need_worker(const struct ants_pool *pool);
 void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_forget_late(struct ants_pool *pool);
+void ants_timer_arm_worker(struct ants_pool *pool);
 void ants_timer_arm_waking(struct ants_pool *pool);
 void ants_set_coming(struct ants_pool *pool, struct ants_worker *w);
 void ants_come(struct ants_worker *w);

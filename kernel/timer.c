@@ -93,8 +93,8 @@ static void rearm_for_upkeep(struct ants_pool *pool)
 {
 	bool queued = pool->upkeep_queued;
 
-	if (ants_need_worker(pool) && !queued)
-		ants_timer_arm(pool, pool->backoff_until);
+	if (!queued)
+		ants_timer_arm_worker(pool);
 	if (pool->nr_idle && ants_may_retire(pool) &&
 	    !(queued && ants_idle_expired(pool)))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));

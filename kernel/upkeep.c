@@ -389,8 +389,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	       !(wants_making(pool) && pool->nr_makers < ANTS_MAKERS);
 	if (done) {
 		pool->upkeep_queued = false;
-		if (ants_need_worker(pool))
-			ants_timer_arm(pool, pool->backoff_until);
+		ants_timer_arm_worker(pool);
 		ants_timer_quiesce(pool);
 		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}

@@ -65,6 +65,18 @@ void ants_back_off(struct ants_pool *pool)
 }
 
 /*
+ * Makes sure that a thread that is wanted is asked for when the pause is over. If
+ * all makers are at work without one then the first of them looks when it is ready.
+ */
+void ants_timer_arm_worker(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (ants_need_worker(pool) &&
+	    (ants_backing_off(pool) || pool->nr_makers < ANTS_MAKERS))
+		ants_timer_arm(pool, pool->backoff_until);
+}
+
+/*
  * Those in flight have not arrived: their CPUs are taken by something else, or
  * they are new and move, or freeze. Waking them again would not help; the next
  * ones may have more luck, and the late ones will find that they are not counted
