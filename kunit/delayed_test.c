@@ -398,6 +398,20 @@ static void rearmed_item_leaves_its_place(struct kunit *test)
 	expect_counted(test, rig->pool, 2, 0);
 }
 
+static void item_that_runs_in_a_closed_pool_is_not_rearmed(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_small(test, 0);
+
+	item_start(rig, item, &rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork, 1),
+			-ESHUTDOWN);
+	gate_open(&rig->gate);
+	expect_ended(test, item, 1, RESULT(1));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+}
+
 static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(item_runs_not_before_its_time),
 	KUNIT_CASE(item_is_accepted_when_its_time_comes),
@@ -411,6 +425,7 @@ static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(items_that_come_again_stop_no_caller),
 	KUNIT_CASE(release_ends_items),
 	KUNIT_CASE(release_ends_a_rearmed_item),
+	KUNIT_CASE(item_that_runs_in_a_closed_pool_is_not_rearmed),
 	KUNIT_CASE(destroy_ends_items),
 	KUNIT_CASE(periodic_item_is_ended_by_cancel_sync),
 	KUNIT_CASE(rearmed_item_leaves_its_place),

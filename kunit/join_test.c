@@ -163,6 +163,9 @@ static void child_that_is_delayed(struct kunit *test)
 						      NEVER), 0);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
 	EXPECT_SOON(test, nr_waiters_of(&p->children[0]) == 1);
+	/* It goes on by itself: nobody has to give up for the parent. */
+	EXPECT_SOON(test, sleeps(p->thread));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_joining), 0U);
 	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool,
 						    &p->children[0].dwork, 0),
 			1);
