@@ -195,6 +195,11 @@ static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 		err = ants_submit(pool, gate_task, gate);
 	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);
 	ants_late_arm(late);
+	/* It is armed for late ones as it was said above: as it would be now. */
+	raw_spin_lock_irq(&pool->lock);
+	if (timer_pending(&pool->timer))
+		mod_timer(&pool->timer, jiffies);
+	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, full);
 }
