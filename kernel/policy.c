@@ -18,6 +18,8 @@
 /* So many threads must be preempted within one tick for SCHED_BATCH to be tried. */
 #define FLOOD_PREEMPTED		(64000 / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
+/* In sixteenths: work items that run again and again are no tasks that come. */
+#define TASKS_LEAST		32ULL
 /* How often workers park before it is judged. */
 #define TRIAL_PARKS		64
 
@@ -67,7 +69,7 @@ static void judge_normal(struct ants_pool *pool)
 {
 	struct ants_policy *p = &pool->policy;
 
-	p->batch = p->preempted >= p->limit;
+	WRITE_ONCE(p->batch, p->preempted >= p->limit);
 	if (p->batch)
 		p->normal = tasks_per_park(pool);
 	if (p->batch || time_after(jiffies, p->tick))
@@ -81,7 +83,7 @@ static void judge_batch(struct ants_pool *pool)
 
 	if (p->parks < TRIAL_PARKS && time_before_eq(jiffies, p->tick + 1))
 		return;
-	p->batch = tasks_per_park(pool) >= 2 * p->normal;
+	WRITE_ONCE(p->batch, tasks_per_park(pool) >= max(2 * p->normal, TASKS_LEAST));
 	if (p->batch)
 		p->limit = FLOOD_PREEMPTED;
 	else if (p->parks >= TRIAL_PARKS)

@@ -144,6 +144,19 @@ static void stream_that_ends_ends_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
 }
 
+/* Nor is there anything to gain where no tasks come. */
+static void items_that_run_again_are_no_stream(struct kunit *test)
+{
+	struct rig *rig = rig_make_batch(test);
+
+	raw_spin_lock_irq(&rig->pool->lock);
+	rig->pool->policy.normal = 0;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	set_parks(rig, 100, 0);
+	look_at_worker(rig);
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
+}
+
 static void nice_value_is_kept(struct kunit *test)
 {
 	struct rig *rig = rig_make_one(test, (struct ants_attrs){ .nice = 7 });
@@ -197,6 +210,7 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(trial_that_helps_is_kept),
 	KUNIT_CASE(trial_in_vain_ends_and_comes_later_next_time),
 	KUNIT_CASE(stream_that_ends_ends_it),
+	KUNIT_CASE(items_that_run_again_are_no_stream),
 	KUNIT_CASE(nice_value_is_kept),
 	KUNIT_CASE(real_time_thread_stays_one),
 	KUNIT_CASE(throughput_pool_is_not_judged),
