@@ -224,11 +224,16 @@ static inline bool ants_coming_late(const struct ants_pool *pool)
 	return time_after_eq(jiffies, pool->waking_since + ants_late_ticks());
 }
 
-/* May one more thread be started, once those that are late are given up? */
+/*
+ * May one more thread be wanted, once those that are late are given up? As
+ * ants_need_worker(), which is not asked for each task while one is made.
+ */
 static inline bool ants_may_start(const struct ants_pool *pool)
 {
-	return ants_nr_coming(pool) < pool->wake_limit ||
-	       ants_coming_late(pool);
+	unsigned int coming = ants_nr_coming(pool);
+
+	return coming + pool->nr_making < pool->wake_limit ||
+	       (coming && ants_coming_late(pool)) || pool->worker_init;
 }
 
 static inline void ants_kick_wake(struct ants_kick *kick,
