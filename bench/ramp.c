@@ -147,8 +147,8 @@ static void print_curve(const struct bench *bench, const struct row *row,
 	sort(climb.values, row->tasks, sizeof(*climb.values), compare, NULL);
 	for (i = 1; i <= CURVE_POINTS; i++) {
 		nr = row->tasks * i / CURVE_POINTS;
-		snprintf(point.extra, sizeof(point.extra), "%s running=%u",
-			 row->extra, nr);
+		scnprintf(point.extra, sizeof(point.extra), "%s running=%u",
+			  row->extra, nr);
 		row_result(bench, &point, round, climb.values[nr - 1], "ns");
 	}
 }
