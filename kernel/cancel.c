@@ -121,7 +121,7 @@ static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
 	sift(&s, &pool->pending);
 	mutex_unlock(&pool->cancel);
 	/* A worker would have kept no more. */
-	ants_stock_trim(pool, READ_ONCE(pool->stock_max) + ANTS_SLOT_BATCH);
+	ants_stock_trim(pool, READ_ONCE(pool->stock_max));
 	return s.cancelled;
 }
 

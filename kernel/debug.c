@@ -170,6 +170,7 @@ static bool coming_fits(const struct ants_pool *pool)
 
 	return pool->wake_limit >= 1 && pool->wake_limit <= ANTS_WAKE_MAX &&
 	       pool->nr_waking <= ANTS_WAKE_MAX &&
+	       (!pool->wake_late || pool->nr_waking >= pool->wake_limit) &&
 	       pool->nr_starting + pool->nr_late <= pool->nr_new &&
 	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
 }

@@ -221,7 +221,16 @@ static inline unsigned int ants_nr_coming(const struct ants_pool *pool)
 /* If there are any: has none of them come for too long? */
 static inline bool ants_coming_late(const struct ants_pool *pool)
 {
-	return time_after_eq(jiffies, pool->waking_since + ants_late_ticks());
+	return jiffies - pool->waking_since >= ants_late_ticks();
+}
+
+/* Are as many wake-ups in flight as allowed, and none of them is late? */
+static inline bool ants_wake_suffices(const struct ants_pool *pool)
+{
+	unsigned long late = pool->wake_late;
+
+	/* Jiffies of 64 bits are never so near to their end that 0 is ahead. */
+	return (BITS_PER_LONG == 64 || late) && (long)(jiffies - late) < 0;
 }
 
 /*
@@ -264,9 +273,7 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 							  struct ants_kick *kick))
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->nr_waking >= pool->wake_limit && !ants_coming_late(pool))
-		return;
-	if (!pool->nr_pending)
+	if (ants_wake_suffices(pool) || !pool->nr_pending)
 		return;
 	if (pool->nr_idle)
 		wake(pool, kick);
@@ -358,10 +365,15 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 {
 	if (unlikely(pool->heed))
 		ants_serve(pool, kick);
-	if (unlikely(pool->wake_deferred) && !pool->nr_pending)
-		ants_deferred_end(pool);
+	if (!pool->nr_pending) {
+		if (unlikely(pool->wake_deferred))
+			ants_deferred_end(pool);
+		return;
+	}
+	if (ants_wake_suffices(pool))
+		return;
 	__ants_wake_next(pool, kick, ants_wake_helper);
-	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
+	if (unlikely(pool->wake_limit > 1))
 		ants_wake_more(pool, kick);
 }
 

@@ -15,6 +15,8 @@
 
 #include "internal.h"
 
+/* Without kernel preemption a wake-up preempts no submitter. */
+#define PREEMPTS		IS_ENABLED(CONFIG_PREEMPTION)
 /* So many threads must be preempted within one tick for SCHED_BATCH to be tried. */
 #define FLOOD_PREEMPTED		(64000 / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
@@ -48,7 +50,7 @@ void ants_policy_wakes(struct ants_pool *pool)
 	struct ants_policy *p = &pool->policy;
 
 	lockdep_assert_held(&pool->lock);
-	if (!in_task())
+	if (!PREEMPTS || !in_task())
 		return;
 	if (p->waker == current)
 		p->preempted += p->switches != current->nivcsw;
@@ -99,7 +101,7 @@ void ants_policy_parks(struct ants_worker *w)
 	struct ants_policy *p = &pool->policy;
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->flags & ANTS_THROUGHPUT)
+	if (!PREEMPTS || pool->flags & ANTS_THROUGHPUT)
 		return;
 	p->parks++;
 	p->preempted += current->nivcsw - w->switches;

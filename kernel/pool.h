@@ -179,6 +179,8 @@ struct ants_fifo {
  *	another thread is wanted, but hold back no idle worker.
  * @waking_since: L: jiffies when the first of both was woken or started, or when one
  *	of them arrived; they are late together if that is too long ago
+ * @wake_late: L: jiffies when the wake-ups in flight are late, if they are as many as
+ *	allowed: until then no other is needed. Else 0.
  * @pending: L: FIFO of accepted tasks
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
  * @high_run: L: how many of those started in a row while others were pending
@@ -227,7 +229,7 @@ struct ants_fifo {
  * @expiry_ms: C: the same in milliseconds, as written if it was in sysfs
  * @flags: C: bits of enum ants_flags
  * @spare_slots: I: slots that stay in @stock for callers that may not allocate
- * @stock_max: C: slots that @stock keeps; those beyond it, but for a batch, are given up
+ * @stock_max: C: most slots in @stock: those that it is to keep, and a batch
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: how many of high priority were granted in a row while others
  *	waited
@@ -329,6 +331,7 @@ struct ants_pool {
 	unsigned int wake_limit;
 	unsigned int nr_starting;
 	unsigned long waking_since;
+	unsigned long wake_late;
 	struct list_head pending;
 	struct list_head urgent;
 	unsigned int high_run;

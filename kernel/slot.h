@@ -50,7 +50,7 @@ static inline void ants_stock_put(struct ants_pool *pool,
 /* Slots that exist even if nothing is pending. */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
-	return pool->flags & ANTS_PREALLOC ? pool->stock_max :
+	return pool->flags & ANTS_PREALLOC ? pool->stock_max - ANTS_SLOT_BATCH :
 					     pool->spare_slots;
 }
 

@@ -31,7 +31,7 @@ static unsigned int floor_of(const struct ants_pool *pool)
 	return pool->min_workers;
 }
 
-static unsigned int stock_max_of(const struct ants_pool *pool)
+static unsigned int stock_kept(const struct ants_pool *pool)
 {
 	if (pool->flags & ANTS_PREALLOC)
 		return pool->limit + pool->spare_slots;
@@ -50,7 +50,7 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 						   capacity + queue_depth;
 	pool->refill = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
-	WRITE_ONCE(pool->stock_max, stock_max_of(pool));
+	WRITE_ONCE(pool->stock_max, stock_kept(pool) + ANTS_SLOT_BATCH);
 	ants_update_room(pool);
 	ants_update_calm(pool);
 }

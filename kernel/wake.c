@@ -77,6 +77,16 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 }
 
 /*
+ * As many wake-ups are in flight as allowed: until they are late no task needs to
+ * look for a worker. To be called after each change of what this depends on.
+ */
+static void set_wake_late(struct ants_pool *pool)
+{
+	pool->wake_late = pool->nr_waking < pool->wake_limit ?
+			  0 : pool->waking_since + ants_late_ticks();
+}
+
+/*
  * Those in flight have not arrived: their CPUs are taken by something else, or
  * they are new and move, or freeze. Waking them again would not help; the next
  * ones may have more luck, and the late ones will find that they are not counted
@@ -94,6 +104,7 @@ void ants_forget_late(struct ants_pool *pool)
 	if (pool->wake_deferred)
 		pool->nr_vain = 0;
 	pool->wake_deferred = false;
+	set_wake_late(pool);
 }
 
 /* Makes sure that those in flight are given up when they are late. */
@@ -153,6 +164,7 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
 	pool->wake_deferred = true;
 	pool->waking_since = jiffies;
 	pool->nr_waking++;
+	set_wake_late(pool);
 	ants_timer_arm_waking(pool);
 }
 
@@ -162,6 +174,7 @@ void ants_deferred_end(struct ants_pool *pool)
 	lockdep_assert_held(&pool->lock);
 	pool->wake_deferred = false;
 	pool->nr_waking--;
+	set_wake_late(pool);
 }
 
 /* Tasks are pending, and no worker is idle: is a thread wanted? */
@@ -194,6 +207,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 	w->state = ANTS_WAKING;
 	ants_set_coming(pool, w);
 	pool->nr_waking++;
+	set_wake_late(pool);
 	ants_policy_wakes(pool);
 	ants_kick_wake(kick, w->task);
 }
@@ -274,6 +288,7 @@ void ants_come(struct ants_worker *w)
 	if (!late)
 		pool->waking_since = jiffies;
 	adapt_limit(pool, w->helps);
+	set_wake_late(pool);
 	w->helps = false;
 	pool->arrived = w;
 }

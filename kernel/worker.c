@@ -148,7 +148,7 @@ static void worker_rescind(struct ants_worker *w)
 static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 			struct ants_kick *kick)
 {
-	if (likely(pool->nr_stock < pool->stock_max + ANTS_SLOT_BATCH)) {
+	if (likely(pool->nr_stock < pool->stock_max)) {
 		ants_stock_put(pool, slot);
 		return;
 	}

@@ -38,7 +38,7 @@ static void all_pending_tasks_are_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), NR_MANY);
 	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->nr_stock),
-			rig->pool->stock_max + ANTS_SLOT_BATCH);
+			rig->pool->stock_max);
 	gate_open(&rig->gate);
 	expect_counted(test, rig->pool, NR_MANY + 1, NR_MANY);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);

@@ -153,7 +153,7 @@ static u64 pool_digest(const struct ants_pool *p)
 		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
 		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
 		p->cancelled, p->nr_waking, p->nr_starting, p->nr_late,
-		p->wake_limit, p->wake_seq, p->waking_since, p->wake_deferred,
+		p->wake_limit, p->wake_seq, p->waking_since, p->wake_late, p->wake_deferred,
 		p->nr_vain, p->nr_deferred, p->nr_makers, p->nr_making,
 		p->arrived ? p->arrived->state : ~0ULL, p->timer_waking,
 	};
