@@ -170,10 +170,11 @@ struct ants_fifo {
  * @scanning: L: unload.c looks through the pool
  * @cancel_scan: L: cancel.c does, and @cancel_at is its cursor
  * @nr_waking: L: wake-ups in flight: workers in state ANTS_WAKING, but for those
- *	that were given up as late. Who arrives looks after the next.
+ *	that were given up as late, and the one of @wake_deferred. A worker that
+ *	arrives looks after the next.
  * @wake_limit: L: most wake-ups in flight, at least 1. Doubled when a worker arrives
- *	and the one before it sleeps in its task while others are pending; halved
- *	when one comes in vain.
+ *	and the one before it sleeps in its task while others are pending, one less
+ *	when that one runs, halved when a worker arrives in vain.
  * @nr_starting: L: workers in state ANTS_NEW that were started for a task, but for
  *	those that were given up as late. They count against @wake_limit when
  *	another thread is wanted, but hold back no idle worker.
@@ -263,7 +264,7 @@ struct ants_fifo {
  * @timer_waking: L: @timer is armed for those in flight alone, and for what can be
  *	told from the rest of the pool
  * @timer_back: L: jiffies when it was last taken back, as they had arrived
- * @upkeep: makes and retires threads, fills the stock
+ * @upkeep: sends makers off, retires threads, fills the stock
  * @nr_makers: L: how many of @makers are queued or run
  * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
  * @join_queued: L: so is @joiner
@@ -286,7 +287,7 @@ struct ants_fifo {
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises reboot, tune and every other change. Held while threads
  *	are made, so that who closes or destroys the pool does not take it.
- * @makers: make threads beside @upkeep, if several are wanted at once
+ * @makers: make the threads that tasks and @floor want, one each at a time
  * @name: I
  * @owner: I: the module that made the pool
  * @fn: I: what ants_invoke() runs, NULL if not set

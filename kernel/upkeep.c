@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What needs a process of its own, off the submit path: threads are made, idle
- * ones told to move or leave, the stock is filled, the members of groups that an
- * error cancelled are ended, and callers are told that one round did not reach.
- * One work item per pool, the upkeep, does it, and waits for no function of a
- * client's. Making a thread means waiting until it has run for the first time:
- * if several are wanted at once then makers, which are work items as well, wait
- * for the others. Another one, the joiner, joins threads that left: those may be
- * slow to get a CPU, and makers do not wait for that. Both look under the lock
- * whether anything is left to do before they end.
+ * What needs a process of its own, off the submit path. One work item per pool, the
+ * upkeep, tells idle workers to move or leave, fills the stock, ends the members of
+ * groups that an error cancelled, and wakes the callers that one round did not
+ * reach. It waits for no thread, and for no function of a client. Making a thread
+ * means waiting until it has run for the first time: the upkeep leaves that to the
+ * makers, which are work items as well, one for each thread that is being made.
+ * Threads that left may be slow to get a CPU, so that the joiner, another work
+ * item, joins them. Each looks under the lock whether anything is left to do before
+ * it ends.
  */
 #define pr_fmt(fmt) "ants: " fmt
 

@@ -89,7 +89,7 @@ struct ants_worker {
 };
 
 /**
- * struct ants_maker - makes threads beside the upkeep
+ * struct ants_maker - makes one thread after the other
  * @work: for as long as threads are wanted
  * @pool: I
  * @queued: L: @work is queued or runs
