@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a worker runs. It moves itself, between two tasks: nobody else knows
- * when it has none. While some worker has a change still to take up the pool is
- * not calm, and each looks closer; else none of this is on a task's way.
+ * Where a worker runs. A worker moves itself, between two tasks; no other
+ * thread knows when that is. While any worker has a change still to apply, each
+ * worker checks for one after its task; otherwise this costs a task nothing.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -12,7 +12,10 @@
 
 #include "internal.h"
 
-/* From 7.0 on cpusets replace these masks, and free them after a grace period. */
+/*
+ * Since 7.0 cpusets replace these masks, and free the old ones after a grace
+ * period.
+ */
 static void leave_out(struct cpumask *mask, enum hk_type type)
 {
 	const struct cpumask *housekeeping;
@@ -25,8 +28,9 @@ static void leave_out(struct cpumask *mask, enum hk_type type)
 }
 
 /*
- * Leaves out of @mask the CPUs that are isolated, unless it has no others. Those
- * that are isolated from load balancing are not always so from kthreads.
+ * Remove the isolated CPUs from @mask, unless no CPU would be left. A CPU
+ * isolated from load balancing need not be isolated from kthreads, so both are
+ * asked.
  */
 void ants_leave_out_isolated(struct cpumask *mask)
 {
@@ -34,7 +38,9 @@ void ants_leave_out_isolated(struct cpumask *mask)
 	leave_out(mask, HK_TYPE_KTHREAD);
 }
 
-/* CPUs of @node, or none if it has only memory. Those to come count, too. */
+/*
+ * Set the possible CPUs of @node, online or not. A node may have memory alone.
+ */
 static void set_node_cpus(struct cpumask *cpus, int node)
 {
 	unsigned int cpu;
@@ -45,7 +51,7 @@ static void set_node_cpus(struct cpumask *cpus, int node)
 	ants_leave_out_isolated(cpus);
 }
 
-/* @cpus: some of them are possible; NULL for those of @node, or all. */
+/* @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. */
 struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
 				    int node)
 {
@@ -76,14 +82,17 @@ struct ants_place *ants_place_get(struct ants_pool *pool)
 	return pool->place;
 }
 
-/* Not under a raw lock: it frees. */
+/* Not under a raw lock, for this may free. */
 void ants_place_put(struct ants_place *place)
 {
 	if (place && refcount_dec_and_test(&place->users))
 		kfree(place);
 }
 
-/* @w needs to take up nothing any more, be it that it has or that it leaves. */
+/*
+ * @w has no change to apply any more: it has applied the last one, or it
+ * leaves.
+ */
 void ants_place_forget(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -96,7 +105,7 @@ void ants_place_forget(struct ants_worker *w)
 	ants_update_calm(pool);
 }
 
-/* The caller is @w: it takes up the last change when it drops the lock. */
+/* The caller is @w: let it apply the last change when it drops the lock. */
 void ants_place_note(struct ants_worker *w, struct ants_kick *kick)
 {
 	w->place = ants_place_get(w->pool);
@@ -105,7 +114,10 @@ void ants_place_note(struct ants_worker *w, struct ants_kick *kick)
 	kick->todo |= ANTS_TODO_PLACE;
 }
 
-/* Says once that the mask is of no use. @placement: when that was found. */
+/*
+ * Warn once that no CPU of the mask is online. @placement is the change for
+ * which that was found.
+ */
 void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 			 unsigned int placement)
 {
@@ -121,9 +133,10 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 }
 
 /*
- * Tells the kernel about the thread of @w, which was not started yet: when a
- * cpuset isolates CPUs later, or when CPUs come, the kernel binds its kthreads
- * anew. It can be told once; a mask that is set later is the worker's own affair.
+ * Tell the kernel which CPUs the thread of @w, not started yet, prefers. When a
+ * cpuset isolates CPUs, or when CPUs come online, the kernel rebinds such
+ * kthreads. It accepts this once only, so a mask that is set later is up to the
+ * worker.
  */
 void ants_place_prefer(struct ants_worker *w)
 {
@@ -140,7 +153,7 @@ void ants_place_prefer(struct ants_worker *w)
 	ants_place_put(place);
 }
 
-/* Binds the caller to those of @cpus that are not isolated. */
+/* Bind the caller to those of @cpus that are not isolated. */
 static int bind_unisolated(const struct cpumask *cpus)
 {
 	cpumask_var_t mask;
@@ -164,7 +177,7 @@ static int bind_to(struct ants_place *place)
 			      bind_unisolated(cpus);
 }
 
-/* A thread that was never bound is left as the kernel made it. */
+/* A thread that was never bound stays as the kernel created it. */
 static void take_up_cpus(struct ants_worker *w, struct ants_place *place)
 {
 	if (place->any && !w->bound && !w->preferred)
@@ -179,8 +192,9 @@ static void take_up_cpus(struct ants_worker *w, struct ants_place *place)
 }
 
 /*
- * What ants_place_note() promised, no lock held. A worker on its way to park
- * may not sleep here in that state; it looks once more instead.
+ * Apply the change that ants_place_note() has noted; no lock is held. The
+ * caller may be about to park. It must not sleep here in the state for that, so
+ * it becomes running again and then checks once more whether it may park.
  */
 void ants_place_take_up(struct ants_worker *w)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tasks that run in their submitters. While one runs, a record on its caller's
- * stack says so: a task that finds its own pool full must not be run inside
- * itself, however it came to run.
+ * stack says so. If the task then finds its own pool full, it must not run
+ * another one inside itself, whether it runs in a thread of the pool or in a
+ * submitter.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
@@ -15,7 +16,7 @@
  * struct inline_run - a caller that runs a task itself
  * @node: in a bucket
  * @task: I: the caller
- * @pool: I: whose task it runs
+ * @pool: I: the pool of the task
  */
 struct inline_run {
 	struct hlist_node node;
@@ -23,7 +24,7 @@ struct inline_run {
 	const struct ants_pool *pool;
 };
 
-/* Records of callers whose address has the same hash. */
+/* The records of the callers whose task addresses have the same hash. */
 static struct bucket {
 	raw_spinlock_t lock;
 	struct hlist_head runs;
@@ -54,8 +55,8 @@ void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 }
 
 /*
- * Does the caller run a task of @pool, in a thread of the pool or by itself? May
- * be called with the pool's lock held.
+ * Does the caller run a task of @pool, in a thread of the pool or by itself?
+ * May be called with the lock of the pool held.
  */
 bool ants_runs_task_of(struct ants_pool *pool)
 {

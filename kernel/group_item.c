@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups as the core sees them: members come in, end, and are taken out; a caller
- * that waits is told.
+ * Groups as the core sees them: members enter, end and are taken out, and a
+ * caller that waits is notified.
  */
 #include "internal.h"
 
 /*
- * A work item comes into the group: it is accepted, or its submitter waits for a
- * place.
+ * A work item enters the group: it was accepted, or its submitter waits for
+ * room.
  */
 void ants_group_enter(struct ants_group *group, struct ants_work *work)
 {
@@ -16,7 +16,9 @@ void ants_group_enter(struct ants_group *group, struct ants_work *work)
 	group->nr_left++;
 }
 
-/* It leaves the group. A cancel, or a task that joins, may be about to come to it. */
+/*
+ * A member leaves. It may be the next one of a cancel, or of a task that joins.
+ */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {
 	if (group->cancel_at == &work->in_group)
@@ -27,10 +29,7 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 	WRITE_ONCE(work->group_stamp, 0);
 }
 
-/*
- * A member has become such that a task that waits for the group, in the same pool,
- * can run it.
- */
+/* A member can be run by a task of the same pool that waits for the group. */
 void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
 {
 	const struct ants_work_waiter *waiter;
@@ -43,8 +42,8 @@ void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
 }
 
 /*
- * An error cancels the group, in whatever context: the upkeep ends the members
- * that have not started.
+ * Cancel a group because of an error. The context is unknown, so the upkeep
+ * work ends the members that have not started.
  */
 static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
 			    struct ants_kick *kick)
@@ -57,7 +56,7 @@ static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
 	ants_kick_upkeep(pool, kick);
 }
 
-/* A member has ended, or is refused after its submitter waited. */
+/* A member has ended, or was refused after its submitter had waited. */
 void ants_group_note(struct ants_pool *pool, struct ants_group *group,
 		     struct ants_work *work, struct ants_kick *kick)
 {
@@ -78,8 +77,8 @@ void ants_group_note(struct ants_pool *pool, struct ants_group *group,
 }
 
 /*
- * Takes the member that ended first out of the group, if there is one. It may be
- * freed, or submitted again, as soon as the lock is dropped.
+ * Take the member that ended first out of the group, if any. It may be freed or
+ * submitted again as soon as the lock is dropped.
  */
 struct ants_work *ants_group_take(struct ants_group *group)
 {
@@ -94,19 +93,19 @@ struct ants_work *ants_group_take(struct ants_group *group)
 	return work;
 }
 
-/* No member is left, and nobody cancels the group. */
+/* No member is left, and no cancel walks over the group. */
 bool ants_group_is_quiet(const struct ants_group *group)
 {
 	return !group->nr_left && !group->walking;
 }
 
-/* The group has ended: a caller that is told so may free it. */
+/* The group has ended: a waiter that is notified of this may free it. */
 bool ants_group_done(const struct ants_group *group)
 {
 	return group->sealed && ants_group_is_quiet(group);
 }
 
-/* Tells the caller that waits for the group, if this is what it waits for. */
+/* Notify the caller that waits for the group if its event has happened. */
 void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
 {
 	struct ants_work_waiter *waiter;

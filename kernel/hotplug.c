@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go. When the last online CPU of a pool's mask goes the
- * scheduler lets the workers run anywhere, on isolated CPUs as well, and they
- * have to be told; again when one comes back. Nothing here waits for a pool.
+ * CPU hotplug. When the last online CPU of a pool's mask goes offline, the
+ * scheduler lets the workers run anywhere, isolated CPUs included, so the
+ * workers have to rebind themselves; they have to do so again when a CPU of the
+ * mask comes back. Nothing here waits for a pool.
  */
 #include <linux/cpuhotplug.h>
 
@@ -12,8 +13,9 @@ static int hotplug_state;
 static int dead_state;
 
 /*
- * Whichever CPU it is: newer kernels move all threads that were made for a NUMA
- * node, or for some CPUs, back to those then, whatever they were bound to.
+ * This does not depend on which CPU comes online: newer kernels then move every
+ * thread that was made for a NUMA node or a set of CPUs back to those, whatever
+ * it was bound to since.
  */
 static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
 {
@@ -52,7 +54,7 @@ static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 	ants_place_put(place);
 }
 
-/* It is gone: now the workers can tell that they have to go elsewhere. */
+/* The CPU is offline: only now can the workers see that they have to move. */
 static void cpu_is_gone_for(struct ants_pool *pool)
 {
 	struct ants_kick kick;

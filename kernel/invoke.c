@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Handing tasks to a pool that has a function of its own.
- */
+/* Submitting to a pool that was made for one function. */
 #include <linux/export.h>
 
 #include "internal.h"
 
 /**
- * ants_invoke() - ants_submit() for a pool with a function of its own
+ * ants_invoke() - submit a task to a pool that was made for one function
  * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
+ * @data: the argument of the function; any value
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit(). -EINVAL: the pool has no function.
@@ -23,8 +21,8 @@ EXPORT_SYMBOL_GPL(ants_invoke);
 /**
  * ants_invoke_timeout() - ants_submit_timeout() for such a pool
  * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
- * @timeout: how long to wait at most, in jiffies
+ * @data: the argument of the function; any value
+ * @timeout: the longest time to wait, in jiffies
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit_timeout(). -EINVAL: the pool has no function.
@@ -39,7 +37,7 @@ EXPORT_SYMBOL_GPL(ants_invoke_timeout);
 /**
  * ants_try_invoke() - ants_try_submit() for such a pool
  * @pool: the pool, made by ants_pool_create_func()
- * @data: what to run the function with; any value
+ * @data: the argument of the function; any value
  *
  * Context: as ants_try_submit().
  * Return: as ants_try_submit(). -EINVAL: the pool has no function.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items as the core sees them: they become pending, start, finish and end.
+ * Work items as the core sees them: how they become pending, start, finish and
+ * end.
  */
 #include "internal.h"
 
 #define TO(state)	BIT(ANTS_WORK_##state)
 
-/* Where a work item may go from each state. */
+/* The states that a work item may enter from each state. */
 const unsigned int ants_work_next[] = {
 	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
 	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(LATE) | TO(PENDING) | TO(IDLE),
@@ -27,7 +28,7 @@ void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to)
 		  work->state, to);
 }
 
-/* Counts a work item in that is accepted now. */
+/* Count a work item that has just been accepted. */
 static void work_count(struct ants_pool *pool, struct ants_work *work)
 {
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
@@ -36,8 +37,8 @@ static void work_count(struct ants_pool *pool, struct ants_work *work)
 }
 
 /*
- * A work item that is counted becomes pending. A task of the pool that waits for
- * it is woken: there may be no other thread to run it.
+ * Append an already counted work item to the pending tasks. A task of the pool
+ * that waits for the item is woken, for there may be no other thread to run it.
  */
 static void work_link(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_kick *kick)
@@ -49,7 +50,7 @@ static void work_link(struct ants_pool *pool, struct ants_work *work,
 	ants_work_offer(work, kick);
 }
 
-/* Accepts a work item. The caller dispatches. */
+/* Accept a work item. The caller dispatches. */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_kick *kick)
 {
@@ -61,8 +62,9 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
- * Accepts a work item that runs. It becomes pending when it has finished, in the
- * place of the run that ends.
+ * Accept a work item whose function is running. It becomes pending once the
+ * function has returned; its run then takes over the admission of the one that
+ * has ended.
  */
 void ants_work_again(struct ants_pool *pool, struct ants_work *work)
 {
@@ -73,8 +75,8 @@ void ants_work_again(struct ants_pool *pool, struct ants_work *work)
 }
 
 /*
- * What a worker runs for a work item. One that is detached may be gone when its
- * function returns.
+ * The function of a task that is a work item. A detached item may be gone when
+ * its function returns, so it is not touched after that.
  */
 void ants_work_run(void *data)
 {
@@ -89,8 +91,8 @@ void ants_work_run(void *data)
 }
 
 /*
- * Its function may free it, or hand it to whatever pool: it is in none from here
- * on. Nobody waits for it.
+ * The function of a detached item may free the item or queue it on any pool, so
+ * the item is in no pool from here on. Nothing can wait for it.
  */
 static void work_detach(struct ants_work *work)
 {
@@ -100,7 +102,7 @@ static void work_detach(struct ants_work *work)
 	smp_store_release(&work->pool, NULL);
 }
 
-/* @w is about to run it, unless its group was cancelled. */
+/* Mark @work as running in @w, unless its group was cancelled. */
 void ants_work_start(struct ants_worker *w, struct ants_work *work)
 {
 	lockdep_assert_held(&w->pool->lock);
@@ -118,9 +120,9 @@ void ants_work_start(struct ants_worker *w, struct ants_work *work)
 }
 
 /*
- * A work item ends, in whatever state it was but running: it is in no pool any
- * more, and the callers that wait for it are told. They need not take the lock to
- * see that, and may free it.
+ * End a work item that does not run (any more): it is in no pool from here on,
+ * and its waiters are notified. A waiter need not take the lock to see that,
+ * and may free the item at once.
  */
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_kick *kick)
@@ -138,7 +140,9 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);
-	/* Pairs with smp_load_acquire() in ants_work_lock(). May be freed now. */
+	/*
+	 * Pairs with smp_load_acquire() in ants_work_lock(). May be freed now.
+	 */
 	smp_store_release(&work->pool, NULL);
 	if (unlikely(!hlist_empty(&waiters)))
 		ants_work_tell_end(pool, &waiters, result, kick);
@@ -146,7 +150,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		ants_group_wake(group, kick);
 }
 
-/* Arms the timer of a work item for dwork->when. */
+/* Arm the timer of a delayed work item, for dwork->when. */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
 	lockdep_assert_held(&pool->lock);
@@ -158,7 +162,7 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	mod_timer(&dwork->timer, dwork->when);
 }
 
-/* It is due and has a place, or it ends. */
+/* The item leaves the delayed and the due ones: it is admitted, or it ends. */
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
 	lockdep_assert_held(&pool->lock);
@@ -183,7 +187,7 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 						    work));
 }
 
-/* Its function has returned. */
+/* The function of a work item has returned. */
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_kick *kick)
 {
@@ -204,7 +208,9 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/* Wakes callers that wait, which needs a lock that may sleep: the upkeep does it. */
+/*
+ * Have the upkeep work wake the wait queue, whose lock may sleep on PREEMPT_RT.
+ */
 static void wake_waitq(struct ants_pool *pool, bool wanted,
 		       struct ants_kick *kick)
 {
@@ -214,7 +220,7 @@ static void wake_waitq(struct ants_pool *pool, bool wanted,
 	ants_kick_upkeep(pool, kick);
 }
 
-/* Takes back a run that is accepted and has not started. */
+/* Take back a run that is accepted but has not started. */
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 			struct ants_kick *kick)
 {
@@ -234,7 +240,10 @@ static bool is_empty_and_closed(const struct ants_pool *pool)
 	return pool->released && !pool->nr_workers && !pool->nr_pending;
 }
 
-/* A place is free. Callbacks are for others: the caller may be in any context. */
+/*
+ * Admit more, now that there is room. The caller may be in any context, so the
+ * callback for it is left to the timer.
+ */
 void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 {
 	ants_grant(pool, kick);
@@ -242,13 +251,13 @@ void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
 	if ((pool->congested || pool->congested_all) && ants_has_room(pool))
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
-	/* A closed pool may be empty now, and a caller wait for that. */
+	/* A closed pool may be empty now, and a caller may wait for that. */
 	wake_waitq(pool, is_empty_and_closed(pool), kick);
 }
 
 /*
- * May a work item that is in @pool be queued once more? Only one that runs, or
- * whose end the timer is about to see to.
+ * Check whether a work item that is in @pool may be queued once more. It may if
+ * it runs, or if it was cancelled and its timer is about to end it.
  */
 int ants_work_may_run_again(const struct ants_pool *pool,
 			    const struct ants_work *work)
@@ -264,9 +273,10 @@ int ants_work_may_run_again(const struct ants_pool *pool,
 }
 
 /*
- * Locks the pool that @work is in. Returns NULL if it is in none; then it has
- * ended, and its result can be read. A pool that is being destroyed has ended
- * all of its work items, and stays until this RCU section is over.
+ * Lock the pool that @work is in. Return NULL if it is in none; it has ended
+ * then, and its result can be read. The pool cannot be freed under the caller:
+ * before a pool is destroyed all of its work items have ended, and it is freed
+ * after a grace period, which this RCU section holds off.
  */
 struct ants_pool *ants_work_lock(struct ants_work *work,
 				 struct ants_kick *kick)
@@ -278,7 +288,10 @@ struct ants_pool *ants_work_lock(struct ants_work *work,
 	while ((pool = smp_load_acquire(&work->pool))) {
 		ants_lock_any(pool, kick);
 		if (likely(READ_ONCE(work->pool) == pool)) {
-			/* Sparse knows no locks that depend. */
+			/*
+			 * Sparse cannot follow a lock that is taken
+			 * conditionally.
+			 */
 			__release(&pool->lock);
 			__release(RCU);
 			return pool;
@@ -297,7 +310,7 @@ void ants_work_unlock(struct ants_pool *pool, struct ants_kick *kick)
 	rcu_read_unlock();
 }
 
-/* The same before a wait. */
+/* The same for a caller that is about to wait; lockdep is told. */
 void ants_work_unlock_touch(struct ants_pool *pool, struct ants_kick *kick)
 {
 	__acquire(RCU);

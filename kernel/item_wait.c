@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Callers that wait for a work item. Those that wait for the same stand in a
- * ring, and one of them, the leader, in the item's list of rings: there are few
- * rings, so that the end of an item takes few steps under the lock. A ring that
- * is too long to be told in the same hold moves, with the result, to the pool,
- * and the upkeep tells the rest of it in rounds.
+ * Callers that wait for a work item. All that wait for the same event form a
+ * ring. One caller of the ring, its leader, is in the item's list of rings. An
+ * item has few rings, so its end takes few steps under the lock, however many
+ * callers wait. A ring that is too long to be notified within one hold of the
+ * lock moves to the pool, together with the result, and the upkeep work
+ * notifies the rest of it.
  */
 #include "internal.h"
 
 /*
- * Ends the wait of one caller. After @done is stored it may be gone, so that its
- * task is noted first; the RCU section of ants_unlock() keeps the task.
+ * End the wait of one caller. The caller may be gone as soon as @done is
+ * stored, so its task is noted before; the RCU section of ants_unlock() keeps
+ * the task.
  */
 void ants_waiter_done(struct ants_work_waiter *waiter, int result,
 		      struct ants_kick *kick)
@@ -22,7 +24,10 @@ void ants_waiter_done(struct ants_work_waiter *waiter, int result,
 	smp_store_release(&waiter->done, true);
 }
 
-/* The caller waits for @work from now on, for what @waiter says. */
+/*
+ * Enqueue the caller as a waiter for @work, and for the event in
+ * @waiter->until.
+ */
 void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 {
 	struct ants_work_waiter *leader;
@@ -41,7 +46,9 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 	hlist_add_head(&waiter->link, &work->waiters);
 }
 
-/* The next one in the ring takes the place of its leader, which goes. */
+/*
+ * The leader leaves its ring; the next waiter of the ring becomes the leader.
+ */
 static void leader_resign(struct ants_work_waiter *leader,
 			  struct ants_kick *kick)
 {
@@ -51,14 +58,14 @@ static void leader_resign(struct ants_work_waiter *leader,
 		next->result = leader->result;
 		next->until = leader->until;
 		hlist_add_behind(&next->link, &leader->link);
-		/* What the old leader was woken for is up to the new one. */
+		/* If the old leader was woken, the new one has to act. */
 		if (next->joins)
 			ants_kick_wake(kick, next->task);
 	}
 	hlist_del_init(&leader->link);
 }
 
-/* A caller gives up. It waits for a work item, or for a group. */
+/* A caller that waits for a work item or a group gives up. */
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
 			  struct ants_kick *kick)
 {
@@ -68,8 +75,9 @@ void ants_waiter_withdraw(struct ants_work_waiter *waiter,
 }
 
 /*
- * Tells a ring, its leader last, but leaves half of the round to those that are
- * granted a place because an item has ended. True if that was all.
+ * Notify the waiters of a ring, the leader last. Stop at half of what one hold
+ * may wake: the rest is for waiters that are granted now that an item has
+ * ended. Return true if the whole ring is notified.
  */
 static bool tell_ring(struct ants_work_waiter *leader, struct ants_kick *kick)
 {
@@ -84,7 +92,7 @@ static bool tell_ring(struct ants_work_waiter *leader, struct ants_kick *kick)
 	return false;
 }
 
-/* The item is not theirs to look at any more, even if they are told later. */
+/* These callers may not touch the item any more, even those notified later. */
 static void joiners_end(struct ants_work_waiter *leader)
 {
 	struct ants_work_waiter *waiter = leader;
@@ -96,7 +104,7 @@ static void joiners_end(struct ants_work_waiter *leader)
 	} while (waiter != leader);
 }
 
-/* What the ring waited for has happened, with @result. */
+/* The event that a ring waits for has happened, with @result. */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_kick *kick)
 {
@@ -111,7 +119,7 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	ants_kick_upkeep(pool, kick);
 }
 
-/* All that waited for an item that has ended. */
+/* Notify all callers that wait for an item, which has ended. */
 void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
 			int result, struct ants_kick *kick)
 {
@@ -121,7 +129,10 @@ void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
 			  result, kick);
 }
 
-/* Those that waited for the run that has ended; for others one less is to come. */
+/*
+ * A run has ended: notify the callers that wait for it. Callers that wait for
+ * the run after it have one run less to wait for.
+ */
 void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 			struct ants_kick *kick)
 {
@@ -136,7 +147,9 @@ void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/* There is a caller that waits, perhaps one that joins. */
+/*
+ * The slow path of ants_work_offer(): a waiter, if any, may be one that joins.
+ */
 void __ants_work_offer(struct ants_work *work, struct ants_kick *kick)
 {
 	const struct ants_work_waiter *leader;
@@ -148,7 +161,9 @@ void __ants_work_offer(struct ants_work *work, struct ants_kick *kick)
 		ants_group_offer(work->group, kick);
 }
 
-/* One round of a ring whose item has ended. False if there is none left. */
+/*
+ * Notify waiters of ended items within one hold. Return false if none was left.
+ */
 static bool untold_round(struct ants_pool *pool)
 {
 	struct ants_work_waiter *leader;
@@ -167,7 +182,7 @@ static bool untold_round(struct ants_pool *pool)
 	return found;
 }
 
-/* The upkeep's part. */
+/* The part of the upkeep work in this. */
 void ants_tell_untold(struct ants_pool *pool)
 {
 	while (!hlist_empty(&pool->untold) && untold_round(pool))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changing where the workers of a live pool run. The change is one step; each
- * worker takes it up before its next task. Parked ones are woken to do so, or
- * the pool would not be calm for as long as they sleep.
+ * Changing where the workers of a live pool run. The change itself is one step;
+ * each worker applies it before its next task. Parked workers are woken to
+ * apply it: otherwise all others would have to check for it as long as those
+ * sleep.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
-/* Every worker that exists has something to take up. */
+/* Every worker that exists has a change to apply. */
 void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
@@ -22,7 +23,7 @@ void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
 	ants_kick_upkeep(pool, kick);
 }
 
-/* Let the workers take up @place, which is the pool's from here on. */
+/* Make @place the pool's own and let the workers apply it. */
 void ants_place_change(struct ants_pool *pool, struct ants_place *place)
 {
 	struct ants_kick kick;
@@ -68,15 +69,16 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 
 /**
  * ants_set_nice() - change the nice value of a pool's threads
- * @pool: the pool; released ones, too
+ * @pool: the pool; it may be released
  * @nice: the new nice value
  *
- * Each thread takes it up before its next task; a task that runs is left alone.
- * It serves for threads that are made later, too.
+ * Each thread applies it before its next task; a running task is left alone.
+ * Threads that are made later get it as well.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
- * being killed. -EPERM: it is the system pool. In error nothing has changed.
+ * Return: 0, or an error, after which nothing has changed. -EINVAL: @nice is
+ * out of range. -ENOMEM. -EINTR: the caller is being killed. -EPERM: it is the
+ * system pool.
  */
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
@@ -97,18 +99,19 @@ EXPORT_SYMBOL_GPL(ants_set_nice);
 
 /**
  * ants_set_cpumask() - change the CPUs that a pool's threads run on
- * @pool: the pool; released ones, too
- * @mask: the CPUs, isolated ones or not; NULL for all, or for those of the node
- *	with %ANTS_ON_NODE, but for isolated ones. Copied
+ * @pool: the pool; it may be released
+ * @mask: the CPUs, isolated ones or not; NULL means all CPUs, or those of the
+ *	node with %ANTS_ON_NODE, without the isolated ones. The mask is copied
  *
- * Each thread takes it up before its next task; a task that runs is not moved.
- * It serves for threads that are made later, too. While none of the CPUs is
- * online the threads run on all that are not isolated, and the log says so once;
- * they go back when one of them comes.
+ * Each thread applies it before its next task; a running task is not moved.
+ * Threads that are made later get it as well. While none of the CPUs is online,
+ * the threads run on all CPUs that are not isolated, and the log says so once;
+ * they return when one of the CPUs comes online.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: none of the CPUs is possible. -ENOMEM. -EINTR: the caller
- * is being killed. -EPERM: it is the system pool. In error nothing has changed.
+ * Return: 0, or an error, after which nothing has changed. -EINVAL: none of the
+ * CPUs is possible. -ENOMEM. -EINTR: the caller is being killed. -EPERM: it is
+ * the system pool.
  */
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {

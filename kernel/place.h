@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where workers run: affine.c is the worker's half, place.c and hotplug.c are
- * the half of who changes it.
+ * Where workers run. affine.c is the part of the workers; place.c and hotplug.c
+ * are the part of the callers and events that change it.
  */
 #ifndef _ANTS_PLACE_H
 #define _ANTS_PLACE_H
@@ -11,11 +11,12 @@
 
 /**
  * struct ants_place - nice value and CPUs of the workers of a pool
- * @users: the pool, and whoever looks at it without the lock
+ * @users: the pool, and everyone who looks at it without the lock
  * @nice: I
  * @any: I: no CPUs were asked for
- * @given: I: those of @cpus were, one by one; else isolated CPUs are left out
- * @cpus: I: a cpumask; with @any of all possible CPUs
+ * @given: I: the CPUs were named one by one; otherwise isolated ones are left
+ *	out
+ * @cpus: I: a cpumask; with @any all possible CPUs
  */
 struct ants_place {
 	refcount_t users;
@@ -30,13 +31,13 @@ static inline struct cpumask *ants_place_cpus(struct ants_place *place)
 	return to_cpumask(place->cpus);
 }
 
-/* Has @w not taken up the last change? */
+/* Does @w have the last change still to apply? */
 static inline bool ants_is_misplaced(const struct ants_worker *w)
 {
 	return w->placed != w->pool->placement;
 }
 
-/* To be called whenever capacity or nr_misplaced changed. */
+/* To be called whenever capacity or nr_misplaced has changed. */
 static inline void ants_update_calm(struct ants_pool *pool)
 {
 	pool->calm = pool->nr_misplaced ? 0 : pool->capacity;

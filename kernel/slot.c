@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots: a slot holds a task from its acceptance to its start. A pool keeps
- * free ones in a stock, so that callers that may not allocate find one and a
- * busy pool never enters the slab.
+ * Slots. A slot holds a task from its acceptance to its start. A pool keeps
+ * free slots in stock, so that a caller that may not allocate finds one, and so
+ * that a busy pool never enters the slab.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -10,16 +10,17 @@
 #include "internal.h"
 
 /*
- * Slots are made a chunk at a time, and counted one by one when they are given
- * up: the slab is entered once for all of them.
+ * Slots are allocated a chunk at a time. A slot that is given up is only
+ * counted; the slab is entered once, when all slots of the chunk are given up.
  */
 #define CHUNK_SIZE	2048
 
 /**
- * struct ants_chunk - slots that are made and freed together
- * @next: in a chain of chunks to be freed
- * @nr_gone: L: slots that were given up; with the last one the chunk is freed
- * @slots: the others are in the stock, pending, or with a waiter
+ * struct ants_chunk - slots that are allocated and freed together
+ * @next: the next one in a chain of chunks to be freed
+ * @nr_gone: L: number of slots given up; when the last one is, the chunk is
+ *	freed
+ * @slots: those not given up are in the stock, pending, or held by a waiter
  */
 struct ants_chunk {
 	union {
@@ -35,7 +36,7 @@ static struct kmem_cache *chunk_cache;
 
 int ants_slot_cache_init(void)
 {
-	/* Aligned, so that a slot finds its chunk. */
+	/* The alignment lets a slot find its chunk. */
 	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
 					NULL);
 	return chunk_cache ? 0 : -ENOMEM;
@@ -47,8 +48,8 @@ void ants_slot_cache_exit(void)
 }
 
 /*
- * A pool that reclaim depends on must not wait for reclaim: its submitters
- * wait for a slot that comes back instead.
+ * A pool that memory reclaim depends on must not wait for memory reclaim. Its
+ * submitters wait until a slot is returned instead.
  */
 static gfp_t slot_gfp(const struct ants_pool *pool)
 {
@@ -83,8 +84,8 @@ static void stock_add(struct ants_pool *pool, struct ants_chunk *chunk)
 }
 
 /*
- * Fills the stock up to @nr, or somewhat more. Returns false when memory ran
- * out on the way.
+ * Fill the stock up to @nr slots, or somewhat more. Return false if an
+ * allocation failed.
  * Context: Process context.
  */
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
@@ -100,7 +101,9 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 	return true;
 }
 
-/* Gives a slot up. Its chunk joins the chain @gone with the last one. */
+/*
+ * Give up a slot. If it is the last one of its chunk, add the chunk to @gone.
+ */
 void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 		    struct ants_chunk **gone)
 {
@@ -123,7 +126,9 @@ void ants_chunks_free(struct ants_chunk *chain)
 	}
 }
 
-/* Gives @nr slots of the stock up, a round at most. */
+/*
+ * Give up @nr slots of the stock, but no more than one hold of the lock allows.
+ */
 static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_chunk *gone = NULL;
@@ -139,7 +144,8 @@ static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
 }
 
 /*
- * Gives up what the stock holds beyond @nr, but not what others add meanwhile.
+ * Give up the slots that the stock holds beyond @nr now. Slots that others add
+ * meanwhile stay.
  * Context: Process context.
  */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
@@ -153,7 +159,9 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 	}
 }
 
-/* A task was accepted while unload.c looks for those of a module. */
+/*
+ * A task was accepted while unload.c scans for those of a module; note a match.
+ */
 void ants_scan_hit(struct ants_pool *pool, unsigned long text)
 {
 	lockdep_assert_held(&pool->lock);
@@ -161,13 +169,13 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long text)
 		pool->scan_hit = text;
 }
 
-/* The same, whatever functions it has. */
+/* The same for a task whose functions are not known yet. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	ants_scan_hit(pool, ants_task_text(fn, data, pool->scan_mod));
 }
 
-/* Unlinks a pending task, from wherever it stands. */
+/* Unlink a pending task from any position. */
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
@@ -179,8 +187,8 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 }
 
 /*
- * High priority goes first, but one task in ANTS_HIGH_RUN + 1 is another, if
- * there is one, so that none waits for ever.
+ * High priority goes first, but of ANTS_HIGH_RUN + 1 tasks one is of normal
+ * priority, if there is any, so that no task starves.
  */
 static struct list_head *pick_list(struct ants_pool *pool)
 {
@@ -194,7 +202,9 @@ static struct list_head *pick_list(struct ants_pool *pool)
 	return &pool->pending;
 }
 
-/* ants_pending_pop() while the oldest task may not be the next one. */
+/*
+ * The slow path of ants_pending_pop(): the oldest task may not be the next one.
+ */
 struct ants_slot *ants_pending_pick(struct ants_pool *pool)
 {
 	struct ants_slot *slot;

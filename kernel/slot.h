@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * slot.c and what of it is on every task's way: the stock of free slots and the
- * FIFO of pending tasks.
+ * The parts of slot.c that run for every task, inlined: the stock of free slots
+ * and the FIFO of pending tasks.
  */
 #ifndef _ANTS_SLOT_H
 #define _ANTS_SLOT_H
@@ -23,7 +23,7 @@ unsigned long ants_task_text(ants_fn_t fn, const void *data,
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
-/* @node leaves the list that unload.c may be looking through. */
+/* @node leaves the list that unload.c may be scanning; move its cursor on. */
 static inline void ants_scan_skip(struct ants_pool *pool,
 				  const struct list_head *node)
 {
@@ -31,7 +31,7 @@ static inline void ants_scan_skip(struct ants_pool *pool,
 		pool->scan_at = node->next;
 }
 
-/* The same for cancel.c, which looks through pending tasks only. */
+/* The same for the cursor of cancel.c, which scans pending tasks only. */
 static inline void ants_cancel_skip(struct ants_pool *pool,
 				    const struct list_head *node)
 {
@@ -47,14 +47,14 @@ static inline void ants_stock_put(struct ants_pool *pool,
 	pool->nr_stock++;
 }
 
-/* Slots that exist even if nothing is pending. */
+/* The number of slots that the pool keeps even if nothing is pending. */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
 	return pool->flags & ANTS_PREALLOC ? pool->stock_max - ANTS_SLOT_BATCH :
 					     pool->spare_slots;
 }
 
-/* Takes a free slot, or returns NULL. */
+/* Take a free slot, or return NULL. */
 static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 {
 	struct ants_slot *slot = pool->stock;
@@ -67,7 +67,7 @@ static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 	return slot;
 }
 
-/* Counts a task that is accepted now. */
+/* Count a task that has just been accepted. */
 static inline void ants_task_count(struct ants_pool *pool)
 {
 	pool->in_epoch[pool->epoch]++;
@@ -75,24 +75,25 @@ static inline void ants_task_count(struct ants_pool *pool)
 }
 
 /*
- * Count out a task that is neither busy nor pending any more. Return true if a
- * flush or a drain may have to end. A drain ends at a moment at which the pool
- * is empty, and may look at the pool only later, so those moments are counted.
+ * Uncount a task that is neither busy nor pending any more. Return true if a
+ * flush or a drain may have ended. A drain has ended as soon as the pool was
+ * empty for a moment, but its caller may look only later, so those moments are
+ * counted.
  */
 static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 					      unsigned int epoch)
 {
 	if (--pool->in_epoch[epoch] || !pool->nr_callers)
 		return false;
-	/* A caller that waits gets in before the lock is dropped. */
+	/* A waiter is granted before the lock is dropped: not empty. */
 	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_late)
 		pool->nr_emptied++;
 	return true;
 }
 
 /*
- * A task that is counted becomes pending. There is no other way to become so:
- * none is missed by a scan for the functions of a module that goes.
+ * Append an already counted task to the pending tasks. Every task becomes
+ * pending here, so a scan for the functions of an unloading module misses none.
  */
 static __always_inline void ants_pending_link(struct ants_pool *pool,
 					      struct ants_slot *slot, bool high)
@@ -105,7 +106,7 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 		pool->peak_pending = pool->nr_pending;
 }
 
-/* Accepts a task into @slot. The caller dispatches. */
+/* Accept a task into @slot. The caller dispatches. */
 static __always_inline void ants_task_add(struct ants_pool *pool,
 					  struct ants_slot *slot, ants_fn_t fn,
 					  void *data, bool high)
@@ -118,7 +119,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	ants_pending_link(pool, slot, high);
 }
 
-/* Unlinks the task that is to start next. There is one. */
+/* Unlink the task that is to start next; the caller knows that there is one. */
 static inline struct ants_slot *ants_pending_pop(struct ants_pool *pool)
 {
 	struct ants_slot *slot;

@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was accepted runs even if the pool has no thread and none can be made:
- * when somebody waits for it a work item of the pool stands in for a worker, one
- * task at a time. Workqueues have a thread in reserve. These are not the
- * upkeep's: a client's function may block for as long as it likes.
+ * Accepted tasks run even if the pool has no thread and none can be made. If a
+ * caller waits for them, a kernel work item of the pool stands in for a worker,
+ * one task at a time; its workqueue has a rescuer thread in reserve. The upkeep
+ * work cannot do it, because a client's function may block for as long as it
+ * likes.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
-/* Stand-ins that are at work. */
+/* The stand-ins at work. */
 static LIST_HEAD(stand_ins);
 static DEFINE_RAW_SPINLOCK(stand_ins_lock);
 
-/* For most pools, and for those that freeze. */
+/* For most pools, and for freezable ones. */
 static struct workqueue_struct *stand_in_wq;
 static struct workqueue_struct *freezable_wq;
 
-/* Not if tasks need what worker_init returned: they wait for a thread. */
+/* Not if tasks need the result of worker_init: those wait for a thread. */
 static bool is_needed(const struct ants_pool *pool)
 {
 	return pool->backoff && pool->nr_pending && !pool->nr_workers &&
 	       !pool->worker_init;
 }
 
-/* To be called by who waits for tasks of @pool, and is woken when one is due. */
+/*
+ * Called by a caller that waits for tasks of @pool and is woken when the
+ * back-off begins or a stand-in has finished.
+ */
 void ants_stand_in_ask(struct ants_pool *pool)
 {
 	bool ask;
 
-	/* Somebody who sets it wakes the caller. */
+	/*
+	 * If a back-off begins after this, the caller is woken and asks again.
+	 */
 	if (likely(!READ_ONCE(pool->backoff)))
 		return;
 	raw_spin_lock_irq(&pool->lock);
@@ -41,7 +47,7 @@ void ants_stand_in_ask(struct ants_pool *pool)
 			   freezable_wq : stand_in_wq, &pool->stand_in_work);
 }
 
-/* From here on the caller is a task of the pool. */
+/* From here on the current thread counts as a task of the pool. */
 static void stand_in_begin(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&stand_ins_lock);
@@ -59,8 +65,9 @@ static void stand_in_end(struct ants_worker *w)
 }
 
 /*
- * One task, if it is needed still. True: there are more. When the pause is over
- * the upkeep has its turn, with the place that this one gave back.
+ * Run one task if a stand-in is still needed. Return true if there are more.
+ * After the back-off the upkeep work makes the next try, with the reservation
+ * that the stand-in has given back.
  */
 static bool serve_one(struct ants_pool *pool)
 {
@@ -77,7 +84,7 @@ static bool serve_one(struct ants_pool *pool)
 	return more;
 }
 
-/* Those who wait ask again, if there are tasks left. */
+/* The callers that wait ask again if tasks are left. */
 static void finish(struct ants_pool *pool)
 {
 	struct ants_kick kick;
@@ -90,9 +97,9 @@ static void finish(struct ants_pool *pool)
 }
 
 /*
- * Destroy waits for finish(), and for RCU, but cannot cancel this: a task that
- * runs here may destroy another pool, and lockdep takes the work items of all
- * pools for one.
+ * Destroy waits for stand_in_finish() and for an RCU grace period. It cannot
+ * cancel this work: a task that runs here may destroy another pool, and lockdep
+ * sees the work items of all pools as one.
  */
 void ants_stand_in_fn(struct work_struct *work)
 {
@@ -106,7 +113,7 @@ void ants_stand_in_fn(struct work_struct *work)
 	finish(pool);
 }
 
-/* The pool that the caller stands in for, or NULL. */
+/* The pool that the current thread stands in for, or NULL. */
 static struct ants_pool *stand_in_pool(void)
 {
 	struct ants_pool *pool = NULL;
@@ -124,13 +131,13 @@ static struct ants_pool *stand_in_pool(void)
 }
 
 /**
- * ants_in_pool() - is the caller at work for a pool?
+ * ants_in_pool() - test whether the caller works for a pool
  * @pool: the pool
  *
  * Context: Process context.
- * Return: whether the caller is a task of @pool, or its &ants_attrs.worker_init
- * or &ants_attrs.worker_exit. Not what a caller of ants_for_each(), or of
- * ants_submit() with %ANTS_CALLER_RUNS, runs itself.
+ * Return: true if the caller is a task of @pool, or its &ants_attrs.worker_init
+ * or &ants_attrs.worker_exit. A task that a caller of ants_for_each(), or of
+ * ants_submit() with %ANTS_CALLER_RUNS, runs itself does not count.
  */
 bool ants_in_pool(const struct ants_pool *pool)
 {
@@ -139,10 +146,10 @@ bool ants_in_pool(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_in_pool);
 
 /**
- * ants_current_pool() - the pool that the caller is at work for
+ * ants_current_pool() - find the pool that the caller works for
  *
  * Context: Process context.
- * Return: the one for which ants_in_pool() is true, or NULL.
+ * Return: the pool for which ants_in_pool() is true, or NULL.
  */
 struct ants_pool *ants_current_pool(void)
 {
@@ -151,8 +158,8 @@ struct ants_pool *ants_current_pool(void)
 EXPORT_SYMBOL_GPL(ants_current_pool);
 
 /*
- * A task may flush a workqueue without a thread in reserve, as it may in its own
- * thread; without __WQ_LEGACY that would be reported.
+ * A task may flush a workqueue that has no rescuer, as it may in a thread of
+ * the pool. Without __WQ_LEGACY the workqueue code would warn of that.
  */
 static struct workqueue_struct *make_wq(const char *name, unsigned int flags)
 {

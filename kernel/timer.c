@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pool's timer. It serves the reaper, the late wake-up, the waiters that a
- * batch holds back, the end of a back-off, and the log of waits that take too
- * long. It is armed for the next of them. What it was armed for wake-ups that
- * then came in time is taken back, so that it does not wake a CPU for nothing; for
- * anything else it fires at most once in vain. In an idle pool whose workers
- * expired it is not armed at all. It retires nobody itself: that sleeps, and a
- * timer may not.
+ * The timer of a pool. It serves the reaper, late wake-ups, waiters that a
+ * batch holds back, the end of a back-off, and the log of long waits. It is
+ * armed for the earliest of them. If it was armed for wake-ups that then
+ * arrived in time, it is taken back, so that it does not wake a CPU for
+ * nothing; for anything else it fires in vain once at most. An idle pool whose
+ * workers have expired has no armed timer. The timer retires no worker itself:
+ * that sleeps, which a timer may not.
  *
- * The timer wheel fires what was armed far ahead up to 1/7 of that time late.
- * The reaper and the log of long waits put up with that. For what is due within
- * ticks pool->timer_by says whether the timer is good enough.
+ * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
+ * of that time. The reaper and the log of long waits tolerate that. For what is
+ * due within ticks pool->timer_by says whether the timer is armed precisely
+ * enough.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -18,7 +19,7 @@
 
 #include "internal.h"
 
-/* Is there a worker more than must stay? */
+/* Are there more workers than have to stay? */
 bool ants_may_retire(const struct ants_pool *pool)
 {
 	return !pool->released &&
@@ -26,7 +27,7 @@ bool ants_may_retire(const struct ants_pool *pool)
 	       ants_nr_staying(pool) > pool->floor;
 }
 
-/* When the worker that is idle for the longest time is due, never earlier. */
+/* When the worker that has been idle longest expires; never too early. */
 unsigned long ants_idle_deadline(const struct ants_pool *pool)
 {
 	const struct ants_worker *oldest;
@@ -48,7 +49,7 @@ static bool upkeep_due(const struct ants_pool *pool)
 	       (ants_need_worker(pool) && !ants_backing_off(pool));
 }
 
-/* Who waits for too long. */
+/* A caller that waits for too long. */
 struct long_wait {
 	char comm[TASK_COMM_LEN];
 	pid_t pid;
@@ -60,7 +61,9 @@ static bool is_long(const struct ants_waiter *waiter)
 	       time_after_eq(jiffies, waiter->since + ANTS_LONG_WAIT);
 }
 
-/* One waiter at a time; if there are more the timer comes back at once. */
+/*
+ * Find one waiter at a time. If there are more, the timer fires again at once.
+ */
 static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
 {
 	struct ants_fifo *fifo = &pool->waiters[ANTS_PRIO_NORMAL];
@@ -85,9 +88,10 @@ static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
 }
 
 /*
- * An upkeep that is queued will arm it for the end of the back-off, and for those
- * that are idle then, if one of them has expired. What is due already is not left
- * out otherwise: a tick may have come since somebody looked.
+ * A queued upkeep work will arm the timer for the end of the back-off and, if a
+ * worker has expired, for those that are idle then. Otherwise the timer is
+ * armed even for what is due already: a tick may have passed since that was
+ * checked.
  */
 static void rearm_for_upkeep(struct ants_pool *pool)
 {
@@ -110,9 +114,9 @@ static void rearm(struct ants_pool *pool)
 }
 
 /*
- * All that were in flight have arrived: the timer is set to what else is due. Once
- * a tick only, for that costs more than a timer that fires in vain while the pool
- * is busy.
+ * All wake-ups in flight have arrived: set the timer to what else is due. This
+ * is done once a tick only, for it costs more than a timer that fires in vain
+ * while the pool is busy.
  */
 void ants_timer_take_back(struct ants_pool *pool)
 {
