@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A function that a pool runs, and whose result the caller waits for. The call
- * stands on the caller's stack, and then the caller has to wait for a function that
- * runs; or it is allocated, and the caller may go.
+ * Running a function in a pool and waiting for its result. The call is on the
+ * caller's stack, and then the caller has to wait for a function that runs; or
+ * it is allocated, and the caller may return before the function has.
  */
 #include <linux/export.h>
 #include <linux/refcount.h>
@@ -25,7 +25,7 @@ static int stack_call_fn(struct ants_work *work)
 	return call->fn(call->data);
 }
 
-/* For cancel.c. */
+/* Lets cancel.c recognise a call. */
 bool ants_is_call(const struct ants_work *work)
 {
 	return work->fn == stack_call_fn;
@@ -35,17 +35,18 @@ bool ants_is_call(const struct ants_work *work)
  * ants_call() - run a function in a pool, and wait for its result
  * @pool: the pool
  * @fn: the function
- * @data: what to run it with; any value
- * @timeout: how long to wait at most until it starts, in jiffies. Once it runs
- *	it is waited for, whatever the time and whatever signal comes.
+ * @data: its argument; any value
+ * @timeout: the longest time to wait until it starts, in jiffies. Once it runs
+ *	the caller waits for it, whatever the timeout and signals
  *
- * A task of the same pool is in a thread of the pool already: it runs @fn itself.
+ * A task of the same pool is in a thread of the pool already, so it runs @fn
+ * itself.
  *
  * Context: Process context. May sleep.
- * Return: what @fn returned; or, and it did not run: -ETIMEDOUT, -EINTR,
- * -EINVAL, -ESHUTDOWN, -EBUSY as ants_submit_timeout(). -EDEADLK: the caller is a
- * task of the same pool, and 8 calls or work items run inside one another in it
- * already. Choose results of @fn that can be told from these.
+ * Return: what @fn returned. If @fn did not run: -ETIMEDOUT, -EINTR, -EINVAL,
+ * -ESHUTDOWN, -EBUSY as ants_submit_timeout(); -EDEADLK: the caller is a task
+ * of the same pool, and 8 calls or work items run inside one another in it
+ * already. Choose results of @fn that differ from these.
  */
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
@@ -72,7 +73,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 }
 EXPORT_SYMBOL_GPL(ants_call);
 
-/* Who has the say over an allocated call. */
+/* Which side owns an allocated call. */
 enum call_state {
 	CALL_PENDING,
 	CALL_RUNNING,
@@ -81,16 +82,17 @@ enum call_state {
 
 /*
  * struct ants_call - an allocated call
- * @pool: I: where it runs
- * @fn: I: what to run
- * @data: I: and with what
- * @release: I: takes @data when neither task nor caller is left
+ * @pool: I: the pool that runs it
+ * @fn: I: the function
+ * @data: I: its argument
+ * @release: I: takes @data when neither the task nor the caller uses it any
+ *	more
  * @state: changes once, from CALL_PENDING
  * @result: of @fn
- * @caller: the thread that waits, NULL once it is woken or has given up
+ * @caller: the thread that waits; NULL once it was woken or has given up
  * @done: @fn has returned. Stored with release; pairs with the acquire in
  *	ants_wait_done()
- * @refs: the task's and the caller's
+ * @refs: those of the task and of the caller
  */
 struct ants_call {
 	struct ants_pool *pool;
@@ -112,14 +114,17 @@ static void call_put(struct ants_call *call)
 	kfree(call);
 }
 
-/* True for the first to ask: the task, or the caller. */
+/* Return true for the first to claim the call: the task or the caller. */
 static bool call_claim(struct ants_call *call, enum call_state state)
 {
 	return atomic_cmpxchg(&call->state, CALL_PENDING, state) ==
 	       CALL_PENDING;
 }
 
-/* Whoever waits when this section begins is there until it ends. */
+/*
+ * A caller that still waits when this section begins cannot vanish before its
+ * end.
+ */
 static void call_end(struct ants_call *call, int result)
 {
 	struct task_struct *caller;
@@ -134,19 +139,19 @@ static void call_end(struct ants_call *call, int result)
 	rcu_read_unlock();
 }
 
-/* The task. */
+/* The task that an allocated call is. */
 void ants_call_run(void *data)
 {
 	struct ants_call *call = data;
 
 	if (call_claim(call, CALL_RUNNING))
 		call_end(call, call->fn(call->data));
-	/* The call may go from here on. */
+	/* The call may be freed from here on. */
 	ants_task_becomes(call->pool, call->release, call->data);
 	call_put(call);
 }
 
-/* For unload.c: one of its functions that lies in @mod, or 0. */
+/* For unload.c: a function of the call that lies in @mod, or 0. */
 unsigned long ants_call_text(const void *data, const struct module *mod)
 {
 	const struct ants_call *call = data;
@@ -175,7 +180,7 @@ static int call_start(struct ants_call *call, unsigned long timeout)
 	unsigned long start = jiffies;
 	int err;
 
-	/* The task's. */
+	/* This one is for the task. */
 	refcount_inc(&call->refs);
 	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
 	if (err)
@@ -200,17 +205,18 @@ static struct ants_call *call_alloc(struct ants_pool *pool, ants_call_fn_t fn,
 }
 
 /**
- * ants_call_release() - the same, for a caller who may go before it has ended
+ * ants_call_release() - call a function in a pool; the caller may leave before
+ * its end
  * @pool: the pool
  * @fn: the function
- * @data: what to run it with; given away, whatever is returned but -EINVAL
- * @timeout: how long to wait at most until it has ended, in jiffies
- * @release: takes @data, once, when @fn has returned or will not run, and the
- *	caller is done; in process context
+ * @data: its argument; given away, whatever is returned except -EINVAL
+ * @timeout: the longest time to wait until it has ended, in jiffies
+ * @release: called once with @data when @fn has returned or will not run, and
+ *	the caller has left; in process context
  *
  * Context: Process context. May sleep.
- * Return: what @fn returned; -EINPROGRESS: it runs; or, and it did not and will
- * not run: -ENOMEM, or as ants_call().
+ * Return: what @fn returned. -EINPROGRESS: it runs. If it did not and will not
+ * run: -ENOMEM, or as ants_call().
  */
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)

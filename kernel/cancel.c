@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking pending tasks off a pool, all of them or those that the caller picks.
- * The lists are walked in rounds with a cursor in the pool, as unload.c does;
- * calls take turns, for there is one cursor.
+ * Cancelling pending tasks of a pool, all of them or those that the caller
+ * picks. The lists are walked in several holds of the lock, with a cursor in
+ * the pool, as unload.c does. There is one cursor, so the calls take turns.
  */
 #include <linux/export.h>
 
@@ -10,11 +10,11 @@
 
 /**
  * struct sieve - one walk over the pending tasks
- * @pool: whose tasks
+ * @pool: the pool
  * @match: picks tasks; NULL for all
- * @arg: and with what
- * @left: how many entries of the list have not been looked at
- * @cancelled: how many tasks were cancelled so far
+ * @arg: the argument of @match
+ * @left: number of entries of the list that have not been looked at
+ * @cancelled: number of tasks cancelled so far
  */
 struct sieve {
 	struct ants_pool *pool;
@@ -24,7 +24,9 @@ struct sieve {
 	unsigned int cancelled;
 };
 
-/* Somebody waits for a call, or has given its data away: it is not cancelled. */
+/*
+ * Calls are not cancelled: a caller waits for one, or has given its data away.
+ */
 static bool is_call(const struct ants_slot *slot)
 {
 	if (!(slot->tag & ANTS_TAG_WORK))
@@ -56,7 +58,7 @@ static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
 	ants_stock_put(pool, slot);
 }
 
-/* From here on, who takes an entry out of @list moves the cursor. */
+/* From here on a thread that takes an entry out of @list moves the cursor. */
 static void sift_begin(struct sieve *s, struct list_head *list)
 {
 	struct ants_pool *pool = s->pool;
@@ -70,9 +72,9 @@ static void sift_begin(struct sieve *s, struct list_head *list)
 }
 
 /*
- * One round over @list, from where the last one stopped. Return false at the
- * end, or when as many entries were seen as there were at the beginning: those
- * that are accepted meanwhile stand behind them.
+ * Walk over @list within one hold, from where the last one stopped. Return
+ * false at the end, or when as many entries were seen as there were at the
+ * beginning: those accepted meanwhile come after them.
  */
 static bool sift_round(struct sieve *s, struct list_head *list)
 {
@@ -120,33 +122,33 @@ static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
 	sift(&s, &pool->urgent);
 	sift(&s, &pool->pending);
 	mutex_unlock(&pool->cancel);
-	/* A worker would have kept no more. */
+	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->stock_max));
 	return s.cancelled;
 }
 
 /**
  * ants_cancel_pending() - cancel tasks that have not started
- * @pool: the pool; it stays as it is, open or released
- * @match: says which tasks; NULL for all
- * @arg: what to call @match with; any value
+ * @pool: the pool; open or released, and not changed by this
+ * @match: decides which tasks; NULL for all
+ * @arg: the argument of @match; any value
  *
  * Looks at each task that is pending when the call begins and has not started
  * when its turn comes; tasks that are accepted meanwhile may be looked at as
- * well. A cancelled task never runs, and nothing else tells its owner so: @match
- * can note what it cancels. A work item that is cancelled ends with the result
- * -ECANCELED. Tasks that run are left alone; so are delayed work items and
- * callers that have no place yet, and calls (ants_call(), ants_call_release())
- * and the helpers of ants_for_each(), for which @match is not asked. The places
- * that get free go to callers that wait.
+ * well. A cancelled task never runs, and nothing else tells its owner so:
+ * @match can record what it cancels. A work item that is cancelled ends with
+ * the result -ECANCELED. Not touched are tasks that run, delayed work items and
+ * callers that wait for room, and, without asking @match, calls (ants_call(),
+ * ants_call_release()) and the helpers of ants_for_each(). Callers that wait
+ * for room are then admitted.
  *
  * Does not wait for tasks, and may be called from a task of the pool. Calls for
- * one pool take turns. In the system pool @match picks tasks of the caller's own;
- * with NULL nothing is cancelled there.
+ * one pool take turns. In the system pool @match has to pick the caller's own
+ * tasks; with NULL nothing is cancelled there.
  *
  * Context: Process context. May sleep. @match is called with the lock of the
  * pool held and interrupts off: see &typedef ants_match_t.
- * Return: how many tasks were cancelled.
+ * Return: the number of tasks cancelled.
  */
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)

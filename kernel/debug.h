@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Debug builds check every invariant at every unlock, check that a call that
- * sleeps keeps its pool, can stop a thread at a named point of each handshake,
- * can make an allocation or the creation of a thread fail, can take a short wait
- * for a long one, and can put up with late wake-ups. Other builds contain none of
- * this.
+ * Debug builds check every invariant when the lock is dropped, and check that a
+ * call that sleeps keeps its pool. They can stop a thread at a named point of
+ * each handshake, make an allocation or the creation of a thread fail, take a
+ * short wait for a long one, and tolerate late wake-ups. Other builds contain
+ * none of this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -14,33 +14,37 @@
 struct ants_pool;
 
 /**
- * enum ants_pause_point - where a thread can be made to stop, no lock held
+ * enum ants_pause_point - where a thread can be stopped; it holds no lock there
  * @ANTS_PAUSE_SUBMIT: ants_submit() is about to take the lock
- * @ANTS_PAUSE_ENROLLED: a waiter is in the FIFO, has not gone to sleep
- * @ANTS_PAUSE_WITHDRAW: a waiter decided to give up
- * @ANTS_PAUSE_NEW: a new worker, before it arrives
- * @ANTS_PAUSE_ARRIVE: a worker came back from its sleep
- * @ANTS_PAUSE_RUN: a worker took a task, has not started it
- * @ANTS_PAUSE_FINISH: a task returned, its worker has not said so
- * @ANTS_PAUSE_MAKE: a place is taken, its thread is not made yet
- * @ANTS_PAUSE_MADE: a thread is made and not started
+ * @ANTS_PAUSE_ENROLLED: a waiter is in the FIFO and has not gone to sleep yet
+ * @ANTS_PAUSE_WITHDRAW: a waiter has decided to give up
+ * @ANTS_PAUSE_NEW: a new worker has not arrived yet
+ * @ANTS_PAUSE_ARRIVE: a worker has come back from its sleep
+ * @ANTS_PAUSE_RUN: a worker has taken a task and not started it yet
+ * @ANTS_PAUSE_FINISH: a task has returned, and its worker has not taken the
+ *	lock yet
+ * @ANTS_PAUSE_MAKE: a worker is reserved, and its thread is not made yet
+ * @ANTS_PAUSE_MADE: a thread is made and not started yet
  * @ANTS_PAUSE_JOIN: workers that left are about to be joined
  * @ANTS_PAUSE_RELEASE: the pool is closed, the rounds have not begun
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
- * @ANTS_PAUSE_FLUSH: the epoch is flipped, the flush does not wait yet
- * @ANTS_PAUSE_DRAIN: a drain has begun, it does not look yet
- * @ANTS_PAUSE_CANCEL: a walk over pending tasks, between two rounds
- * @ANTS_PAUSE_SCAN: unload is about to look through the pool
- * @ANTS_PAUSE_GROUP_CANCEL: ants_group_cancel() between two rounds, inside an RCU section
- * @ANTS_PAUSE_REFUSED: all shards of a multi refused a task, the first choice
- *	is @pool, and none is marked yet
- * @ANTS_PAUSE_CLOSED: all is closed, the wait for it has not begun
- * @ANTS_PAUSE_REBOOT: a reboot has what the pool needs, and is about to open it
- * @ANTS_PAUSE_PREPARE: a thread is made in advance, others may follow
- * @ANTS_PAUSE_POKE: parked workers hear of a new placement, between two rounds
+ * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
+ * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
+ * @ANTS_PAUSE_CANCEL: between two rounds of a walk over pending tasks
+ * @ANTS_PAUSE_SCAN: unload.c is about to scan the pool
+ * @ANTS_PAUSE_GROUP_CANCEL: between two rounds of ants_group_cancel(), inside
+ *	an RCU section
+ * @ANTS_PAUSE_REFUSED: all shards of a multi have refused a task; @pool is the
+ *	first choice, and no shard is marked congested yet
+ * @ANTS_PAUSE_CLOSED: everything is closed, and the wait for its end has not
+ *	begun
+ * @ANTS_PAUSE_REBOOT: a reboot has made what the pool needs, and is about to
+ *	open it
+ * @ANTS_PAUSE_PREPARE: a thread is made in advance, and others may follow
+ * @ANTS_PAUSE_POKE: between two rounds of waking parked workers to rebind
  * @ANTS_PAUSE_DUE: the timer of a delayed work item has fired, in a softirq
- * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none
- * @ANTS_NR_PAUSE: how many there are
+ * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none yet
+ * @ANTS_NR_PAUSE: the number of pause points
  */
 enum ants_pause_point {
 	ANTS_PAUSE_SUBMIT,
@@ -74,8 +78,9 @@ enum ants_pause_point {
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
  * @ANTS_FAIL_THREAD: making a thread
- * @ANTS_FAIL_PLACE: allocating the place of a shard, for a change of all shards
- * @ANTS_NR_FAIL: how many there are
+ * @ANTS_FAIL_PLACE: allocating the affinity of a shard, for a change of all
+ *	shards
+ * @ANTS_NR_FAIL: the number of fail points
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
@@ -86,15 +91,16 @@ enum ants_fail_point {
 
 #ifdef ANTS_DEBUG
 /**
- * struct ants_visit - a call of a function that may sleep, on its stack
+ * struct ants_visit - one call of a function that may sleep, on the caller's
+ * stack
  * @node: in a bucket of visits
  * @task: the caller
- * @pool: the pool that was called; may be gone when the call returns
+ * @pool: the pool that was called; it may be gone when the call returns
  * @sections: locked sections of @pool that the caller has opened
- * @kept: how often the caller is counted in, or stands in @pool as a waiter
+ * @kept: how often the caller is counted in, or enqueued in @pool as a waiter
  *
- * A caller that has left a section of the pool and opens another one must have
- * kept the pool in between. Visits of one caller may be nested.
+ * A caller that has left one section of the pool and opens another must have
+ * kept the pool in between. The visits of one caller may be nested.
  */
 struct ants_visit {
 	struct hlist_node node;
@@ -104,7 +110,7 @@ struct ants_visit {
 	int kept;
 };
 
-/* Declares @name, which ends when its block is left. */
+/* Declare @name; the visit ends when its block is left. */
 #define DEFINE_ANTS_VISIT(name)						\
 	struct ants_visit name __attribute__((__cleanup__(ants_visit_end)))
 
@@ -118,7 +124,7 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
 
-/* jitter.c: what a pause point costs when nobody stops there. */
+/* jitter.c: what happens at a pause point where no thread is to stop. */
 void ants_jitter(bool may_sleep);
 
 /* For tests. */

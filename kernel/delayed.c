@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items that a timer queues. From ants_queue_delayed_work() until it is
- * pending, or has ended, such an item stands in one of two lists of its pool:
- * in pool->delayed while its timer is armed, or about to look, and in
- * pool->late when its time has come and there is no place. While its timer is
- * about to look nobody else ends the item or arms the timer, so that the timer
- * never touches an item that has ended: what is to be done is left in its state
- * and in @when, and the timer does it.
+ * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
+ * it is pending or has ended, such an item is in one of two lists of its pool:
+ * in pool->delayed while its timer is armed or its timer function is about to
+ * run, and in pool->late when its time has come and the pool has no room.
+ *
+ * While the timer function is about to run nothing else ends the item or arms
+ * its timer, so the timer function never touches an item that has ended. What
+ * is to be done is left in the state and in @when, and the timer function does
+ * it.
  */
 #include <linux/export.h>
 
@@ -17,21 +19,24 @@ static struct ants_delayed_work *to_delayed(struct ants_work *work)
 	return container_of(work, struct ants_delayed_work, work);
 }
 
-/* Its next run is due at @when, not before the one in progress has ended. */
+/* Have the next run due at @when, but not before the current one has ended. */
 static void delayed_rearm(struct ants_delayed_work *dwork, unsigned long when)
 {
 	dwork->when = when;
 	ants_work_move(&dwork->work, ANTS_WORK_REARMED);
 }
 
-/* One that was cancelled while its timer was about to look is queued again. */
+/*
+ * An item was cancelled while its timer function was about to run; queue it
+ * again.
+ */
 void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when)
 {
 	dwork->when = when;
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 }
 
-/* It leaves its list, and ends. */
+/* Remove an item from its list and end it. */
 static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 			int result, struct ants_kick *kick)
 {
@@ -39,7 +44,10 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_end(pool, &dwork->work, result, kick);
 }
 
-/* Its time has come: a place, or a place in the FIFO of those that want one. */
+/*
+ * The time of an item has come: admit it, or append it to those that wait for
+ * room.
+ */
 static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 			struct ants_kick *kick)
 {
@@ -55,13 +63,16 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
 	pool->has_late = true;
 	ants_update_room(pool);
-	/* As for a caller that enrols: a batch may hold back who is before it. */
+	/*
+	 * As for a caller that enrols: a batch may hold back the waiters before
+	 * it.
+	 */
 	if (ants_places(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /**
- * ants_delayed_timer_fn() - what the timer of a delayed work item calls
+ * ants_delayed_timer_fn() - timer function of a delayed work item
  * @timer: the timer
  *
  * Exported for DEFINE_ANTS_DELAYED_WORK(), and for nothing else.
@@ -72,7 +83,7 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 {
 	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
 							     timer);
-	/* Others may try to claim it. */
+	/* Other threads may try to claim it. */
 	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
 	struct ants_round round;
 	struct ants_kick kick;
@@ -93,7 +104,7 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 
-/* Ends an item of either list. */
+/* End an item that is in either list, or leave that to its timer function. */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 			 struct ants_kick *kick)
 {
@@ -116,8 +127,8 @@ static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 }
 
 /*
- * Ends an item of a released pool. One whose timer is about to look ends itself,
- * and gets out of the way of the others.
+ * End an item of a released pool. If its timer function is about to run, that
+ * ends it; then move the item out of the way of the others.
  */
 static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		     struct ants_kick *kick)
@@ -133,7 +144,9 @@ static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	list_move_tail(&dwork->node, &pool->delayed);
 }
 
-/* One round of at most @nr items. Returns how many are still to be seen. */
+/*
+ * End at most @nr items within one hold. Return how many are still to be seen.
+ */
 static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_delayed_work *dwork;
@@ -154,7 +167,7 @@ static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 	return nr;
 }
 
-/* Ends all items of a released pool: none is added any more. */
+/* End all items of a released pool; no more are added to it. */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
 	unsigned int nr = ants_peek(pool->nr_delayed);
@@ -164,7 +177,7 @@ void ants_delayed_fail_all(struct ants_pool *pool)
 }
 
 /**
- * ants_delayed_work_init() - make one; see INIT_ANTS_DELAYED_WORK()
+ * ants_delayed_work_init() - initialise a delayed work item
  * @dwork: the work item, in no pool
  * @fn: what it runs
  * @flags: bits of enum ants_work_flags
@@ -209,7 +222,7 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 
-/* The same for one that is in @pool already. */
+/* The same for an item that is in @pool already. */
 static int queue_delayed_again(struct ants_pool *pool,
 			       struct ants_delayed_work *dwork,
 			       unsigned long when)
@@ -233,7 +246,10 @@ static int queue_delayed(struct ants_pool *pool,
 
 	if (other == pool)
 		return queue_delayed_again(pool, dwork, when);
-	/* As queue() in work.c: where the item is, before what this pool is. */
+	/*
+	 * As work_queue() in work.c: where the item is comes before what this
+	 * pool is.
+	 */
 	if (other)
 		return -EALREADY;
 	if (pool->released)
@@ -246,22 +262,22 @@ static int queue_delayed(struct ants_pool *pool,
 }
 
 /**
- * ants_queue_delayed_work() - hand a work item to a pool after a time
+ * ants_queue_delayed_work() - submit a work item to a pool after a delay
  * @pool: the pool
  * @dwork: the work item
- * @delay: in how many jiffies
+ * @delay: the delay, in jiffies
  *
- * If there is no place then it waits for one. Such items go ahead of callers that
- * wait, but after 8 of them in a row one caller is served. If the pool is
- * released before the item is accepted it ends with the result -ESHUTDOWN. A
- * work item that runs, in this pool, is queued once more, not before it has
- * finished.
+ * If the pool is full then, the item waits for room. Such items go ahead of
+ * callers that wait, but after 8 of them in a row one caller is served. If the
+ * pool is released before the item is accepted, the item ends with the result
+ * -ESHUTDOWN. An item that runs, in this pool, is queued once more; it does not
+ * start again before it has finished.
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
- * no function, or no priority that there is. -EALREADY: it is queued, or in
- * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end,
- * or its group is cancelled. -ESHUTDOWN: the pool is released.
+ * no function, or its priority is unknown. -EALREADY: it is queued, or in
+ * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
+ * end, or its group is cancelled. -ESHUTDOWN: the pool is released.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
@@ -281,7 +297,7 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 }
 EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
 
-/* May the run that is queued be put off? It is in @pool. */
+/* Check whether the queued run of an item in @pool may be put off. */
 static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 {
 	if (work->state == ANTS_WORK_WAITING)
@@ -292,7 +308,7 @@ static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 	return pool->released ? -ESHUTDOWN : 0;
 }
 
-/* Puts off one that does not run. */
+/* Put off an item that does not run. */
 static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
 			unsigned long when, struct ants_kick *kick)
 {
@@ -300,7 +316,7 @@ static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
 
 	if (work->state == ANTS_WORK_DELAYED) {
 		dwork->when = when;
-		/* One that is about to look looks at @when. */
+		/* A timer function that is about to run checks @when itself. */
 		if (timer_delete(&dwork->timer))
 			mod_timer(&dwork->timer, when);
 		return;
@@ -313,7 +329,7 @@ static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_delayed_arm(pool, dwork);
 }
 
-/* Returns 1 if it was queued. */
+/* Return 1 if the item was queued. */
 static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		     unsigned long when, struct ants_kick *kick)
 {
@@ -346,15 +362,16 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
  * ants_mod_delayed_work() - queue a delayed work item, or put off its next run
  * @pool: the pool
  * @dwork: the work item
- * @delay: in how many jiffies from now it is due
+ * @delay: the time from now until the item is due, in jiffies
  *
- * A run that is queued, and has not started, is due after @delay instead, be it
- * sooner or later than before. Else as ants_queue_delayed_work().
+ * A run that is queued and has not started becomes due after @delay instead,
+ * whether that is sooner or later than before. Otherwise this is
+ * ants_queue_delayed_work().
  *
  * Context: as ants_queue_work().
- * Return: 1: it was queued, and that run has been put off. 0: it was not, and is
- * queued now. -EALREADY: a caller of ants_queue_work_timeout() waits with it, or
- * it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
+ * Return: 1: the item was queued, and that run has been put off. 0: it was not,
+ * and is queued now. -EALREADY: a caller of ants_queue_work_timeout() waits
+ * with it, or it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
  * ants_queue_delayed_work(); nothing has changed.
  */
 int ants_mod_delayed_work(struct ants_pool *pool,

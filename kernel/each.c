@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A loop that a pool takes part in. The caller and some helpers, tasks of the
- * pool, take numbers off one counter, a chunk at a time. The caller never waits
- * for a helper that has not started: it cancels it.
+ * A loop that a pool takes part in. The caller and some helpers, which are
+ * tasks of the pool, take numbers from one counter, a chunk at a time. The
+ * caller never waits for a helper that has not started: it cancels it.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
 
 #include "internal.h"
 
-/* Most helpers, and chunks for each of those who take part. */
+/* The most helpers, and the number of chunks for each participant. */
 #define MAX_HELPERS	64U
 #define CHUNKS		8UL
-/* Most numbers between two chances to give the CPU away. */
+/* The most numbers between two points where the CPU can be rescheduled. */
 #define MAX_CHUNK	1024UL
 
 /**
  * struct each - a loop, on the caller's stack
- * @next: first number that nobody has taken
- * @n: I: how many
+ * @next: first number that was not taken
+ * @n: I: how many numbers
  * @chunk: I: how many to take at a time
- * @fn: I: what to run for each
- * @ctx: I: and with what
+ * @fn: I: what to run for each number
+ * @ctx: I: its argument
  * @error: the first error
  */
 struct each {
@@ -39,7 +39,7 @@ struct each_helper {
 	struct each *each;
 };
 
-/* Runs numbers from @i to before @end, until somebody has failed. */
+/* Run the numbers from @i to before @end, until one has failed. */
 static void each_chunk(struct each *each, unsigned long i, unsigned long end)
 {
 	int err;
@@ -53,7 +53,7 @@ static void each_chunk(struct each *each, unsigned long i, unsigned long end)
 	}
 }
 
-/* Takes part until there is nothing left, or somebody has failed. */
+/* Take part until no number is left, or one has failed. */
 static void each_run(struct each *each)
 {
 	unsigned long i, end;
@@ -74,15 +74,16 @@ static int helper_fn(struct ants_work *work)
 	return 0;
 }
 
-/* For cancel.c. */
+/* Lets cancel.c recognise a helper. */
 bool ants_is_helper(const struct ants_work *work)
 {
 	return work->fn == helper_fn;
 }
 
 /*
- * Counts the caller in, for all of the loop. Returns how many helpers to ask for,
- * as many as the pool has room for and a loop of @n has work for, or -ESHUTDOWN.
+ * Count the caller in for the whole loop. Return how many helpers to ask for,
+ * no more than the pool has room for and a loop of @n has work for, or
+ * -ESHUTDOWN.
  */
 static int each_enter(struct ants_pool *pool, unsigned long n)
 {
@@ -99,7 +100,7 @@ static int each_enter(struct ants_pool *pool, unsigned long n)
 	return nr > 0 ? min_t(unsigned long, nr, n ? n - 1 : 0) : nr;
 }
 
-/* Queues them as long as there is room. Returns how many. */
+/* Queue helpers as long as the pool has room. Return how many were queued. */
 static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 				  struct each_helper *helpers, unsigned int nr)
 {
@@ -114,14 +115,16 @@ static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 	return i;
 }
 
-/* Helpers are optional: who reclaims memory does not wait for it. */
+/*
+ * Helpers are optional: a loop that reclaims memory does not wait for memory.
+ */
 static gfp_t helper_gfp(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT :
 							   GFP_KERNEL;
 }
 
-/* With up to @nr helpers. */
+/* Run the loop with up to @nr helpers. */
 static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 {
 	struct each_helper *helpers = NULL;
@@ -141,17 +144,18 @@ static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 /**
  * ants_for_each() - run a function for each number from 0 to @n - 1
  * @pool: the pool that takes part, as far as it has room
- * @n: how many; at most LONG_MAX
+ * @n: how many numbers; at most LONG_MAX
  * @fn: the function, called once for each number, in no order, by several
  *	threads at once; the caller is one of them
- * @ctx: what to run it with; any value
+ * @ctx: the argument of @fn; any value
  *
- * Needs neither room nor memory: without them the caller does it all. May be
- * called from a task of the same pool.
+ * Needs neither room nor memory: without them the caller runs all numbers
+ * itself. May be called from a task of the same pool.
  *
  * Context: Process context. May sleep.
  * Return: 0, or the first error that @fn returned; then some numbers were left
- * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is released.
+ * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is
+ * released.
  */
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx)

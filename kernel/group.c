@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups: many work items of one pool, one wait. The pool's lock guards a group.
- * A caller that waits is told under the lock all that it asked for, and afterwards
- * touches neither the group nor its members: they may be freed then.
+ * Groups: many work items of one pool, and one wait for them all. The pool's
+ * lock guards a group. A caller that waits is given all it asked for under the
+ * lock, and afterwards touches neither the group nor its members, which may be
+ * freed then.
  *
- * A cancel ends the members that have not started in rounds, with a hold of the
- * lock each. Such a walk is part of the group: as long as @walking is set the
- * group does not end. A walk that an error began is the upkeep's: between two
- * rounds the group is in pool->cancelling, which it leaves when its last member
- * ends, so that no group waits for the upkeep.
+ * A cancel ends the members that have not started, in several holds of the
+ * lock. Such a walk keeps the group: while @walking is set the group does not
+ * end. A walk that an error began is done by the upkeep work. Between two holds
+ * the group is then in pool->cancelling; it leaves that list when its last
+ * member ends, so no group waits for the upkeep work.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
 /*
- * Tells the members of a group, until it is reset, from those of all others.
- * Work items that never were in one have 0.
+ * Distinguishes the members of a group, until it is reset, from those of all
+ * others. An item that has never been in a group has 0.
  */
 static u64 new_stamp(void)
 {
@@ -26,9 +27,9 @@ static u64 new_stamp(void)
 }
 
 /**
- * ants_group_init() - make a group
+ * ants_group_init() - initialise a group
  * @group: the group
- * @pool: where its work items run
+ * @pool: the pool that runs its work items
  * @flags: bits of enum ants_group_flags
  *
  * Context: Any context.
@@ -52,19 +53,20 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 EXPORT_SYMBOL_GPL(ants_group_init);
 
 /**
- * ants_group_submit() - hand a work item of a group to its pool
+ * ants_group_submit() - submit a work item of a group to its pool
  * @group: the group
- * @work: the work item; stays, and is submitted to no other group, until
- *	ants_group_next() returned it or the group has ended
+ * @work: the work item; it must stay, and must not be submitted to another
+ *	group, until ants_group_next() has returned it or the group has ended
  *
- * Waits while the pool is full, unless it is %ANTS_NONBLOCKING.
+ * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING.
  *
  * Context: Process context. May sleep.
- * Return: as ants_queue_work(), of which -EAGAIN only if the pool is
- * non-blocking. -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: it was
- * accepted in the group before, and was neither returned by ants_group_next() nor
- * left behind by ants_group_reset(), too. -ESHUTDOWN: the group is sealed, too.
- * -ECANCELED: the group is cancelled, too. -EINVAL: it is %ANTS_WORK_DETACHED, too.
+ * Return: as ants_queue_work(), but -EAGAIN only if the pool is non-blocking.
+ * -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: also if the group has
+ * accepted the item before, and it was neither returned by ants_group_next()
+ * nor left behind by ants_group_reset(). -ESHUTDOWN: also if the group is
+ * sealed. -ECANCELED: also if the group is cancelled. -EINVAL: also if the item
+ * is %ANTS_WORK_DETACHED.
  */
 int ants_group_submit(struct ants_group *group, struct ants_work *work)
 {
@@ -74,7 +76,7 @@ int ants_group_submit(struct ants_group *group, struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_group_submit);
 
 /**
- * ants_group_seal() - no further work items in a group
+ * ants_group_seal() - accept no further work items in a group
  * @group: the group
  *
  * Context: Process context.
@@ -91,7 +93,7 @@ void ants_group_seal(struct ants_group *group)
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
-/* May the caller wait? Only one caller may at a time. */
+/* Check whether the caller may wait. Only one caller may at a time. */
 static int check_waiter(const struct ants_group *group)
 {
 	const struct ants_worker *w = ants_worker_of(group->pool);
@@ -102,8 +104,9 @@ static int check_waiter(const struct ants_group *group)
 }
 
 /*
- * Entered with the lock held, left without. The caller is counted in: the last
- * member may have ended, so that nothing of the group keeps the pool.
+ * Wait for the group; the lock is held on entry and dropped here. The caller is
+ * counted in, for the last member may have ended, and then no item keeps the
+ * pool.
  */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		      unsigned long timeout, struct ants_kick *kick)
@@ -126,7 +129,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	return err;
 }
 
-/* Seals the group and waits. Entered with the lock held, left without. */
+/* Seal the group and wait. The lock is held on entry and dropped here. */
 static int seal_and_wait(struct ants_group *group,
 			 struct ants_work_waiter *waiter,
 			 unsigned long timeout, struct ants_kick *kick)
@@ -145,19 +148,20 @@ static int seal_and_wait(struct ants_group *group,
 }
 
 /**
- * ants_group_wait_timeout() - seal a group, wait until all of it has ended
+ * ants_group_wait_timeout() - seal a group and wait until all of it has ended
  * @group: the group
- * @timeout: how long at most, in jiffies
- * @error: the first result that was not 0, as they ended, or 0. May be NULL.
+ * @timeout: the longest time to wait, in jiffies
+ * @error: the first result that was not 0, in the order of the ends, or 0. May
+ *	be NULL.
  *
- * Only after 0 may the group and its work items be freed.
+ * The group and its work items may be freed only after this has returned 0.
  *
  * Context: Process context. May sleep.
  * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: it is sealed,
- * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and is
- * a member itself, or 8 work items run inside one another in it; or the pool is
- * ordered. -EBUSY: another caller waits for it, and it has not ended.
- * After these two the group is as open as before.
+ * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and
+ * is a member itself, or 8 work items run inside one another in it; or the pool
+ * is ordered. -EBUSY: another caller waits for the group, which has not ended.
+ * After -EDEADLK and -EBUSY the group is as open as before.
  */
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 			    int *error)
@@ -184,7 +188,7 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
 
 /**
- * ants_group_wait() - seal a group, wait until all of it has ended
+ * ants_group_wait() - seal a group and wait until all of it has ended
  * @group: the group
  * @error: see ants_group_wait_timeout()
  *
@@ -200,16 +204,16 @@ EXPORT_SYMBOL_GPL(ants_group_wait);
 /**
  * ants_group_next() - take the next work item that has ended out of a group
  * @group: the group
- * @timeout: how long to wait for it at most, in jiffies
+ * @timeout: the longest time to wait for it, in jiffies
  *
- * Returns each one once, in the order in which they ended. It is not in the group
- * any more: it may be freed at once, or submitted again, to the same group, too.
- * So a group that is never sealed can be a stream without end.
+ * Returns each item once, in the order in which they ended. The item is not in
+ * the group any more: it may be freed at once, or submitted again, even to the
+ * same group. So a group that is never sealed can be an endless stream.
  *
  * Context: Process context. May sleep.
- * Return: the work item. NULL: the group is sealed and has ended, and there are no
- * more: it may be freed. Or an ERR_PTR: -ETIMEDOUT, -EINTR: not yet. -EDEADLK: it
- * would wait, and the caller is a task that may not, see
+ * Return: the work item. NULL: the group is sealed and has ended, and nothing
+ * is left: it may be freed. Or an ERR_PTR: -ETIMEDOUT, -EINTR: no item has
+ * ended yet. -EDEADLK: the caller would wait, and is a task that must not, see
  * ants_group_wait_timeout(). -EBUSY: another caller waits for the group.
  */
 struct ants_work *ants_group_next(struct ants_group *group,
@@ -241,8 +245,9 @@ struct ants_work *ants_group_next(struct ants_group *group,
 EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
- * No member starts from now on. Returns true if the caller is to walk through
- * those there are: it may take over what the upkeep has not done yet.
+ * Cancel the group: no member starts from now on. Return true if the caller is
+ * to walk over the members; it may take over a walk that the upkeep work has
+ * not finished.
  */
 static bool walk_begin(struct ants_group *group)
 {
@@ -262,8 +267,8 @@ static bool walk_goes_on(const struct ants_group *group)
 }
 
 /*
- * Ends members that do not run, a round at most. Returns false at the end of the
- * walk: the group may be freed then.
+ * End members that do not run, as many as one hold allows. Return false at the
+ * end of the walk: the group may be freed then.
  */
 static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 {
@@ -273,9 +278,9 @@ static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 	lockdep_assert_held(&group->pool->lock);
 	while (nr-- && !ants_kick_full(kick) && walk_goes_on(group)) {
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
-		/* When it ends a caller in ants_group_next() may take it. */
+		/* When it ends, a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
-		/* A caller that waits with one finds out by itself. */
+		/* A caller that waits for room with one finds out by itself. */
 		if (work->group == group && work->state != ANTS_WORK_WAITING)
 			ants_work_cancel_waiting(group->pool, work, kick);
 	}
@@ -287,7 +292,7 @@ static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 	return false;
 }
 
-/* One section of ants_group_cancel(); false: that was the last one. */
+/* One section of ants_group_cancel(). Return false if it was the last one. */
 static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
 			   bool begin)
 {
@@ -303,7 +308,8 @@ static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
 }
 
 /*
- * One round through the first group that an error has cancelled, for the upkeep.
+ * One section for the upkeep work: walk over the first group that an error
+ * cancelled.
  */
 void ants_group_cancel_next(struct ants_pool *pool)
 {
@@ -327,18 +333,19 @@ void ants_group_cancel_next(struct ants_pool *pool)
 }
 
 /**
- * ants_group_cancel() - see to it that what has not started does not run
+ * ants_group_cancel() - prevent members that have not started from running
  * @group: the group; must not have been freed when this is called
  *
- * The results of those are -ECANCELED. Members that run go on; they cannot be
- * queued again, and one that was, or whose timer was to be armed, ends with
- * -ECANCELED when its function has returned. Callers that wait in
- * ants_group_submit() go on waiting for a place, and their work items do not run.
+ * Those members end with the result -ECANCELED. Members that run go on. They
+ * cannot be queued again, and one that was, or whose timer was to be armed,
+ * ends with -ECANCELED when its function has returned. Callers that wait in
+ * ants_group_submit() continue to wait for room, but their work items do not
+ * run.
  *
- * Another thread may wait for the group meanwhile, and free it when it has ended:
- * the group does not end before this has touched it for the last time. If somebody
- * else cancels the group at the moment this returns at once, and leaves the rest
- * to it.
+ * Another thread may wait for the group meanwhile, and free it when it has
+ * ended: the group does not end before this has touched it for the last time.
+ * If another caller is cancelling the group, this returns at once and leaves
+ * the rest to that caller.
  *
  * Context: as ants_queue_work().
  */
@@ -347,7 +354,7 @@ void ants_group_cancel(struct ants_group *group)
 	struct ants_pool *pool = group->pool;
 	bool more;
 
-	/* Keeps a pool whose last tasks end here. */
+	/* Keeps the pool, whose last tasks may end here. */
 	rcu_read_lock();
 	more = cancel_section(pool, group, true);
 	while (more) {
@@ -359,13 +366,13 @@ void ants_group_cancel(struct ants_group *group)
 EXPORT_SYMBOL_GPL(ants_group_cancel);
 
 /**
- * ants_group_reset() - make a group that has ended as new
+ * ants_group_reset() - make a group that has ended as good as new
  * @group: the group
  *
  * The work items that are left in it do not belong to it any more.
  *
  * Context: Process context.
- * Return: 0. -EBUSY: it has not ended, or somebody waits for it, or cancels it.
+ * Return: 0. -EBUSY: it has not ended, or a caller waits for it, or cancels it.
  */
 int ants_group_reset(struct ants_group *group)
 {

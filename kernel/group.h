@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * group_item.c: what the core does with a group. All of it under the lock of the
+ * group_item.c: what the core does with a group, all under the lock of the
  * group's pool.
  */
 #ifndef _ANTS_GROUP_H

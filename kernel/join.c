@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A task that waits for a work item of its own pool, or for a group of them, joins:
- * while nobody else has started an item the waiting task takes it off the queue and
- * runs it itself, in its own thread. The item keeps its place among the tasks in
- * flight meanwhile.
+ * A task that waits for a work item of its own pool, or for a group of them,
+ * joins: if no other thread has started an item, the waiting task takes it off
+ * the queue and runs it itself, in its own thread. Meanwhile the item still
+ * counts as a task in flight.
  */
 #include "internal.h"
 
 /**
  * struct join - a task that waits for a work item of its own pool
- * @w: its worker
+ * @w: the worker of the task
  * @work: the item, as long as neither @done nor @ended of the waiter is set
  * @waiter: the waiter
- * @for_good: the wait has no end of its own
+ * @for_good: the wait has no time limit
  */
 struct join {
 	struct ants_worker *w;
@@ -22,9 +22,9 @@ struct join {
 };
 
 /*
- * Would @w wait for itself? An item that runs is waited for until its worker has
- * finished it, and that one may wait for an item, too. A chain that is longer
- * than a hold of the lock may be is not followed to its end.
+ * Would @w wait for itself? A wait for a running item lasts until its worker
+ * has finished the item, and that worker may itself wait for an item. A chain
+ * of such waits that is longer than one hold allows is not followed to its end.
  */
 static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
@@ -50,13 +50,15 @@ static unsigned int depth_of(const struct ants_worker *w)
 	return depth;
 }
 
-/* The tasks of an ordered pool start in order, and the stack is finite. */
+/* The tasks of an ordered pool start in order, and a stack is finite. */
 static bool may_join(const struct ants_worker *w)
 {
 	return !w->pool->ordered && depth_of(w) < ANTS_JOIN_DEPTH;
 }
 
-/* An item that has no place yet is not taken for one run only: it may go on. */
+/*
+ * An item that is not admitted yet is not taken for a single run: it may go on.
+ */
 static bool has_no_place(const struct ants_work *work)
 {
 	return work->state == ANTS_WORK_LATE || work->state == ANTS_WORK_WAITING;
@@ -77,7 +79,7 @@ static unsigned int nr_joiners(const struct ants_work *work)
 	return nr;
 }
 
-/* The task that @w runs waits for @work from now on, or must not. */
+/* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    struct ants_work_waiter *waiter)
 {
@@ -88,14 +90,17 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		return -EDEADLK;
 	waiter->joins = nr_joiners(work) < ANTS_JOINERS;
 	waiter->worker = w;
-	/* In the section of the check: of two that wait for each other one sees it. */
+	/*
+	 * This is set in the section that checks: of two tasks that wait for
+	 * each other, the second one sees the first.
+	 */
 	if (waiter->joins)
 		w->waits_for = work;
 	ants_work_await(work, waiter);
 	return 0;
 }
 
-/* Has nobody started it? */
+/* Has the item not been started? */
 static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 {
 	if (work->state == ANTS_WORK_PENDING)
@@ -103,7 +108,7 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 	return has_no_place(work) && !pool->released;
 }
 
-/* Is there something for the task to run? */
+/* Is there anything that the task can run? */
 static bool can_help(const struct join *join)
 {
 	const struct ants_work_waiter *waiter = join->waiter;
@@ -121,9 +126,9 @@ static bool join_ready(struct ants_pool *pool, const void *arg)
 }
 
 /*
- * A task goes to sleep until others have gone on: as for callers that wait for a
- * place in their own pool one worker has to be left that does not wait. If this one
- * was the last, the newest of those callers gives up.
+ * A task is about to sleep until others have made progress. As for callers that
+ * wait for room in their own pool, one worker must be left that does not wait.
+ * If this was the last one, the newest of those callers gives up.
  */
 static void sleep_begin(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -136,14 +141,17 @@ static void sleep_begin(struct ants_pool *pool, struct ants_kick *kick)
 	ants_waiter_end(pool, waiter, -EDEADLK, kick);
 }
 
-/* Does the item go on by itself, or run in this very thread? */
+/* Does the item make progress by its own timer? */
 static bool comes_by_itself(const struct ants_work *work)
 {
 	return work->state == ANTS_WORK_DELAYED ||
 	       work->state == ANTS_WORK_DROPPED;
 }
 
-/* It is accepted first if it is not yet, whether or not there is a place. */
+/*
+ * Take an item off its list. One that is not admitted yet is admitted first,
+ * whether or not the pool has room.
+ */
 static void take_off(struct ants_pool *pool, struct ants_work *work,
 		     struct ants_kick *kick)
 {
@@ -169,14 +177,17 @@ static void frame_pop(struct ants_worker *w)
 	w->frame = w->frame->outer;
 }
 
-/* @nr items more, or less, run inside tasks. */
+/* @nr more items, or fewer if negative, run inside tasks. */
 static void count_joined(struct ants_pool *pool, int nr)
 {
 	pool->nr_joined += nr;
 	ants_update_room(pool);
 }
 
-/* Runs @work inside the task that @w runs. Entered and left with the lock held. */
+/*
+ * Run @work inside the task that @w runs. The lock is held on entry and on
+ * return.
+ */
 static void join_run(struct ants_worker *w, struct ants_work *work,
 		     struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
@@ -204,7 +215,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 
-/* While the item runs here the task does not wait for it. */
+/* Run the item; while it runs here, the task does not wait for it. */
 static void help(const struct join *join, struct ants_kick *kick)
 	__must_hold(&join->w->pool->lock)
 {
@@ -217,8 +228,9 @@ static void help(const struct join *join, struct ants_kick *kick)
 }
 
 /*
- * Runs it as long as nobody else does. Returns true if it has ended. Else the task
- * is about to sleep, which *@counted says is in nr_joining.
+ * Run the item as long as no other thread does. Return true if it has ended.
+ * Otherwise the task is about to sleep; *@counted says whether nr_joining
+ * counts it.
  */
 static bool join_help(const struct join *join, bool *counted)
 {
@@ -236,7 +248,10 @@ static bool join_help(const struct join *join, bool *counted)
 		sleep_begin(w->pool, &kick);
 	ants_dispatch(w->pool, &kick);
 	done = join->waiter->done;
-	/* The caller that gave up for it may have been the item's submitter. */
+	/*
+	 * The caller that gave up for it may have been the submitter of the
+	 * item.
+	 */
 	w->pool->nr_joining -= done && *counted;
 	ants_unlock(w->pool, &kick);
 	return done;
@@ -249,7 +264,7 @@ static void sleep_end(struct ants_pool *pool, bool counted)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* The wait is over. If its item has ended this is known already. */
+/* The wait is over. If the item has ended, this was done then. */
 static void waits_for_none(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&w->pool->lock);
@@ -258,8 +273,9 @@ static void waits_for_none(struct ants_worker *w)
 }
 
 /*
- * Waits as @waiter, which ants_join_enter() enrolled, says. The pool stays, for
- * the caller is a task of it. Returns 0, -ETIMEDOUT or -EINTR.
+ * Wait for the event in @waiter->until; ants_join_enter() has enqueued @waiter.
+ * The pool stays, because the caller is one of its tasks. Return 0, -ETIMEDOUT
+ * or -EINTR.
  */
 int ants_join_work(struct ants_worker *w, struct ants_work *work,
 		   struct ants_work_waiter *waiter, unsigned long timeout)
@@ -286,7 +302,7 @@ int ants_join_work(struct ants_worker *w, struct ants_work *work,
 	return ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
-/* Does @w run a member of the group, which would wait for its own end? */
+/* Does @w run a member of the group? It would wait for its own end. */
 static bool runs_member(const struct ants_worker *w,
 			const struct ants_group *group)
 {
@@ -302,7 +318,7 @@ static bool runs_member(const struct ants_worker *w,
 	return false;
 }
 
-/* May the task that @w runs wait for the group? */
+/* Check whether the task that @w runs may wait for the group. */
 int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 {
 	lockdep_assert_held(&w->pool->lock);
@@ -311,10 +327,10 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 
 /**
  * struct group_join - a task that waits for a group of its own pool
- * @w: its worker
+ * @w: the worker of the task
  * @group: the group, as long as @done of the waiter is not set
  * @waiter: the waiter
- * @seen: nr_offers of the group before its members were looked through
+ * @seen: nr_offers of the group before its members were scanned
  */
 struct group_join {
 	struct ants_worker *w;
@@ -324,8 +340,9 @@ struct group_join {
 };
 
 /*
- * The next member that nobody has started, or NULL; looks at a round at most. A
- * member that leaves the list moves the cursor, as a cancel's.
+ * Return the next member that has not been started, or NULL; scan no more
+ * members than one hold allows. A member that leaves the list moves the cursor,
+ * as it moves that of a cancel.
  */
 static struct ants_work *find_member(struct ants_group *group)
 {
@@ -346,7 +363,7 @@ static bool group_done(const struct group_join *join)
 	return join->waiter->done;
 }
 
-/* A hold of the lock. Returns true if there are members that it has not seen. */
+/* One hold of the lock. Return true if there are members it has not seen. */
 static bool help_round(struct group_join *join, bool first)
 {
 	struct ants_pool *pool = join->w->pool;
@@ -369,7 +386,7 @@ static bool help_round(struct group_join *join, bool first)
 	return more;
 }
 
-/* A member has become such that it can be run since they were looked through. */
+/* Can another member be run since the members were scanned? */
 static bool group_ready(struct ants_pool *pool, const void *arg)
 {
 	const struct group_join *join = arg;
@@ -378,7 +395,10 @@ static bool group_ready(struct ants_pool *pool, const void *arg)
 	return group_done(join) || join->group->nr_offers != join->seen;
 }
 
-/* The task is about to sleep, unless there is something to do. */
+/*
+ * The task is about to sleep, unless there is something to run. Return true if
+ * nr_joining counts it.
+ */
 static bool group_sleep_begin(const struct group_join *join, bool for_good)
 {
 	struct ants_pool *pool = join->w->pool;
@@ -386,7 +406,10 @@ static bool group_sleep_begin(const struct group_join *join, bool for_good)
 	struct ants_kick kick;
 	bool counted;
 
-	/* Wakes the caller that gives up, and those that wait for its work item. */
+	/*
+	 * May wake the caller that gives up, and those that wait for its work
+	 * item.
+	 */
 	ants_lock_round(pool, &kick, &round);
 	counted = for_good && !group_ready(pool, join);
 	if (counted)
@@ -395,9 +418,7 @@ static bool group_sleep_begin(const struct group_join *join, bool for_good)
 	return counted;
 }
 
-/*
- * Waits as @waiter, which is enrolled, says. Returns 0, -ETIMEDOUT or -EINTR.
- */
+/* Wait as @waiter, which is enqueued, says. Return 0, -ETIMEDOUT or -EINTR. */
 int ants_join_group(struct ants_worker *w, struct ants_group *group,
 		    struct ants_work_waiter *waiter, unsigned long timeout)
 {
@@ -432,7 +453,7 @@ static int call_enter(struct ants_worker *w, struct ants_frame *frame)
 		err = -EDEADLK;
 	else
 		frame_push(w, frame);
-	/* A scan may have seen this worker already. */
+	/* A scan may have passed this worker already. */
 	if (unlikely(pool->scan_mod)) {
 		ants_scan_hit(pool, frame->text[0]);
 		ants_scan_hit(pool, frame->text[1]);
@@ -449,8 +470,8 @@ static void call_leave(struct ants_worker *w)
 }
 
 /*
- * A call from a task of the same pool: it is in a thread of the pool already. Then
- * @release, if there is one, takes @data. Returns what @fn returned, or -errno.
+ * A call from a task of the same pool runs here, in a thread of the pool. After
+ * it @release, if any, takes @data. Return what @fn returned, or -errno.
  */
 int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 		     ants_fn_t release)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the files of the sharded pools share; see the lock legend in
- * internal.h.
- */
+/* What the files of the sharded pools share. The lock legend is in pool.h. */
 #ifndef _ANTS_MULTI_H
 #define _ANTS_MULTI_H
 
@@ -19,9 +16,9 @@ struct ants_place;
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @was: M: its share of a total before a change that may be taken back
- * @place: M: what its workers are to take up, once all shards have one
- * @seq: M: its @release_seq when a reboot found it empty
+ * @was: M: its part of a total before a change that may be undone
+ * @place: M: what its workers are to apply, once all shards have one
+ * @seq: M: its @release_seq when a reboot found it drained
  */
 struct ants_shard {
 	struct ants_pool *pool;
@@ -36,9 +33,9 @@ struct ants_shard {
  * @owner: I: the module that made it
  * @strategy: I
  * @nr_shards: I: length of @shards
- * @congested: O: 1 from the moment when all shards refused a caller until one of
- *	them calls back
- * @turn: O: %ANTS_ROUND_ROBIN: counts the choices of each CPU, else NULL
+ * @congested: O: 1 from the moment when all shards have refused a caller until
+ *	one of them calls back
+ * @turn: O: %ANTS_ROUND_ROBIN: number of choices made on each CPU, else NULL
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
  * @config: serialises reboot and every change of the whole
  * @kobj: /sys/kernel/ants/<name>
@@ -53,21 +50,23 @@ struct ants_multi {
 	atomic_t congested;
 	unsigned int __percpu *turn;
 	unsigned int *shard_of;
-	/* Serialises what is done to all shards, but not the end. */
+	/* Serialises what is done to all shards, except their end. */
 	struct mutex config;
 	struct kobject kobj;
 	struct list_head registered;
 	struct ants_shard shards[];
 };
 
-/* NULL behind the last one, or behind the last one that was made. */
+/* NULL after the last shard, or after the last one that was made. */
 static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 					   unsigned int nr)
 {
 	return nr < multi->nr_shards ? multi->shards[nr].pool : NULL;
 }
 
-/* What shard @nr gets of a total; what is left over goes to the first ones. */
+/*
+ * The part of a total that shard @nr gets; the first ones share the remainder.
+ */
 static inline unsigned int ants_share(const struct ants_multi *multi,
 				      unsigned int total, unsigned int nr)
 {
@@ -88,7 +87,7 @@ static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
 	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
 }
 
-/* multi_local.c: which CPUs are whose */
+/* multi_local.c: which CPUs belong to which shard */
 int ants_local_init(struct ants_multi *multi, const struct cpumask *asked);
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the directories of pools and of sharded pools have in common. */
+/* What the directories of pools and of sharded pools share. */
 #ifndef _ANTS_SYSFS_H
 #define _ANTS_SYSFS_H
 

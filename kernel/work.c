@@ -7,23 +7,23 @@
  *	delayed, late	-EALREADY	true, ends	waits
  *	waiting		-EALREADY	true, ends	waits
  *	pending		-EALREADY	true, ends	waits, or runs it
- *	running		accepted again	false, is told	waits
- *	again, rearmed	-EALREADY	true, is told,	waits for both runs
+ *	running		accepted again	false, flagged	waits
+ *	again, rearmed	-EALREADY	true, flagged,	waits for both runs
  *					one run is left
  *	dropped		accepted	false		waits
  *	skipped		-ECANCELED	false		waits
  *
- * While a caller of ants_work_cancel_sync() waits for one that runs, -ECANCELED
- * takes the place of "accepted". In any state but idle another pool's queue is
- * refused with -EALREADY. What is accepted above is refused with -ESHUTDOWN by a
- * pool that is released.
+ * While a caller of ants_work_cancel_sync() waits for a running item,
+ * -ECANCELED takes the place of "accepted". In any state but idle, queueing on
+ * another pool is refused with -EALREADY. A released pool refuses with
+ * -ESHUTDOWN what is accepted above.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
 /**
- * ants_work_init() - make a work item; see INIT_ANTS_WORK()
+ * ants_work_init() - initialise a work item; see INIT_ANTS_WORK()
  * @work: the work item, in no pool
  * @fn: what it runs
  * @flags: bits of enum ants_work_flags
@@ -40,7 +40,7 @@ void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 }
 EXPORT_SYMBOL_GPL(ants_work_init);
 
-/* Queues a work item that is in @pool already. */
+/* Queue a work item that is in @pool already. */
 static int queue_again(struct ants_pool *pool, struct ants_work *work)
 {
 	int err = ants_work_may_run_again(pool, work);
@@ -56,7 +56,7 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
 }
 
 /*
- * As accept() in submit.c: while callers wait the pool has no room, so that a
+ * As submit_accept() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
  */
 static int queue(struct ants_pool *pool, struct ants_work *work,
@@ -80,19 +80,20 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
 }
 
 /**
- * ants_queue_work() - hand a work item to a pool, never wait
+ * ants_queue_work() - submit a work item to a pool, never wait
  * @pool: the pool
  * @work: the work item
  *
- * A work item that runs, in this pool, runs once more when it has finished. It
- * takes over its own place then: nobody else gets that as long as it goes on.
+ * An item that runs, in this pool, runs once more when it has finished. The new
+ * run takes over the admission of the old one, so no other task can get in
+ * between.
  *
  * Context: as ants_try_submit(). Uses no memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
- * function, or no priority that there is. -EALREADY: it is queued, or in another
- * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or its
- * group is cancelled. -ESHUTDOWN: the pool is released. -EAGAIN: it is full, or
- * callers wait.
+ * function, or its priority is unknown. -EALREADY: it is queued, or in another
+ * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
+ * its group is cancelled. -ESHUTDOWN: the pool is released. -EAGAIN: it is
+ * full, or callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 {
@@ -111,8 +112,8 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
 /*
- * Puts the caller into the FIFO of waiters. If the item is for a group, the group
- * waits for this caller, too.
+ * Enqueue the caller as a waiter. If the item belongs to a group, the group
+ * must wait for this caller as well.
  */
 static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		       struct ants_group *group, bool nested,
@@ -137,7 +138,7 @@ static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	return 0;
 }
 
-/* The pool is full. Entered with the lock held, left without. */
+/* The pool is full. The lock is held on entry and dropped here. */
 static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout,
 		      struct ants_kick *kick)
@@ -160,13 +161,16 @@ static int check_group(const struct ants_group *group,
 {
 	if (!group)
 		return 0;
-	/* The item may be in another pool's group, under that one's lock. */
+	/*
+	 * The item may be in a group of another pool, under the lock of that
+	 * one.
+	 */
 	if (READ_ONCE(work->group_stamp) == group->stamp)
 		return -EALREADY;
 	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
 }
 
-/* Hands over a work item, of @group if not NULL; waits for a place. */
+/* Submit a work item, of @group if not NULL; wait for room. */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout)
 {
@@ -182,7 +186,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		return -EINVAL;
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	/* A task that joins the group may be woken, and a worker. */
+	/* May wake a task that joins the group, and a worker. */
 	ants_lock_round(pool, &kick, &round);
 	err = check_group(group, work) ?: queue(pool, work, group, &kick);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
@@ -194,16 +198,16 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 }
 
 /**
- * ants_queue_work_timeout() - hand a work item to a pool, wait a limited time
+ * ants_queue_work_timeout() - submit a work item to a pool, wait a limited time
  * @pool: the pool
  * @work: the work item
- * @timeout: how long to wait at most, in jiffies, whatever the pool's mode; 0
+ * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
  *	does not wait
  *
  * Context: Process context. May sleep.
- * Return: as ants_queue_work(), but never -EAGAIN; and -ETIMEDOUT: the pool was
+ * Return: as ants_queue_work(), but never -EAGAIN. -ETIMEDOUT: the pool was
  * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout().
- * -ECANCELED: it was cancelled meanwhile, too.
+ * -ECANCELED: also if the item was cancelled meanwhile.
  */
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Cancelling work items, and asking what they are doing.
- */
+/* Cancelling work items, and querying their state. */
 #include <linux/export.h>
 
 #include "internal.h"
 
-/* Ends one that does not run, or sees to it. False: it runs, or ends anyway. */
+/* Cancel an item that does not run. Return false if it runs or ends anyway. */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_kick *kick)
 {
@@ -28,7 +26,10 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/* Returns true if a run was queued behind the one in progress, and is off now. */
+/*
+ * Return true if a run was queued behind the one in progress, and is cancelled
+ * now.
+ */
 static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 			   struct ants_kick *kick)
 {
@@ -42,7 +43,7 @@ static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 	return queued;
 }
 
-/* Returns true if a run was queued, and will not start. */
+/* Return true if a run was queued, and will not start. */
 static bool cancel(struct ants_pool *pool, struct ants_work *work,
 		   struct ants_kick *kick)
 {
@@ -55,16 +56,16 @@ static bool cancel(struct ants_pool *pool, struct ants_work *work,
 }
 
 /**
- * ants_work_cancel() - see to it that a work item does not run
+ * ants_work_cancel() - prevent a work item from running
  * @work: the work item
  *
- * One that runs is told to give up, see ants_work_cancelled(), and does not run
- * again if it was queued meanwhile. It may be queued again at once, also while
- * that run has not ended. It may not be freed yet, whatever this returns: the
- * timer of a delayed item may be about to look at it.
+ * An item that runs is asked to stop, see ants_work_cancelled(), and does not
+ * run again if it was queued meanwhile. It may be queued again at once, even
+ * while that run has not ended. It may not be freed yet, whatever this returns:
+ * the timer function of a delayed item may be about to look at it.
  *
  * Context: as ants_queue_work().
- * Return: true: it was queued, and that run does not start. false: it was not
+ * Return: true: it was queued, and that run will not start. false: it was not
  * queued.
  */
 bool ants_work_cancel(struct ants_work *work)
@@ -84,8 +85,8 @@ bool ants_work_cancel(struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_cancel);
 
 /*
- * An item that waits for its own end: what lockdep knows of the pool says it in
- * full, if it is there to do so.
+ * An item waits for its own end. If lockdep is there, its report on the pool's
+ * map says that in full.
  */
 static void report_self(struct ants_pool *pool, struct ants_work *work)
 {
@@ -95,7 +96,7 @@ static void report_self(struct ants_pool *pool, struct ants_work *work)
 		  work->fn);
 }
 
-/* Does the task that the caller is run @work, itself or around it? */
+/* Is @work the task that the caller runs, or does that task run inside it? */
 static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
 {
 	const struct ants_worker *w = ants_worker_of(pool);
@@ -107,17 +108,17 @@ static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
  * ants_work_cancel_sync() - cancel a work item and wait until it has ended
  * @work: the work item; afterwards it is in no pool, and may be freed
  *
- * Waits, whatever signal comes, for one that runs; until it has ended it cannot
- * be queued again. Any number of callers may wait, tasks of the same pool among
- * them; that two of them wait for each other is not detected. Only a caller that
- * is the item itself, or a task that the item runs inside, cannot wait for it: it
- * is warned, and the item, which was told to give up, is not at its end when this
- * returns. Of an item that is %ANTS_WORK_DETACHED and has started nothing is
- * known: it is not waited for.
+ * Waits for an item that runs, and no signal ends the wait; until the item has
+ * ended it cannot be queued again. Any number of callers may wait, tasks of the
+ * same pool included; two that wait for each other are not detected. Only a
+ * caller that is the item itself, or a task that runs inside the item, cannot
+ * wait for it: that is warned of, and the item, which was asked to stop, has
+ * not ended when this returns. The state of a %ANTS_WORK_DETACHED item that has
+ * started is unknown: it is not waited for.
  *
  * Context: Process context. May sleep.
  * Return: true: it was queued, and that run did not start. false: it was not
- * queued, or was cancelled by somebody else.
+ * queued, or another caller had cancelled it.
  */
 bool ants_work_cancel_sync(struct ants_work *work)
 {
@@ -149,12 +150,12 @@ bool ants_work_cancel_sync(struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
 
 /**
- * ants_work_cancelled() - was a running work item told to give up?
- * @work: the work item; to be asked by its own function, unless it is
+ * ants_work_cancelled() - test whether a running work item was asked to stop
+ * @work: the work item; its own function may ask, unless it is
  *	%ANTS_WORK_DETACHED
  *
  * Context: Any context.
- * Return: true from the first cancel of this run on.
+ * Return: true once this run was cancelled for the first time.
  */
 bool ants_work_cancelled(const struct ants_work *work)
 {
@@ -163,7 +164,7 @@ bool ants_work_cancelled(const struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
 /**
- * ants_work_busy() - what a work item is doing at this moment
+ * ants_work_busy() - query what a work item is doing
  * @work: the work item; must stay as long as the call lasts
  *
  * A hint: it may be outdated when this returns.
@@ -191,14 +192,14 @@ unsigned int ants_work_busy(const struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_busy);
 
 /**
- * ants_work_pending() - is a run of a work item queued that has not started?
+ * ants_work_pending() - test whether a work item has a queued run
  * @work: the work item; must stay as long as the call lasts
  *
- * A run whose delay is not over, and one whose submitter waits for a place, count
- * as queued. A hint: it may be outdated when this returns.
+ * A run counts as queued until it starts, even if its delay is not over or its
+ * submitter waits for room. A hint: it may be outdated when this returns.
  *
  * Context: Any context.
- * Return: whether it is.
+ * Return: true if it has one.
  */
 bool ants_work_pending(const struct ants_work *work)
 {

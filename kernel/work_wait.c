@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting for a work item: until it has ended, or until a run of it has. A task
- * that waits for an item of its own pool keeps a thread, and there may be no
- * other one to run the item: it joins, that is, it takes the item off the queue
- * and runs it itself, unless somebody else has started it. Then only such waits
- * hang that wait for the waiting task itself, and those are refused.
+ * Waiting for a work item: until it has ended, or until one run of it has. A
+ * task that waits for an item of its own pool occupies a thread, and there may
+ * be no other thread to run the item. So it joins: unless another thread has
+ * started the item, it takes the item off the queue and runs it itself. Then
+ * the only waits that could hang are those for the waiting task itself, and
+ * those are refused.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
-/* What ants_work_flush() waits for; ANTS_UNTIL_END: for nothing. */
+/* What ants_work_flush() has to wait for; nothing if ANTS_UNTIL_END. */
 static enum ants_until until_flushed(const struct ants_work *work)
 {
 	switch ((enum ants_work_state)work->state) {
@@ -25,7 +26,10 @@ static enum ants_until until_flushed(const struct ants_work *work)
 	}
 }
 
-/* Waits as @waiter says. Entered with the lock held, left without. */
+/*
+ * Wait for the event in @waiter->until. The lock is held on entry and dropped
+ * here.
+ */
 static int wait_for(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_work_waiter *waiter, unsigned long timeout,
 		    struct ants_kick *kick)
@@ -47,24 +51,24 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 
 /**
  * ants_work_wait_timeout() - wait until a work item has ended, a limited time
- * @work: the work item; may be freed by the caller that gets 0, if no other
- *	caller uses it
- * @timeout: how long at most, in jiffies; 0 does not wait
+ * @work: the work item; the caller that gets 0 may free it if no other caller
+ *	uses it
+ * @timeout: the longest time to wait, in jiffies; 0 does not wait
  * @result: what its function returned; -ECANCELED if it was cancelled before it
  *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
  *	-EINVAL if it was never queued, and the error of
  *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
  *
- * One that is queued again while it runs has ended after the run that follows. In
- * a task of the same pool an item that nobody has started is run by the caller;
- * then it may take longer than @timeout.
+ * An item that is queued again while it runs ends with the run that follows. In
+ * a task of the same pool the caller runs an item that has not been started;
+ * then the call may take longer than @timeout.
  *
  * Context: Process context. May sleep.
- * Return: 0: it is in no pool, @result is set. -ETIMEDOUT, -EINTR: not yet.
- * -EDEADLK: the caller is a task of the same pool, and the wait could never end:
- * the item runs in the caller, or waits for it; or the pool is ordered; or
- * 8 items run inside one another in the caller. -EINVAL: the item is
- * %ANTS_WORK_DETACHED.
+ * Return: 0: it is in no pool, and @result is set. -ETIMEDOUT, -EINTR: it has
+ * not ended yet. -EDEADLK: the caller is a task of the same pool, and the wait
+ * could never end: the item runs in the caller, or waits for it; or the pool is
+ * ordered; or 8 items run inside one another in the caller. -EINVAL: the item
+ * is %ANTS_WORK_DETACHED.
  */
 int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 			   int *result)
@@ -96,8 +100,8 @@ EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
 /**
  * ants_work_wait() - wait until a work item has ended
- * @work: the work item; may be freed by the caller that gets 0, if no other
- *	caller uses it
+ * @work: the work item; the caller that gets 0 may free it if no other caller
+ *	uses it
  * @result: see ants_work_wait_timeout()
  *
  * Context: Process context. May sleep.
@@ -113,11 +117,11 @@ EXPORT_SYMBOL_GPL(ants_work_wait);
  * ants_work_flush() - wait for the run of a work item that is queued now
  * @work: the work item; must stay as long as the call lasts
  *
- * Waits for the run in progress and for one that is queued behind it, but not for
- * those that are queued later: an item that queues itself for ever does not hold
- * up the caller. A delay is not waited for: an item whose timer is armed is not
- * queued yet. But if ants_mod_delayed_work() puts a run off that is waited for, the
- * wait is for that run all the same.
+ * Waits for the run in progress and for a run that is queued behind it, but not
+ * for later ones: an item that queues itself for ever does not hold up the
+ * caller. A delay is not waited for, because an item whose timer is armed is
+ * not queued yet. But if ants_mod_delayed_work() puts off a run that is being
+ * waited for, the wait continues until that run has ended.
  *
  * Context: Process context. May sleep.
  * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
