@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flush: waiting for what was accepted so far. Tasks carry one of two epochs; a flush
- * makes the other one current and waits until the old one has no task left.
- * Flushes come one after another. One that gives up leaves its epoch draining,
- * and the next one waits for that before it flips.
+ * Flush: wait for everything accepted so far. Each task carries one of two
+ * epochs. A flush makes the other one current and waits until no task of the
+ * old one is left. Flushes come one after another. One that gives up leaves its
+ * epoch draining, and the next one waits for the end of that before it flips.
  *
- * Drain: waiting for a moment at which the pool has no task. Drains share
- * nothing but the count of those moments, and need no turns.
+ * Drain: wait for a moment at which the pool has no task. Drains share only the
+ * count of those moments, so they need not take turns.
  */
 #include "internal.h"
 
-/* This caller's turn: flips the epoch. */
+/* Flip the epoch if it is the turn of this caller. */
 static bool flush_begin(struct ants_pool *pool, const void *unused)
 {
 	lockdep_assert_held(&pool->lock);
@@ -55,16 +55,16 @@ static int flush(struct ants_pool *pool, unsigned long timeout)
 /**
  * ants_flush_timeout() - wait for all tasks accepted so far, a limited time
  * @pool: the pool; it stays open
- * @timeout: how long at most, in jiffies
+ * @timeout: the longest time to wait, in jiffies
  *
- * Callers that wait for a place are not accepted yet, so not waited for. While
- * the pool has no thread and none can be made a kernel worker runs the tasks,
- * one by one.
+ * Callers that wait for room are not accepted yet, so they are not waited for.
+ * While the pool has no thread and none can be made, a kernel worker runs the
+ * tasks, one by one.
  *
  * Context: Process context. May sleep.
- * Return: 0: they have ended. -ETIMEDOUT, -EINTR: maybe not. -EDEADLK: the
+ * Return: 0: they have ended. -ETIMEDOUT, -EINTR: perhaps not. -EDEADLK: the
  * caller is a task of the same pool. -EINVAL: it is the system pool, whose
- * tasks are other people's.
+ * tasks belong to others.
  */
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
@@ -99,7 +99,7 @@ int ants_flush(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_flush);
 
-/* Was the pool empty since @emptied was read, or is it now? */
+/* Has the pool been empty since @emptied was read, or is it now? */
 static bool drain_done(struct ants_pool *pool, const void *arg)
 {
 	const unsigned int *emptied = arg;
@@ -112,18 +112,18 @@ static bool drain_done(struct ants_pool *pool, const void *arg)
 /**
  * ants_drain_timeout() - wait until a pool is empty, a limited time
  * @pool: the pool; it stays open
- * @timeout: how long at most, in jiffies
+ * @timeout: the longest time to wait, in jiffies
  *
- * Waits for a moment at which no task is accepted and unfinished. The tasks that
- * tasks hand over are waited for as well, and so are those of callers that wait
- * for a place and of delayed work items whose time has come, for they get in
- * before the pool is empty. A delayed work item that is not due yet is not waited
- * for. Others may go on to submit, and prolong the wait by doing so.
+ * Waits for a moment at which every accepted task has ended. Tasks that tasks
+ * submit are waited for as well, and so are those of callers that wait for room
+ * and of delayed work items whose time has come, for they are admitted before
+ * the pool is empty. A delayed work item that is not due yet is not waited for.
+ * Further submits are possible meanwhile, and prolong the wait.
  *
  * Context: Process context. May sleep.
  * Return: 0: there was such a moment after the call began. -ETIMEDOUT, -EINTR:
  * not yet. -EDEADLK: the caller is a task of the same pool. -EINVAL: it is the
- * system pool, whose tasks are other people's.
+ * system pool, whose tasks belong to others.
  */
 int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 {

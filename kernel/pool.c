@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Making and ending a pool, and the list of all pools.
- */
+/* Creating and destroying a pool, and the list of all pools. */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
@@ -11,14 +9,19 @@
 #include "internal.h"
 #include "multi.h"
 
-/* All pools by name, from the reservation of the name to its return. */
+/*
+ * All pools, by name: from the reservation of the name until it is free again.
+ */
 LIST_HEAD(ants_pools);
-/* All multis; their names and those of pools are different. */
+/* All multis. Their names differ from each other and from those of pools. */
 LIST_HEAD(ants_multis);
-/* Guards both. */
+/* Guards both lists, and so the names. */
 DEFINE_MUTEX(ants_registry_lock);
 
-/* Pools and multis whose memory is not freed, plus one until the module goes. */
+/*
+ * Number of pools and multis not freed yet, plus one until the module is
+ * removed.
+ */
 static atomic_t nr_live = ATOMIC_INIT(1);
 static DECLARE_COMPLETION(all_freed);
 
@@ -41,11 +44,17 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 {
 	if (attrs->flags & ~ANTS_ALL_FLAGS)
 		return -EINVAL;
-	/* A caller neither fails nor has what a worker has. */
+	/*
+	 * A caller that runs a task can neither be refused nor has the data of
+	 * a worker.
+	 */
 	if (attrs->flags & ANTS_CALLER_RUNS &&
 	    (attrs->flags & ANTS_NONBLOCKING || attrs->worker_init))
 		return -EINVAL;
-	/* A thread that always exists, and may fail to get ready. */
+	/*
+	 * The one thread that must exist may not be one that can fail to get
+	 * ready.
+	 */
 	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
 		return -EINVAL;
 	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
@@ -133,20 +142,20 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* There is one more whose release function has to run. */
+/* Count an object whose release function is yet to run. */
 void ants_live_get(void)
 {
 	atomic_inc(&nr_live);
 }
 
-/* The last step of a release function. */
+/* The last step of such a release function. */
 void ants_live_put(void)
 {
 	if (atomic_dec_and_test(&nr_live))
 		complete(&all_freed);
 }
 
-/* A pool that nobody knows yet; from here on ants_pool_free() frees it. */
+/* Allocate a pool. It is not published yet; ants_pool_free() will free it. */
 static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs)
 {
@@ -190,8 +199,8 @@ static bool name_is_taken(const char *name)
 }
 
 /*
- * Takes the name, so that sysfs is never asked for one that exists. @list is
- * ants_pools or ants_multis, @node the entry.
+ * Reserve the name, so that sysfs is never asked for one that exists. @list is
+ * ants_pools or ants_multis, and @node is the entry.
  */
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list)
@@ -214,7 +223,10 @@ void ants_registry_del(struct list_head *node)
 	mutex_unlock(&ants_registry_lock);
 }
 
-/* Threads first, started last: until then there is nothing to wait for. */
+/*
+ * The threads are made first and started last, so that after an error there is
+ * nothing to wait for.
+ */
 static int pool_populate(struct ants_pool *pool)
 {
 	LIST_HEAD(prepared);
@@ -245,7 +257,7 @@ static int pool_publish(struct ants_pool *pool)
 	return err;
 }
 
-/* Make a pool of any kind; see the functions below, and devres.c. */
+/* Create a pool of any kind; see the functions below, and devres.c. */
 struct ants_pool *ants_pool_make(struct module *owner,
 				 const struct ants_attrs *attrs, ants_fn_t fn,
 				 bool ordered, const char *fmt, va_list args)
@@ -273,9 +285,9 @@ struct ants_pool *ants_pool_make(struct module *owner,
 }
 
 /**
- * __ants_pool_create() - make a pool; see ants_pool_create()
- * @owner: the module that makes it, NULL if built in
- * @attrs: how; NULL for the defaults
+ * __ants_pool_create() - create a pool; see ants_pool_create()
+ * @owner: the module that creates it, NULL if built in
+ * @attrs: its attributes; NULL for the defaults
  * @fmt: printf format of the name
  *
  * Context: Process context. May sleep.
@@ -296,9 +308,9 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 EXPORT_SYMBOL_GPL(__ants_pool_create);
 
 /**
- * __ants_pool_create_func() - make one; see ants_pool_create_func()
- * @owner: the module that makes it, NULL if built in
- * @attrs: how; NULL for the defaults
+ * __ants_pool_create_func() - create a pool; see ants_pool_create_func()
+ * @owner: the module that creates it, NULL if built in
+ * @attrs: its attributes; NULL for the defaults
  * @fn: what ants_invoke() runs
  * @fmt: printf format of the name
  *
@@ -322,9 +334,9 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
 EXPORT_SYMBOL_GPL(__ants_pool_create_func);
 
 /**
- * __ants_pool_create_ordered() - make one; see ants_pool_create_ordered()
- * @owner: the module that makes it, NULL if built in
- * @attrs: how; NULL for the defaults
+ * __ants_pool_create_ordered() - create a pool; see ants_pool_create_ordered()
+ * @owner: the module that creates it, NULL if built in
+ * @attrs: its attributes; NULL for the defaults
  * @fmt: printf format of the name
  *
  * Context: Process context. May sleep.
@@ -340,7 +352,7 @@ struct ants_pool *__ants_pool_create_ordered(struct module *owner,
 
 	if (attrs)
 		one = *attrs;
-	/* A caller that runs its task would overtake those that are pending. */
+	/* A caller that runs its task itself would overtake pending tasks. */
 	if (one.capacity > 1 || one.flags & ANTS_CALLER_RUNS)
 		return ERR_PTR(-EINVAL);
 	one.capacity = 1;
@@ -353,8 +365,9 @@ struct ants_pool *__ants_pool_create_ordered(struct module *owner,
 EXPORT_SYMBOL_GPL(__ants_pool_create_ordered);
 
 /*
- * A pool that is part of something with a directory and a name, and ends with
- * it. No module's own: unload.c destroys the whole. @attrs are checked.
+ * Create a pool that is part of an object with a directory and a name, and ends
+ * with that object. It has no owner, because unload.c destroys the object as a
+ * whole. The caller has checked @attrs.
  */
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
@@ -382,7 +395,10 @@ static bool callers_gone(struct ants_pool *pool, const void *unused)
 	return !pool->nr_callers;
 }
 
-/* After the drain no thread, task, timer or work is left; then no caller. */
+/*
+ * Wait until no thread, task, timer or work is left, and then until no caller
+ * is.
+ */
 void ants_pool_quiesce(struct ants_pool *pool)
 {
 	ants_drain_for_good(pool);
@@ -390,7 +406,7 @@ void ants_pool_quiesce(struct ants_pool *pool)
 			TASK_UNINTERRUPTIBLE);
 }
 
-/* Then no file in sysfs. */
+/* Next, remove the files in sysfs. */
 void ants_pool_hide(struct ants_pool *pool)
 {
 	kobject_del(&pool->kobj);
@@ -411,8 +427,8 @@ void ants_pool_end(struct ants_pool *pool)
 }
 
 /*
- * Ends @pool. RCU waits for whoever, with interrupts off, has dropped the lock
- * and still wakes somebody.
+ * Destroy @pool. RCU waits for threads that have dropped the lock with
+ * interrupts off, and that still wake others.
  */
 void __ants_pool_destroy(struct ants_pool *pool)
 {
@@ -424,19 +440,20 @@ void __ants_pool_destroy(struct ants_pool *pool)
 }
 
 /**
- * ants_pool_destroy() - end a pool
+ * ants_pool_destroy() - destroy a pool
  * @pool: the pool; NULL or an ERR_PTR is ignored
  *
  * Releases it and waits for all of its tasks, its threads, and the callers that
- * hold its lock or have come to it and will come back: those that sleep, and
- * those that run a task themselves. Then nothing of the caller's is in use any
- * more, so that it may be the last call in a module's exit function. Does not
- * wait for a call that has not come to the pool's lock yet: the caller has to
- * see to it that none begins, or is about to, when this one does.
+ * hold its lock or have taken it and will come back: those that sleep, and
+ * those that run a task themselves. Then nothing that the caller owns is in use
+ * any more, so this may be the last call in a module's exit function. A call
+ * that has not taken the pool's lock yet is not waited for: the caller has to
+ * make sure that none begins, or is about to, when this call does.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
  * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a
- * warning: the caller is a task of the same pool. In error the pool stays.
+ * warning: the caller is a task of the same pool. After an error the pool
+ * stays.
  */
 int ants_pool_destroy(struct ants_pool *pool)
 {
@@ -453,7 +470,7 @@ int ants_pool_destroy(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
 
-/* The last reference to the kobject is gone. */
+/* The last reference to the kobject has been dropped. */
 void ants_pool_free(struct kobject *kobj)
 {
 	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
@@ -467,11 +484,14 @@ void ants_pool_free(struct kobject *kobj)
 	ants_live_put();
 }
 
-/* Kobjects may be released late; their release function is in this module. */
+/*
+ * Wait for kobjects that are released late: their release function is in this
+ * module.
+ */
 void ants_pools_wait_freed(void)
 {
 	if (!atomic_dec_and_test(&nr_live))
 		wait_for_completion(&all_freed);
-	/* For the last one to return from complete(). */
+	/* Lets the last release function return from complete(). */
 	synchronize_rcu();
 }

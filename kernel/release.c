@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Closing a pool, waiting until nothing of it is left, and opening it again.
- */
+/* Closing a pool, waiting until nothing of it is left, and opening it again. */
 #include "internal.h"
 
-/* Fails one round of waiters. Returns false when there are none left. */
+/* End the waits of waiters within one hold. Return false when none is left. */
 static bool fail_round(struct ants_pool *pool)
 {
 	struct ants_waiter *waiter;
@@ -23,9 +21,9 @@ static bool fail_round(struct ants_pool *pool)
 }
 
 /*
- * Closing is one step: a submit is before it, and its task runs, or after it.
- * Whoever is about to open the pool sees that it was closed. Returns the
- * generation that ends.
+ * Close the pool. This is one step: a submit comes either before it, and its
+ * task runs, or after it. A reboot that is about to open the pool sees that it
+ * was closed. Return the generation that ends.
  */
 unsigned int ants_close_begin(struct ants_pool *pool)
 {
@@ -45,8 +43,8 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 }
 
 /*
- * What follows from ants_close_begin() goes in rounds. Until it is done nobody opens
- * the pool, and destroy waits.
+ * Do what follows from ants_close_begin(), in several holds of the lock. Until
+ * it is done the pool is not opened, and destroy waits.
  */
 void ants_close_end(struct ants_pool *pool)
 {
@@ -64,7 +62,9 @@ void ants_close_end(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/* Closes the pool, whatever is being done to it; returns the generation that ends. */
+/*
+ * Close the pool, whatever else is done to it; return the generation that ends.
+ */
 unsigned int ants_close(struct ants_pool *pool)
 {
 	unsigned int generation = ants_close_begin(pool);
@@ -77,8 +77,8 @@ unsigned int ants_close(struct ants_pool *pool)
  * ants_release() - close a pool
  * @pool: the pool
  *
- * Refuses new tasks, fails the callers that wait with -ESHUTDOWN, and sends
- * idle threads away. Accepted tasks still run. Does not wait for them; may be
+ * Refuses new tasks, fails the callers that wait with -ESHUTDOWN, and lets idle
+ * threads leave. Accepted tasks still run. Does not wait for them; may be
  * called from a task of the pool, and more than once.
  *
  * Context: Process context. May sleep, for a short time.
@@ -96,7 +96,10 @@ int ants_release(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_release);
 
-/* Empty, or it was, and was opened again before this caller looked. */
+/*
+ * The pool is drained; or it was, and was opened again before this caller
+ * looked.
+ */
 static bool drained(struct ants_pool *pool, const void *generation)
 {
 	lockdep_assert_held(&pool->lock);
@@ -105,8 +108,8 @@ static bool drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Closes the pool and waits until it owns no task, thread, timer or queued work.
- * Returns 0, -ETIMEDOUT or -EINTR.
+ * Close the pool and wait until it has no task, thread, timer or queued work.
+ * Return 0, -ETIMEDOUT or -EINTR.
  */
 int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 		    unsigned int state)
@@ -117,7 +120,7 @@ int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 	return ants_wait_until(pool, drained, &generation, timeout, state);
 }
 
-/* For destroy: from here on nobody opens the pool again. */
+/* For destroy: from here on the pool is never opened again. */
 void ants_drain_for_good(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
@@ -129,11 +132,12 @@ void ants_drain_for_good(struct ants_pool *pool)
 /**
  * ants_release_timeout() - close a pool and wait until it is empty
  * @pool: the pool
- * @timeout: how long to wait at most, in jiffies
+ * @timeout: the longest time to wait, in jiffies
  *
- * May be called again, after it timed out, too. Nothing that is being done to
- * the pool meanwhile, as by ants_tune(), holds it up. While the pool has no thread
- * and none can be made a kernel worker runs the tasks, one by one.
+ * May be called again, also after it has timed out. Changes of the pool that
+ * are in progress, such as by ants_tune(), do not hold it up. While the pool
+ * has no thread and none can be made, a kernel worker runs the tasks, one by
+ * one.
  *
  * Context: Process context. May sleep.
  * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
@@ -160,7 +164,9 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
-/* Nothing is left of the pool, and nobody has closed it since @release_seq. */
+/*
+ * Is the pool drained, and was it not closed again since @release_seq was read?
+ */
 static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 {
 	lockdep_assert_held(&pool->lock);
@@ -168,7 +174,7 @@ static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 	       ants_is_drained(pool);
 }
 
-/* Decides and opens in one step, so that no release is overtaken. */
+/* Decide and open in one step, so that no release is overtaken. */
 static int reopen(struct ants_pool *pool, unsigned int release_seq)
 {
 	int err = -EBUSY;
@@ -188,7 +194,7 @@ static int reopen(struct ants_pool *pool, unsigned int release_seq)
 	return err;
 }
 
-/* What an open pool has from the beginning. */
+/* Make what an open pool has from the beginning. */
 static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
 			  struct list_head *prepared)
 {
@@ -200,7 +206,7 @@ static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
 	return err == -ESHUTDOWN ? -EBUSY : err;
 }
 
-/* A release after @release_seq was read wins. */
+/* Open the pool, unless it was released after @release_seq was read. */
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 {
 	LIST_HEAD(prepared);
@@ -229,10 +235,10 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
  * @pool: the pool
  *
  * Context: Process context. May sleep.
- * Return: 0: it is open. -EBUSY: it is not released, or not empty yet; see
- * ants_release_timeout(); or it was released once more meanwhile. -ENOMEM: its
- * threads cannot be made. -EINTR: the caller is being killed. -EPERM: it is the
- * system pool, or a shard. In error nothing has changed.
+ * Return: 0: it is open. Or an error, after which nothing has changed. -EBUSY:
+ * it is not released, or not empty yet, see ants_release_timeout(); or it was
+ * released once more meanwhile. -ENOMEM: its threads cannot be made. -EINTR:
+ * the caller is being killed. -EPERM: it is the system pool, or a shard.
  */
 int ants_reboot(struct ants_pool *pool)
 {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Numbers. None is ever negative; each is true for one moment.
- */
+/* Numbers of a pool. None is ever negative; each is true for one moment. */
 #include "internal.h"
 
-/* The lock is no part of what a reader must not change. */
+/* Taking the lock does not count as changing a const pool. */
 static raw_spinlock_t *lock_of(const struct ants_pool *pool)
 {
 	return &((struct ants_pool *)pool)->lock;
@@ -48,9 +46,9 @@ static void read_counters(const struct ants_pool *pool,
 }
 
 /**
- * ants_pool_stats() - all numbers of a pool at one moment
+ * ants_pool_stats() - read all numbers of a pool at one moment
  * @pool: the pool
- * @stats: where to put them
+ * @stats: where to store them
  *
  * Context: Any context but NMI: takes the lock of the pool.
  */
@@ -66,10 +64,10 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 EXPORT_SYMBOL_GPL(ants_pool_stats);
 
 /**
- * ants_nr_running() - threads of a pool, whatever they do
+ * ants_nr_running() - number of threads of a pool, whatever they do
  * @pool: the pool
  * Context: Any context.
- * Return: how many.
+ * Return: the number.
  */
 unsigned int ants_nr_running(const struct ants_pool *pool)
 {
@@ -78,10 +76,10 @@ unsigned int ants_nr_running(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_running);
 
 /**
- * ants_nr_idle() - threads that wait for a task
+ * ants_nr_idle() - number of threads that wait for a task
  * @pool: the pool
  * Context: Any context.
- * Return: how many.
+ * Return: the number.
  */
 unsigned int ants_nr_idle(const struct ants_pool *pool)
 {
@@ -90,10 +88,10 @@ unsigned int ants_nr_idle(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_idle);
 
 /**
- * ants_nr_busy() - tasks that run
+ * ants_nr_busy() - number of tasks that run
  * @pool: the pool
  * Context: Any context.
- * Return: how many.
+ * Return: the number.
  */
 unsigned int ants_nr_busy(const struct ants_pool *pool)
 {
@@ -102,10 +100,10 @@ unsigned int ants_nr_busy(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_busy);
 
 /**
- * ants_nr_pending() - tasks that are accepted and not started
+ * ants_nr_pending() - number of tasks that are accepted and not started
  * @pool: the pool
  * Context: Any context.
- * Return: how many.
+ * Return: the number.
  */
 unsigned int ants_nr_pending(const struct ants_pool *pool)
 {
@@ -114,10 +112,10 @@ unsigned int ants_nr_pending(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_pending);
 
 /**
- * ants_nr_waiting() - callers that wait because the pool is full
+ * ants_nr_waiting() - number of callers that wait because the pool is full
  * @pool: the pool
  * Context: Any context.
- * Return: how many.
+ * Return: the number.
  */
 unsigned int ants_nr_waiting(const struct ants_pool *pool)
 {
@@ -126,11 +124,11 @@ unsigned int ants_nr_waiting(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_waiting);
 
 /**
- * ants_nr_free() - tasks that a pool would take at once
+ * ants_nr_free() - number of tasks that a pool would accept at once
  * @pool: the pool
  * Context: Any context but NMI: takes the lock of the pool.
- * Return: how many; 0 if it is released, or if callers wait, or delayed work items
- * whose time has come; else %ANTS_UNLIMITED if it has no bound.
+ * Return: the number; 0 if the pool is released, or if callers or due work
+ * items wait; otherwise %ANTS_UNLIMITED if it has no bound.
  */
 unsigned int ants_nr_free(const struct ants_pool *pool)
 {
@@ -145,10 +143,10 @@ unsigned int ants_nr_free(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_nr_free);
 
 /**
- * ants_capacity() - most threads and tasks in flight
+ * ants_capacity() - the most threads, and tasks in flight, of a pool
  * @pool: the pool
  * Context: Any context.
- * Return: the capacity, %ANTS_UNLIMITED if it has no bound.
+ * Return: the capacity; %ANTS_UNLIMITED if the pool has no bound.
  */
 unsigned int ants_capacity(const struct ants_pool *pool)
 {
@@ -157,7 +155,7 @@ unsigned int ants_capacity(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_capacity);
 
 /**
- * ants_is_released() - is a pool closed?
+ * ants_is_released() - test whether a pool is closed
  * @pool: the pool
  * Context: Any context.
  * Return: true from ants_release() until ants_reboot().
@@ -169,7 +167,8 @@ bool ants_is_released(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_is_released);
 
 /**
- * ants_congested() - would a pool send a caller away that does not wait?
+ * ants_congested() - test whether a pool would refuse a caller that does not
+ * wait
  * @pool: the pool
  * Context: Any context but NMI: takes the lock of the pool.
  * Return: true if it is full, or callers wait, or it is released.
@@ -181,10 +180,10 @@ bool ants_congested(const struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_congested);
 
 /**
- * ants_pool_private() - what &ants_attrs.private was
+ * ants_pool_private() - get &ants_attrs.private
  * @pool: the pool
  * Context: Any context.
- * Return: that.
+ * Return: the value.
  */
 void *ants_pool_private(const struct ants_pool *pool)
 {

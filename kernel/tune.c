@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changing a live pool. All changes are made with pool->config held, one after
- * another, and take effect under pool->lock in one step; what follows from
- * them, for waiters and idle workers, goes in rounds.
+ * Changing a live pool. Changes are made one after another, with pool->config
+ * held, and each takes effect under pool->lock in one step. What follows from
+ * it for waiters and idle workers is done in several holds of the lock.
  */
 #include "internal.h"
 
-/* Checks a combination of bounds, before any of them is changed. */
+/* Check a combination of bounds before any of them is changed. */
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
@@ -16,7 +16,7 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		return flags & ANTS_PREALLOC ? -EINVAL : 0;
 	if (capacity > ANTS_BOUND_MAX)
 		return -EINVAL;
-	/* All of its slots are made at once, so that the sum matters. */
+	/* All of its slots are made at once, so the sum matters. */
 	if (flags & ANTS_PREALLOC && queue_depth > ANTS_BOUND_MAX - capacity)
 		return -EINVAL;
 	return 0;
@@ -38,7 +38,7 @@ static unsigned int stock_kept(const struct ants_pool *pool)
 	return max(ANTS_STOCK_MAX, pool->spare_slots);
 }
 
-/* Sets a combination that ants_check_bounds() found good. */
+/* Set a combination that ants_check_bounds() has accepted. */
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers)
 {
@@ -55,7 +55,7 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	ants_update_calm(pool);
 }
 
-/* Tasks that wait for a place; with those that wait for others nobody is left. */
+/* No worker would be left: all of them wait, for room or for other tasks. */
 static bool too_many_wait(const struct ants_pool *pool)
 {
 	return pool->nr_nested &&
@@ -63,9 +63,9 @@ static bool too_many_wait(const struct ants_pool *pool)
 }
 
 /*
- * After a shrink as many tasks may wait for a place in their own pool as may
- * run: then the newest give up, one round at a time. Returns true if there may
- * be more.
+ * After a shrink the tasks that wait for room in their own pool may be as many
+ * as may run. Then the newest give up, as many as one hold allows. Return true
+ * if there may be more.
  */
 static bool refuse_round(struct ants_pool *pool)
 {
@@ -85,7 +85,7 @@ static bool refuse_round(struct ants_pool *pool)
 	return more;
 }
 
-/* Waiters that came without a slot need one to be granted. */
+/* A waiter without a slot needs one to be granted. */
 static void fill_for_waiters(struct ants_pool *pool)
 {
 	unsigned int nr;
@@ -97,7 +97,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 		ants_stock_fill(pool, nr + pool->spare_slots);
 }
 
-/* What follows from a change of the bounds, in either direction. */
+/* Do what follows from a change of the bounds, in either direction. */
 static void settle(struct ants_pool *pool)
 {
 	ants_pause(ANTS_PAUSE_TUNE, pool);
@@ -119,13 +119,15 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
-	/* Should settle() be held up. */
+	/* In case apply_bounds() is delayed. */
 	if (pool->heed && ants_places(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
 
-/* Threads that the floor asks for, once those that were prepared have started. */
+/*
+ * Ask for the threads that the floor requires beyond those that were prepared.
+ */
 static void raise_to_floor(struct ants_pool *pool)
 {
 	struct ants_kick kick;
@@ -137,8 +139,8 @@ static void raise_to_floor(struct ants_pool *pool)
 }
 
 /*
- * Threads and slots that a preallocated pool of @capacity lacks. Those that are
- * on their way out still take a place; the upkeep replaces them later.
+ * Make the threads and slots that a preallocated pool of @capacity lacks.
+ * Workers that are leaving still count; the upkeep work replaces them later.
  */
 static int prealloc(struct ants_pool *pool, unsigned int capacity,
 		    unsigned int queue_depth, struct list_head *prepared)
@@ -154,7 +156,7 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 	raw_spin_unlock_irq(&pool->lock);
 	if (!(pool->flags & ANTS_PREALLOC) || closed)
 		return 0;
-	/* A shrink lacks none, so that it cannot fail. */
+	/* A shrink lacks none, so it cannot fail. */
 	if (capacity <= pool->capacity &&
 	    capacity + queue_depth <= pool->limit)
 		return 0;
@@ -162,7 +164,7 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 		return -ENOMEM;
 	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
 				   prepared);
-	/* Closed meanwhile: then it lacks none. */
+	/* The pool was closed meanwhile: then it lacks none. */
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
@@ -213,7 +215,7 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	return 0;
 }
 
-/* @ms is what is read in sysfs, at any time. */
+/* @ms is the value that sysfs shows, at any time. */
 static void set_expiry(struct ants_pool *pool, unsigned long expiry,
 		       unsigned int ms)
 {
@@ -224,7 +226,9 @@ static void set_expiry(struct ants_pool *pool, unsigned long expiry,
 
 void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
 {
-	/* A whole tick may be more than what can be written. */
+	/*
+	 * A whole tick may be more than the largest value that can be written.
+	 */
 	set_expiry(pool, expiry,
 		   min_t(unsigned int, jiffies_to_msecs(expiry),
 			 ANTS_BOUND_MAX));
@@ -238,7 +242,7 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &kick);
-	/* Reads as written, although the pool counts in ticks. */
+	/* Sysfs shows what was written, although the pool counts in ticks. */
 	set_expiry(pool, msecs_to_jiffies(ms), ms);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
@@ -262,22 +266,22 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
 
 /**
  * ants_tune() - change the capacity of a pool
- * @pool: the pool; released ones, too
+ * @pool: the pool; it may be released
  * @capacity: the new capacity, or %ANTS_UNLIMITED
  *
  * Takes effect at once: callers that fit now are granted before it returns, and
- * &ants_attrs.room is called if a caller was sent away that fits now. The
+ * &ants_attrs.room is called if a caller was refused that would fit now. The
  * threads that an %ANTS_PREALLOC pool lacks are made first, one by one; if the
- * pool is released meanwhile that ends early, and it makes no more of them.
- * After a shrink accepted tasks still run, the workers above the capacity leave
- * when they have nothing to run, and no task is accepted until the sums fit.
+ * pool is released meanwhile, no more of them are made. After a shrink accepted
+ * tasks still run, the workers above the capacity leave when they have nothing
+ * to run, and no task is accepted until the sums fit.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: 0, below &ants_attrs.min_workers, beyond INT_MAX, no
- * bound for an %ANTS_PREALLOC pool, or not 1 for an ordered one. -ENOMEM: the
- * threads of an %ANTS_PREALLOC pool cannot be made. -EINTR: the caller is being
- * killed. -EPERM: it is the system pool, which its administrator may tune. In
- * error nothing has changed.
+ * Return: 0, or an error, after which nothing has changed. -EINVAL: 0, below
+ * &ants_attrs.min_workers, beyond INT_MAX, no bound for an %ANTS_PREALLOC pool,
+ * or not 1 for an ordered one. -ENOMEM: the threads of an %ANTS_PREALLOC pool
+ * cannot be made. -EINTR: the caller is being killed. -EPERM: it is the system
+ * pool, which only its administrator may tune.
  */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {

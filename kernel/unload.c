@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unload safety. Nothing pins a client, for a module that pins itself can never
- * be removed. Instead, after its exit function and before its text is freed,
- * its tasks that are pending or run in whatever pool are waited for, and pools
- * that it made and forgot are destroyed. Memory that its exit function freed is
- * beyond help.
+ * Unload safety. Nothing pins a client, because a module that pins itself can
+ * never be removed. Instead, between its exit function and the freeing of its
+ * text, ants waits for the tasks of the module that are pending or run in any
+ * pool, and destroys the pools that the module has made and forgotten. Memory
+ * that its exit function has freed is beyond help.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -18,21 +18,21 @@
 #define REPORT		(10 * HZ)
 
 /*
- * The address of a function of @mod that an entry of a list of the pool's runs;
- * 0 if it runs none.
+ * Return the address of a function of @mod that an entry of one of the pool's
+ * lists runs, or 0.
  */
 typedef unsigned long (*text_fn_t)(struct list_head *entry,
 				   const struct module *mod);
 
-/* Returns @text if it lies in @mod, else 0. */
+/* Return @text if it lies in @mod, else 0. */
 unsigned long ants_text_in(unsigned long text, const struct module *mod)
 {
 	return within_module(text, mod) ? text : 0;
 }
 
 /*
- * A task may run more than one function: what ants' own functions run on behalf
- * of a client counts as the client's. Returns one of them that lies in @mod.
+ * A task may run more than one function: one that ants runs on behalf of a
+ * client counts as the client's. Return one of them that lies in @mod, or 0.
  */
 unsigned long ants_task_text(ants_fn_t fn, const void *data,
 			     const struct module *mod)
@@ -54,7 +54,7 @@ static unsigned long slot_text(struct list_head *entry,
 	return ants_task_text(slot->fn, slot->data, mod);
 }
 
-/* A task that runs inside another one does not hide that one. */
+/* A task may run inside another one; both are looked at. */
 static unsigned long frames_text(const struct ants_frame *frame,
 				 const struct module *mod)
 {
@@ -72,7 +72,7 @@ static unsigned long worker_text(struct list_head *entry,
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
-	/* A work item that is detached may be gone. */
+	/* A detached work item may be gone already. */
 	return frames_text(w->frame, mod) ?:
 	       (w->text ? ants_text_in(w->text, mod) :
 			  ants_task_text(w->fn, w->data, mod));
@@ -88,9 +88,10 @@ static unsigned long delayed_text(struct list_head *entry,
 }
 
 /*
- * One round over a list, from where the last one stopped. Who takes the entry at
- * the cursor out of the list moves the cursor: see ants_scan_skip(). Returns
- * false at the end, or when a function of the module is found.
+ * Scan a list within one hold, from where the last one stopped. A thread that
+ * takes the entry at the cursor out of the list moves the cursor, see
+ * ants_scan_skip(). Return false at the end, or when a function of the module
+ * was found.
  */
 static bool scan_round(struct ants_pool *pool, struct list_head *list,
 		       text_fn_t text_of, unsigned long *found)
@@ -112,8 +113,8 @@ static bool scan_round(struct ants_pool *pool, struct list_head *list,
 }
 
 /*
- * From here on a function of @mod that is accepted leaves a mark, so that one
- * task that hands over to the next, in whatever pool, is not missed.
+ * From here on a function of @mod that is accepted is noted. So a chain of
+ * tasks, each of which submits the next to some pool, is not missed.
  */
 static void scan_begin(struct ants_pool *pool, const struct module *mod)
 {
@@ -124,7 +125,7 @@ static void scan_begin(struct ants_pool *pool, const struct module *mod)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* Returns what was found, or accepted meanwhile. */
+/* Return what was found, or was accepted meanwhile. */
 static unsigned long scan_end(struct ants_pool *pool)
 {
 	unsigned long hit;
@@ -137,7 +138,7 @@ static unsigned long scan_end(struct ants_pool *pool)
 	return hit;
 }
 
-/* All rounds over one list, each with a hold of the lock of its own. */
+/* Scan one list, in as many holds of the lock as it takes. */
 static unsigned long scan(struct ants_pool *pool, struct list_head *list,
 			  text_fn_t text_of)
 {
@@ -152,7 +153,10 @@ static unsigned long scan(struct ants_pool *pool, struct list_head *list,
 	return found;
 }
 
-/* In the order that a task takes: one that moves on meanwhile is found there. */
+/*
+ * Follow the order in which a task moves on, so that one that does meanwhile is
+ * found.
+ */
 static void scan_pool(struct ants_pool *pool)
 {
 	unsigned long text;
@@ -171,7 +175,9 @@ static void scan_pool(struct ants_pool *pool)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* A function of @mod in any pool, and the pool's name into @name. */
+/*
+ * Find a function of @mod in any pool, and copy the name of the pool to @name.
+ */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
 	unsigned long text, found = 0;
@@ -193,11 +199,12 @@ static unsigned long scan_all(const struct module *mod, char *name)
 }
 
 /*
- * Waits until no pool knows a function of @mod. This looks now and then rather
- * than have every task that ends look for somebody who waits. The notifier chain
- * is locked meanwhile: while another notifier waits to be added or removed, no
- * module gets past it. There is no other place to wait in between the exit
- * function and the end of the text, so that the log says who is to blame.
+ * Wait until no pool knows a function of @mod. This polls, because otherwise
+ * each task that ends would have to check for a waiter. The notifier chain is
+ * locked meanwhile: if another notifier is to be added or removed, no module
+ * can be loaded or removed until this ends. There is no other point to wait
+ * between the exit function and the end of the text, so the log says what is
+ * being waited for.
  */
 static void wait_for_tasks(const struct module *mod)
 {
@@ -227,7 +234,7 @@ static struct ants_pool *pool_of(const struct module *mod, bool released)
 	return found;
 }
 
-/* Shards have no owner: they end with the multi. */
+/* Shards have no owner: they end with their multi. */
 static struct ants_multi *multi_of(const struct module *mod, bool released)
 {
 	struct ants_multi *multi, *found = NULL;
@@ -241,7 +248,9 @@ static struct ants_multi *multi_of(const struct module *mod, bool released)
 	return found;
 }
 
-/* First, so that a task that submits itself again comes to an end. */
+/*
+ * This comes first, so that a task that submits itself again comes to an end.
+ */
 static void close_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;
@@ -253,7 +262,7 @@ static void close_forgotten(const struct module *mod)
 		ants_release(pool);
 }
 
-/* Nobody else can: who made them is gone. */
+/* The module that made them is gone, so this is up to ants. */
 static void destroy_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;
@@ -282,7 +291,7 @@ static int unload_notify(struct notifier_block *nb, unsigned long state,
 	return NOTIFY_DONE;
 }
 
-/* First of all: the other notifiers may already take the module apart. */
+/* Called before other notifiers, which may already take the module apart. */
 static struct notifier_block unload_nb = {
 	.notifier_call = unload_notify,
 	.priority = INT_MAX,

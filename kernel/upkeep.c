@@ -18,7 +18,7 @@
 
 #include "internal.h"
 
-/* A thread that sleeps until it is started. */
+/* Make a thread. It sleeps until it is started. */
 static struct ants_worker *worker_create(struct ants_pool *pool)
 {
 	struct ants_worker *w;
@@ -34,7 +34,10 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 				      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
 		kfree(w);
-		/* No -EAGAIN for a limit of threads: that means a full pool. */
+		/*
+		 * Reaching a limit of threads is not -EAGAIN, which means a
+		 * full pool.
+		 */
 		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
 						 ERR_PTR(-ENOMEM);
 	}
@@ -43,7 +46,9 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 	return w;
 }
 
-/* Waits until the thread is gone. Once for each thread, never under a task. */
+/*
+ * Wait until the thread is gone. Done once for each thread, which runs no task.
+ */
 static void worker_join(struct ants_worker *w)
 {
 	kthread_stop(w->task);
@@ -51,7 +56,7 @@ static void worker_join(struct ants_worker *w)
 	kfree(w);
 }
 
-/* A place for a thread that is yet to be made. */
+/* Reserve a worker whose thread is yet to be made. */
 static void place_take(struct ants_pool *pool)
 {
 	pool->nr_new++;
@@ -69,10 +74,10 @@ static void worker_add(struct ants_worker *w, struct ants_kick *kick)
 }
 
 /*
- * Makes @nr threads into the list @prepared; they take no place yet. That takes
- * its time, so that it looks after each whether the pool was closed since
- * @release_seq was read. Returns 0, or -ESHUTDOWN or another error with none
- * made.
+ * Make @nr threads and add them to the list @prepared, without reserving
+ * workers. This takes time, so after each thread it checks whether the pool was
+ * closed since @release_seq was read. Return 0; or -ESHUTDOWN or another error,
+ * with no thread left in the list.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared)
@@ -101,18 +106,18 @@ void ants_workers_discard(struct list_head *prepared)
 
 	list_for_each_entry_safe(w, next, prepared, node) {
 		list_del(&w->node);
-		/* It was never woken, so that it never enters its function. */
+		/* It was never woken, so it never enters its function. */
 		worker_join(w);
 	}
 }
 
-/* A pool that was closed meanwhile gets none. */
+/* May another worker be added? Not if the pool was closed meanwhile. */
 static bool takes_worker(const struct ants_pool *pool)
 {
 	return pool->nr_workers < pool->capacity && !pool->released;
 }
 
-/* Returns true if a round was not enough. */
+/* Start workers within one hold. Return true if that was not enough. */
 static bool start_round(struct ants_pool *pool, struct list_head *prepared)
 {
 	struct ants_worker *w;
@@ -133,7 +138,10 @@ static bool start_round(struct ants_pool *pool, struct list_head *prepared)
 	return more;
 }
 
-/* Starts as many of @prepared as there are places; the others stay in it. */
+/*
+ * Start as many of @prepared as the capacity allows; the others stay in the
+ * list.
+ */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
 	while (!list_empty(prepared) && start_round(pool, prepared))
@@ -145,14 +153,17 @@ static bool wants_making(const struct ants_pool *pool)
 	return ants_need_worker(pool) && !ants_backing_off(pool);
 }
 
-/* For a thread that is to be made: it is not wanted once more. */
+/*
+ * Reserve a worker for a thread that is about to be made, so that it is not
+ * wanted twice.
+ */
 static void make_reserve(struct ants_pool *pool)
 {
 	place_take(pool);
 	pool->nr_making++;
 }
 
-/* A maker for a thread, if one is wanted and a maker is free. */
+/* Get a free maker if a thread is wanted. */
 static struct ants_maker *maker_take(struct ants_pool *pool)
 {
 	struct ants_maker *maker = pool->makers;
@@ -175,15 +186,15 @@ static bool start_maker(struct ants_pool *pool)
 	ants_lock(pool, &kick);
 	maker = maker_take(pool);
 	ants_unlock(pool, &kick);
-	/* Until it has done its work the pool stays. */
+	/* The pool stays until the maker has finished. */
 	if (maker)
 		queue_work(ants_wq, &maker->work);
 	return maker;
 }
 
 /*
- * Gives the place back and pauses. The tasks stay: the workers that exist, the
- * next try, or the stand-in run them.
+ * Give the reservation back, and pause. The tasks stay: the workers that exist,
+ * the next try, or the stand-in run them.
  */
 static void make_failed(struct ants_pool *pool)
 {
@@ -201,10 +212,10 @@ static void make_failed(struct ants_pool *pool)
 }
 
 /*
- * The new worker's start is a wake-up like others: it looks after the next ones
- * when it arrives, so that few threads are made for what the last one takes. But
- * a worker_init may sleep, and threads get ready side by side, unless the last
- * try failed.
+ * The start of a new worker is a wake-up like others: the worker checks for the
+ * next tasks when it arrives, so that no more threads are made than are of use.
+ * But a worker_init may sleep, so with one threads get ready side by side,
+ * unless the last try has failed.
  */
 static void make_done(struct ants_worker *w)
 {
@@ -221,7 +232,10 @@ static void make_done(struct ants_worker *w)
 	ants_unlock(pool, &kick);
 }
 
-/* One thread, whose place is taken. It takes as long as its first slice is away. */
+/*
+ * Make one thread, for which a worker is reserved. This waits for its first
+ * time slice.
+ */
 static void make_worker(struct ants_pool *pool)
 {
 	struct ants_worker *w;
@@ -238,7 +252,10 @@ static void make_worker(struct ants_pool *pool)
 	make_done(w);
 }
 
-/* Another one? If not, a closed pool may wait for this maker. */
+/*
+ * Continue with another thread? If not, the end of a closed pool may wait for
+ * this maker.
+ */
 static bool maker_goes_on(struct ants_maker *maker)
 {
 	struct ants_pool *pool = maker->pool;
@@ -260,8 +277,9 @@ static bool maker_goes_on(struct ants_maker *maker)
 }
 
 /*
- * Making a thread blocks for as long as its CPU is busy, so that the upkeep leaves
- * it to makers: it has other duties, and others may be wanted meanwhile.
+ * Making a thread blocks as long as its CPU is busy. The upkeep work leaves it
+ * to makers, because it has other duties, and further threads may be wanted
+ * meanwhile.
  */
 void ants_maker_fn(struct work_struct *work)
 {
@@ -272,7 +290,7 @@ void ants_maker_fn(struct work_struct *work)
 	} while (maker_goes_on(maker));
 }
 
-/* Tells the worker that is idle for the longest time to leave. */
+/* Tell the worker that has been idle longest to leave. */
 static void retire_oldest(struct ants_pool *pool, bool expired,
 			  struct ants_kick *kick)
 {
@@ -294,7 +312,10 @@ static bool idle_above(const struct ants_pool *pool)
 	       (pool->released || ants_nr_staying(pool) > pool->capacity);
 }
 
-/* Retires idle workers while @surplus says so. True if a round was not enough. */
+/*
+ * Retire idle workers while @surplus says so. Return true if one hold was not
+ * enough.
+ */
 static bool retire_round(struct ants_pool *pool,
 			 bool (*surplus)(const struct ants_pool *pool))
 {
@@ -312,7 +333,10 @@ static bool retire_round(struct ants_pool *pool,
 	return more;
 }
 
-/* Sheds the idle workers that are above the capacity; all of a released pool. */
+/*
+ * Retire the idle workers above the capacity; all of them if the pool is
+ * released.
+ */
 void ants_retire_above(struct ants_pool *pool)
 {
 	while (retire_round(pool, idle_above))
@@ -325,7 +349,7 @@ static void retire_expired(struct ants_pool *pool)
 		;
 }
 
-/* Wakes parked workers that have a change of the placement to take up. */
+/* Wake the parked workers that have a new affinity to apply. */
 static void poke_round(struct ants_pool *pool)
 {
 	struct ants_worker *w;
@@ -347,7 +371,7 @@ static void poke_round(struct ants_pool *pool)
 	ants_pause(ANTS_PAUSE_POKE, pool);
 }
 
-/* For a caller that may not take the wait queue's lock. */
+/* On behalf of a caller that may not take the lock of the wait queue. */
 static void wake_waitq(struct ants_pool *pool)
 {
 	struct ants_kick kick;
@@ -369,14 +393,17 @@ static void tend_stock(struct ants_pool *pool)
 	level = ants_stock_level(pool);
 	idle = !pool->nr_workers && !pool->nr_pending;
 	raw_spin_unlock_irq(&pool->lock);
-	/* Not the last batch: the next burst would only make it again. */
+	/* One batch stays: the next burst would only allocate it again. */
 	if (idle)
 		ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
 	else
 		ants_stock_fill(pool, level);
 }
 
-/* True if there is nothing left to do; then the next kick queues the work. */
+/*
+ * Return true if nothing is left to do; then the upkeep work can be queued
+ * again.
+ */
 static bool upkeep_done(struct ants_pool *pool)
 {
 	struct ants_kick kick;
@@ -415,7 +442,10 @@ void ants_upkeep_fn(struct work_struct *work)
 	} while (!upkeep_done(pool));
 }
 
-/* Joins what left. The list is taken whole: that is one entry's work. */
+/*
+ * Join the workers that have left. Detach the whole list at once; that takes
+ * constant time under the lock.
+ */
 static void join_left(struct ants_pool *pool)
 {
 	struct ants_worker *w, *next;
@@ -429,7 +459,10 @@ static void join_left(struct ants_pool *pool)
 		worker_join(w);
 }
 
-/* True if nobody is left; then the next that leaves queues the work. */
+/*
+ * Return true if no worker is left; the next one that leaves queues the work
+ * again.
+ */
 static bool join_done(struct ants_pool *pool)
 {
 	struct ants_kick kick;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Callers that sleep: submitters in the pool's own FIFO, which knows hand-off
- * and lives under the raw lock, and callers that wait for tasks or threads to
- * end. Both can be killed, and end when their kthread is told to stop. Waits
- * that take too long are logged: those of submitters by the pool's timer, for
- * a timer of their own would cost each of them; the others sleep in slices.
+ * Callers that sleep. Submitters wait in a FIFO of the pool's own, which is
+ * guarded by the raw lock and can hand over a task; other callers wait for
+ * tasks or threads to end. A fatal signal ends both kinds of wait, and so does
+ * kthread_stop() on the caller. Long waits are logged: those of submitters by
+ * the pool's timer, since a timer for each would cost every one of them; the
+ * other callers sleep in slices.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -16,7 +17,7 @@
 
 #define SLICE		(30 * HZ)
 
-/* Is the caller told to give up? @state: the one that it sleeps in. */
+/* Has the caller been told to give up? It sleeps in @state. */
 static __always_inline bool told_to_stop(unsigned int state)
 {
 	if (signal_pending_state(state, current))
@@ -26,10 +27,12 @@ static __always_inline bool told_to_stop(unsigned int state)
 }
 
 /*
- * How a caller that can be killed sleeps. Frozen threads would not end its
- * wait, and it would keep the system from suspending: it freezes, too. Whoever
- * holds a lock then can hang the suspend, and lockdep says so; but the map that
- * is held around a task is no lock, nor are @locks that are dropped before.
+ * The state in which a killable caller of @pool sleeps. If the pool is
+ * freezable, its frozen threads would not end the wait, and the caller would
+ * keep the system from suspending; so it must be freezable, too. A caller that
+ * is frozen while it holds a lock can hang the suspend, which lockdep reports.
+ * But the map that is held around a task is not a lock, and neither are @locks,
+ * which are dropped before the sleep.
  */
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 {
@@ -40,7 +43,7 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 	return TASK_KILLABLE | TASK_FREEZABLE;
 }
 
-/* One caller that sleeps in slices. */
+/* A caller that sleeps in slices. */
 struct sleeper {
 	struct ants_pool *pool;
 	unsigned long start;
@@ -64,7 +67,9 @@ static unsigned long sleeper_slice(const struct sleeper *s)
 		     SLICE);
 }
 
-/* Why the caller may not go on sleeping: -EINTR, -ETIMEDOUT, or 0. */
+/*
+ * Why the caller must stop sleeping: -EINTR or -ETIMEDOUT; 0 if it may go on.
+ */
 static int sleeper_error(const struct sleeper *s, unsigned int state)
 {
 	if (told_to_stop(state))
@@ -72,7 +77,7 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 	return ants_time_left(s->start, s->timeout) ? 0 : -ETIMEDOUT;
 }
 
-/* Says once that the wait takes long. */
+/* Log a long wait, once. */
 static void sleeper_log(struct sleeper *s)
 {
 	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
@@ -84,8 +89,9 @@ static void sleeper_log(struct sleeper *s)
 }
 
 /*
- * A waiter inside a task keeps a worker. If as many as may run wait like that,
- * and none of them gives up in time, nobody is left to make room.
+ * A waiter inside a task occupies a worker. If every worker that the capacity
+ * allows waits like that, and none of them gives up in time, no task can end to
+ * make room.
  */
 static bool would_deadlock(const struct ants_pool *pool)
 {
@@ -93,10 +99,11 @@ static bool would_deadlock(const struct ants_pool *pool)
 }
 
 /*
- * A slot for a waiter, so that it can be granted at any time. If one goes
- * without, those behind it do, too: else they could hold all slots while the
- * first one waits for one. The first one may have lost its slot to the other
- * priority, and needs the next that comes back.
+ * Get a slot for a waiter, so that it can be granted at any time. If one waiter
+ * has no slot, no waiter behind it may take one: otherwise those could hold all
+ * slots while the first one waits for a slot. The first waiter of a list may
+ * have lost its slot to the other priority; then it needs the next slot that is
+ * returned.
  */
 static struct ants_slot *waiter_slot(struct ants_pool *pool,
 				     const struct ants_fifo *fifo)
@@ -111,8 +118,8 @@ static struct ants_slot *waiter_slot(struct ants_pool *pool,
 }
 
 /*
- * Puts @waiter into the FIFO, or says why not. @nested: its wait has no end of
- * its own, and a worker of the pool waits in it.
+ * Enqueue @waiter, or return why not. @nested: the wait has no time limit, and
+ * it occupies a worker of the same pool.
  */
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
@@ -142,7 +149,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
 	pool->room = 0;
-	/* There is no slot, or a batch holds others back. */
+	/* The waiter has no slot, or a batch holds others back. */
 	if (unlikely(ants_places(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	if (!fifo->unlogged) {
@@ -159,10 +166,12 @@ static int waiter_result(const struct ants_waiter *waiter)
 }
 
 /*
- * Gives up with @err, unless the wait was ended meanwhile: a grant beats a
- * signal and a timeout. Afterwards the next in the FIFO may be due. Destroy
- * waits for RCU readers after it saw no waiter, so that the pool is there if
- * the result was not inside this section.
+ * Give up with @err, unless the wait has ended meanwhile: a grant beats a
+ * signal and a timeout. Afterwards the next waiter may be due.
+ *
+ * The pool is there: if the result is not set inside this RCU section, the
+ * waiter is still in the FIFO, and after destroy has seen no waiter it waits
+ * for RCU readers.
  */
 static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 			 int err)
@@ -176,7 +185,9 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 		ants_lock_round(pool, &kick, &round);
 		if (waiter->result == ANTS_STILL_WAITING) {
 			ants_waiter_end(pool, waiter, err, &kick);
-			/* Most wait for themselves only. */
+			/*
+			 * The only thread to wake is mostly the caller itself.
+			 */
 			if (kick.nr_wake == 1)
 				kick.nr_wake = 0;
 			ants_dispatch(pool, &kick);
@@ -217,8 +228,8 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 }
 
 /*
- * Waits until the pool ends the wait of @waiter, which is enrolled. Returns
- * the waiter's result; then nobody else knows it any more.
+ * Wait until the pool ends the wait of @waiter, which is enqueued. Return the
+ * result; nothing refers to the waiter any more.
  */
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
@@ -242,9 +253,8 @@ static bool is_met(struct ants_pool *pool, ants_met_t met, const void *arg)
 }
 
 /*
- * Counts the caller in, in a locked section that is open. From here until
- * ants_caller_out() it may drop the lock, sleep, and come back: destroy waits
- * for it.
+ * Count the caller in; the lock is held. From here until ants_caller_out() it
+ * may drop the lock, sleep, and come back: destroy waits for it.
  */
 void ants_caller_in(struct ants_pool *pool)
 {
@@ -264,8 +274,8 @@ void ants_caller_enter(struct ants_pool *pool)
 }
 
 /*
- * Counts a caller out in a locked section that is open. Who destroys the pool
- * waits for it, and has closed the pool before.
+ * Count a caller out; the lock is held. Only a pool that was closed can have a
+ * thread that waits for this, in order to destroy it.
  */
 void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -285,7 +295,7 @@ void ants_caller_leave(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/* For changes of the configuration: a caller counted in, with the mutex. */
+/* Lock the configuration for a change, as a caller that is counted in. */
 int ants_config_lock_killable(struct ants_pool *pool)
 {
 	ants_caller_enter(pool);
@@ -301,7 +311,9 @@ void ants_config_unlock(struct ants_pool *pool)
 	ants_caller_leave(pool);
 }
 
-/* One look and, if it was in vain, one sleep. Returns 1 to be called again. */
+/*
+ * Check once and, if that was in vain, sleep once. Return 1 to be called again.
+ */
 static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 		     unsigned int state)
 {
@@ -321,10 +333,10 @@ static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 }
 
 /*
- * Waits until @met, which may take what it waited for. The caller is counted
- * in, or owns the pool. If no thread can be made it has somebody stand in.
- * TASK_UNINTERRUPTIBLE does not freeze: destroy often holds a device's lock.
- * Returns 0, -EINTR or -ETIMEDOUT.
+ * Wait until @met returns true; it may take what it waited for. The caller is
+ * counted in, or owns the pool. If no thread can be made, a stand-in is asked
+ * for. A caller in TASK_UNINTERRUPTIBLE is not frozen, because destroy is often
+ * called with a lock of a device held. Return 0, -EINTR or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		    unsigned long timeout, unsigned int state)
@@ -341,7 +353,10 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 	return err;
 }
 
-/* While the wait is not over the pool is there; see wait_withdraw(). */
+/*
+ * Log a long wait. The pool is there as long as the wait is not over; see
+ * wait_withdraw().
+ */
 static void log_unless(struct sleeper *s, const bool *done)
 {
 	rcu_read_lock();
@@ -352,8 +367,8 @@ static void log_unless(struct sleeper *s, const bool *done)
 }
 
 /*
- * Waits until @done, which is stored with release by who then wakes the caller.
- * Returns 0, -EINTR or -ETIMEDOUT.
+ * Wait until @done, which another thread stores with release before it wakes
+ * the caller. Return 0, -EINTR or -ETIMEDOUT.
  */
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state)
@@ -378,8 +393,8 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 }
 
 /*
- * Waits until @ready, which is woken for by who changes what it looks at. The
- * pool stays meanwhile. Returns 0, -EINTR or -ETIMEDOUT.
+ * Wait until @ready returns true. A thread that changes what @ready looks at
+ * wakes the caller. The pool stays meanwhile. Return 0, -EINTR or -ETIMEDOUT.
  */
 int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
 		    unsigned long timeout, unsigned int state)
@@ -407,9 +422,9 @@ int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
 }
 
 /*
- * Gives up, unless the wait was ended meanwhile. Until then what is waited for
- * exists; so does the pool, for the work item is in it, or the caller is counted
- * in.
+ * Give up, unless the wait has ended meanwhile. Until it has, the work item or
+ * group exists; so does the pool, because the item is in it or the caller is
+ * counted in.
  */
 bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {
@@ -430,7 +445,7 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 }
 
 /*
- * Sleeps until @waiter, which is enrolled, is told. Returns 0, -EINTR or
+ * Sleep until @waiter, which is enqueued, is notified. Return 0, -EINTR or
  * -ETIMEDOUT.
  */
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
