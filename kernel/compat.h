@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between kernel versions, and nowhere else. By feature where the
- * preprocessor can see it: stable kernels carry newer names back.
+ * Everything that differs between kernel versions is here. Features are
+ * detected by the preprocessor where possible, because stable kernels backport
+ * newer names.
  */
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
@@ -13,7 +14,10 @@
 #include <linux/timer.h>
 #include <linux/version.h>
 
-/* Where kthreads have a root of their own, those that open files borrow init's. */
+/*
+ * Where kthreads have their own root, a kthread that opens files borrows that
+ * of init.
+ */
 #ifndef scoped_with_init_fs
 #define scoped_with_init_fs()
 #endif
@@ -41,7 +45,10 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* Since 6.14 the kernel binds kthreads anew; modules have a say since 6.17. */
+/*
+ * Since 6.14 the kernel rebinds kthreads; since 6.17 modules can say to which
+ * CPUs.
+ */
 #if KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE
 #define ants_affine_preferred	kthread_affine_preferred
 #else

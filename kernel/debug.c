@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What debug builds add; see debug.h.
- */
+/* The parts of debug builds; see debug.h. */
 #include <linux/completion.h>
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -11,7 +9,10 @@
 
 #include "internal.h"
 
-/* One pause point: the next thread of @pool to come here stops, once. */
+/*
+ * A pause point that is armed: the next thread of @pool that arrives stops,
+ * once.
+ */
 struct pause {
 	struct ants_pool *pool;
 	struct completion reached;
@@ -22,7 +23,7 @@ static struct pause pauses[ANTS_NR_PAUSE];
 static atomic_t fails[ANTS_NR_FAIL];
 static atomic_t passes[ANTS_NR_FAIL];
 
-/* Is the caller the one that stops? Then it has said so. */
+/* Does the caller stop here? If so, this has reported that it has arrived. */
 static bool stops_at(struct pause *p, struct ants_pool *pool)
 {
 	if (likely(READ_ONCE(p->pool) != pool))
@@ -37,13 +38,13 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
-	/* A call that never waits comes there as well. */
+	/* A call that never sleeps arrives here as well. */
 	ants_jitter(point != ANTS_PAUSE_REFUSED);
 	if (stops_at(p, pool))
 		wait_for_completion(&p->resume);
 }
 
-/* The same for a caller that must not sleep: it keeps its CPU. */
+/* The same for a caller that must not sleep: it spins. */
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
@@ -55,7 +56,7 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
 		cpu_relax();
 }
 
-/* The next thread of @pool that comes to @point stops there. */
+/* Let the next thread of @pool that arrives at @point stop there. */
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
@@ -67,14 +68,14 @@ void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_pause_arm);
 
-/* Waits until a thread has stopped there. */
+/* Wait until a thread has stopped there. */
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout)
 {
 	return wait_for_completion_timeout(&pauses[point].reached, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_pause_reached);
 
-/* Lets it go on; if none came by, none will stop any more. */
+/* Let it continue. If no thread has arrived, none will stop any more. */
 void ants_pause_resume(enum ants_pause_point point)
 {
 	struct pause *p = &pauses[point];
@@ -84,7 +85,10 @@ void ants_pause_resume(enum ants_pause_point point)
 }
 EXPORT_SYMBOL_GPL(ants_pause_resume);
 
-/* @skip tries go well, the next @times fail; -1 = all until it is set to 0. */
+/*
+ * @skip tries succeed and the next @times fail; -1 means all, until it is set
+ * to 0.
+ */
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times)
 {
 	atomic_set(&passes[point], skip);
@@ -110,13 +114,16 @@ bool ants_inject(enum ants_fail_point point)
 
 static unsigned long long_wait = ANTS_LONG_WAIT;
 
-/* Jiffies after which the wait of a caller that sleeps in slices is logged. */
+/*
+ * The time after which the wait of a caller that sleeps in slices is logged, in
+ * jiffies.
+ */
 unsigned long ants_long_wait(void)
 {
 	return READ_ONCE(long_wait);
 }
 
-/* From now on @after; the log says ANTS_LONG_WAIT all the same. */
+/* Set it to @after; the log names ANTS_LONG_WAIT all the same. */
 void ants_long_wait_arm(unsigned long after)
 {
 	WRITE_ONCE(long_wait, after);
@@ -125,14 +132,17 @@ EXPORT_SYMBOL_GPL(ants_long_wait_arm);
 
 static unsigned long late_ticks = ANTS_LATE_TICKS;
 
-/* Ticks without an arrival after which wake-ups in flight are late. */
+/*
+ * The number of ticks without an arrival after which wake-ups in flight are
+ * late.
+ */
 unsigned long ants_late_ticks(void)
 {
 	return READ_ONCE(late_ticks);
 }
 EXPORT_SYMBOL_GPL(ants_late_ticks);
 
-/* From now on @ticks, for all pools. */
+/* Set it to @ticks, for all pools. */
 void ants_late_arm(unsigned long ticks)
 {
 	WRITE_ONCE(late_ticks, ticks);
@@ -140,14 +150,14 @@ void ants_late_arm(unsigned long ticks)
 EXPORT_SYMBOL_GPL(ants_late_arm);
 
 /*
- * The invariants of a stable moment: somebody looks after every pending task,
- * and after every waiter that there is a place for.
+ * Whenever the lock is dropped, every pending task has a worker that will get
+ * to it, and every waiter for which there is room is about to be granted.
  */
 static bool tasks_served(const struct ants_pool *pool)
 {
 	if (!pool->nr_pending)
 		return true;
-	/* A thread that starts may take its time. */
+	/* A thread that starts may need long. */
 	if (pool->nr_idle)
 		return pool->nr_waking;
 	return ants_nr_coming(pool) || pool->nr_workers >= pool->capacity ||
@@ -161,8 +171,8 @@ static bool waiters_served(const struct ants_pool *pool)
 }
 
 /*
- * Those in flight are where they are said to be. The limit may have fallen since
- * they were woken, and idle ones are woken beside threads that start.
+ * The wake-ups in flight are consistent. The limit may have fallen since the
+ * workers were woken, and idle workers are woken beside threads that start.
  */
 static bool coming_fits(const struct ants_pool *pool)
 {
@@ -184,7 +194,10 @@ static bool counts_fit(const struct ants_pool *pool)
 	       ants_in_flight(pool) + pool->nr_again;
 }
 
-/* Never above the bound, but after a shrink; then they only fall. */
+/*
+ * The bounds are kept; after a shrink they may be exceeded, but the numbers
+ * only fall.
+ */
 static bool bounds_kept(struct ants_pool *pool)
 {
 	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
@@ -197,7 +210,7 @@ static bool bounds_kept(struct ants_pool *pool)
 	return kept;
 }
 
-/* Have KCSAN report any other writer of these fields, marked or not. */
+/* Let KCSAN report any other writer of these fields, marked or not. */
 static void watch_writers(struct ants_pool *pool)
 {
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
@@ -230,7 +243,7 @@ void ants_check(struct ants_pool *pool)
 
 #define VISIT_BITS	6
 
-/* Visits of the callers whose address has this hash. */
+/* The visits of the callers whose addresses have the same hash. */
 static struct visit_bucket {
 	raw_spinlock_t lock;
 	struct hlist_head visits;
@@ -245,7 +258,9 @@ static struct visit_bucket *own_bucket(void)
 	return &visit_buckets[hash_ptr(current, VISIT_BITS)];
 }
 
-/* The caller is about to call @pool. To be called before anything else. */
+/*
+ * The caller is about to call @pool. To be called before anything else is done.
+ */
 void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool)
 {
 	struct visit_bucket *bucket = own_bucket();
@@ -276,7 +291,7 @@ static bool is_visit_of(const struct ants_visit *visit,
 	return visit->task == current && visit->pool == pool;
 }
 
-/* Counts a section. Returns true if nothing has kept the pool since the last. */
+/* Count a section. Return true if the pool was not kept since the last one. */
 static bool visit_lapsed(const struct ants_pool *pool)
 {
 	struct visit_bucket *bucket = own_bucket();
@@ -297,7 +312,7 @@ static bool visit_lapsed(const struct ants_pool *pool)
 
 /*
  * The caller is about to open a section. A task keeps its pool, and so does an
- * RCU section that destroy has to wait for.
+ * RCU section, which destroy has to wait for.
  */
 void ants_visit_section(struct ants_pool *pool)
 {
@@ -307,7 +322,7 @@ void ants_visit_section(struct ants_pool *pool)
 	     "ants: a caller that is not counted in comes back to its pool\n");
 }
 
-/* The caller's innermost visit keeps its pool once more, or once less. */
+/* The innermost visit of the caller keeps its pool once more, or once less. */
 void ants_visit_keep(const struct ants_pool *pool, int by)
 {
 	struct visit_bucket *bucket = own_bucket();

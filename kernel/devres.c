@@ -13,10 +13,10 @@ static void pool_destroy(void *pool)
 }
 
 /**
- * __devm_ants_pool_create() - make one; see devm_ants_pool_create()
+ * __devm_ants_pool_create() - create a pool; see devm_ants_pool_create()
  * @dev: the device
- * @owner: the module that makes it, NULL if built in
- * @attrs: how; NULL for the defaults
+ * @owner: the module that creates it, NULL if built in
+ * @attrs: its attributes; NULL for the defaults
  * @fmt: printf format of the name
  *
  * Context: Process context. May sleep.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In debug builds, a thread that comes to a pause point may lose some time there:
- * so races are met that are otherwise too narrow. Off unless asked for.
+ * In debug builds a thread may lose some time at a pause point, so that races
+ * are hit whose windows are otherwise too narrow. This is off unless it is
+ * asked for.
  */
 #include <linux/delay.h>
 #include <linux/hash.h>
@@ -10,7 +11,7 @@
 
 #include "internal.h"
 
-/* A thread that keeps its CPU must not keep it for long. */
+/* The limit for a thread that must not sleep: it keeps its CPU meanwhile. */
 #define MOST_ATOMIC_US	20
 
 static unsigned int pause_jitter_us;
@@ -18,7 +19,7 @@ module_param(pause_jitter_us, uint, 0644);
 MODULE_PARM_DESC(pause_jitter_us,
 		 "most microseconds that one thread of four loses at a pause point (default 0)");
 
-/* Returns for how long, mostly 0. */
+/* Choose for how long to delay; mostly 0. */
 static unsigned int choose_us(void)
 {
 	unsigned int most = READ_ONCE(pause_jitter_us);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sharded pools: pools behind one handle, each with a lock, threads and a
- * directory of its own. Making and ending them, and their numbers.
+ * directory of its own. Creating and destroying them, and their numbers.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "multi.h"
 
-/* Decided before anything is made. @attrs hold totals. */
+/* Check everything before anything is made. @attrs hold totals. */
 static int check(const struct ants_attrs *attrs, unsigned int nr_shards,
 		 enum ants_strategy strategy)
 {
@@ -42,8 +42,9 @@ static struct ants_multi *multi_alloc(struct module *owner,
 }
 
 /*
- * Each CPU counts its choices by itself, so that no submit writes what another
- * CPU reads. CPU n begins with shard n, lest all CPUs march in step.
+ * Each CPU counts its own choices, so that no submit writes what another CPU
+ * reads. CPU n begins with shard n; otherwise all CPUs would choose the same
+ * shards in step.
  */
 static int init_turns(struct ants_multi *multi)
 {
@@ -57,7 +58,10 @@ static int init_turns(struct ants_multi *multi)
 	return 0;
 }
 
-/* What the strategy needs. @allowed: the CPUs of the threads, %NULL if all. */
+/*
+ * Set up what the strategy needs. @allowed: the CPUs of the threads; %NULL
+ * means all.
+ */
 static int init_strategy(struct ants_multi *multi,
 			 const struct cpumask *allowed)
 {
@@ -71,7 +75,10 @@ static int init_strategy(struct ants_multi *multi,
 	}
 }
 
-/* A shard's name is the multi's, a slash and its number. */
+/*
+ * The name of a shard is that of the multi, a slash and the number of the
+ * shard.
+ */
 __printf(2, 0)
 static int set_name(struct ants_multi *multi, const char *fmt, va_list args)
 {
@@ -83,7 +90,7 @@ static int set_name(struct ants_multi *multi, const char *fmt, va_list args)
 	       ANTS_NAME_LEN ? 0 : -EINVAL;
 }
 
-/* A limit of waiters must not become no limit. */
+/* A limit on waiters must not become 0, which is no limit. */
 static unsigned int blocking_share(const struct ants_multi *multi,
 				   unsigned int total, unsigned int nr)
 {
@@ -105,7 +112,7 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
-	/* Nothing marks a shard before the multi is there to be used. */
+	/* No shard is marked congested before the multi can be used. */
 	pool->shared_congested = &multi->congested;
 	multi->shards[nr].pool = pool;
 	return 0;
@@ -126,8 +133,8 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 }
 
 /*
- * Those that were made. All are quiet before the first one ends: a caller that
- * is counted in with one of them may be on its way to another.
+ * Wait until the shards that were made are empty. All are, before the first one
+ * ends: a caller that is counted in with one shard may be about to use another.
  */
 static void quiesce_shards(struct ants_multi *multi)
 {
@@ -181,11 +188,11 @@ static int publish(struct ants_multi *multi, const struct ants_attrs *total)
 }
 
 /**
- * __ants_multi_create() - make sharded pools; see ants_multi_create()
- * @owner: the module that makes them, NULL if built in
- * @attrs: how; NULL for the defaults
- * @nr_shards: how many pools
- * @strategy: which of them gets a task
+ * __ants_multi_create() - create sharded pools; see ants_multi_create()
+ * @owner: the module that creates them, NULL if built in
+ * @attrs: their attributes; NULL for the defaults
+ * @nr_shards: the number of pools
+ * @strategy: how the pool for a task is chosen
  * @fmt: printf format of the name
  *
  * Context: Process context. May sleep.
@@ -222,7 +229,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 }
 EXPORT_SYMBOL_GPL(__ants_multi_create);
 
-/* The multi's own files go before the shards that they are about. */
+/* The multi's own files are removed before the shards that they are about. */
 void __ants_multi_destroy(struct ants_multi *multi)
 {
 	ants_multi_touch(multi);
@@ -235,11 +242,12 @@ void __ants_multi_destroy(struct ants_multi *multi)
 }
 
 /**
- * ants_multi_destroy() - end sharded pools
+ * ants_multi_destroy() - destroy sharded pools
  * @multi: the multi; NULL or an ERR_PTR is ignored
  *
  * As ants_pool_destroy(), of all shards; all are closed before the first one is
- * waited for.
+ * Does what ants_pool_destroy() does, for all shards. All are closed before the
+ * first one is waited for.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
  * Return: 0. -EDEADLK, with a warning: the caller is a task of a shard; the
@@ -258,7 +266,7 @@ int ants_multi_destroy(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_destroy);
 
-/* The last reference to the kobject is gone. */
+/* The last reference to the kobject has been dropped. */
 void ants_multi_free(struct kobject *kobj)
 {
 	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
@@ -270,10 +278,10 @@ void ants_multi_free(struct kobject *kobj)
 }
 
 /**
- * ants_multi_nr_shards() - how many shards a multi has
+ * ants_multi_nr_shards() - number of shards of a multi
  * @multi: the multi
  * Context: Any context.
- * Return: how many; it never changes.
+ * Return: the number; it never changes.
  */
 unsigned int ants_multi_nr_shards(const struct ants_multi *multi)
 {
@@ -282,13 +290,13 @@ unsigned int ants_multi_nr_shards(const struct ants_multi *multi)
 EXPORT_SYMBOL_GPL(ants_multi_nr_shards);
 
 /**
- * ants_multi_shard() - one shard, for a look at its numbers
+ * ants_multi_shard() - get one shard, in order to look at its numbers
  * @multi: the multi
- * @nr: which, from 0
+ * @nr: its number, from 0
  *
- * The pool ends with the multi. It takes tasks, too, and can be tuned; but
+ * The pool ends with the multi. It also accepts tasks, and can be tuned; but
  * ants_release(), ants_release_timeout(), ants_reboot() and ants_pool_destroy()
- * return -EPERM. ants_multi_choose() gives the shard for a task.
+ * return -EPERM. To get a shard for a task use ants_multi_choose().
  *
  * Context: Any context.
  * Return: the pool, or ERR_PTR(-ERANGE): there is no such shard.
@@ -306,7 +314,7 @@ EXPORT_SYMBOL_GPL(ants_multi_shard);
  * @multi: the multi
  *
  * Context: Any context.
- * Return: the sum, %ANTS_UNLIMITED if they have no bound.
+ * Return: the sum; %ANTS_UNLIMITED if the shards have no bound.
  */
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
@@ -343,14 +351,14 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 }
 
 /**
- * ants_multi_stats() - the sums of all numbers of the shards
+ * ants_multi_stats() - read the sums of all numbers of the shards
  * @multi: the multi
- * @stats: where to put them
+ * @stats: where to store them
  *
- * The numbers of one shard are of the same moment, those of two are not.
- * &ants_stats.capacity and &ants_stats.free are %ANTS_UNLIMITED if one of them
- * is, or the sum does not fit. The peaks of the shards need not have been at
- * the same time, so that their sum is an upper bound. A submit that all shards
+ * The numbers of one shard are of the same moment, those of different shards
+ * are not. &ants_stats.capacity and &ants_stats.free are %ANTS_UNLIMITED if one
+ * of them is, or if the sum does not fit. The peaks of the shards may be of
+ * different moments, so their sum is an upper bound. A submit that all shards
  * refused counts once in &ants_stats.rejected.
  *
  * Context: Any context but NMI.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is done to all shards of a multi: closing, opening again, flushing, and
- * spreading a capacity. Opening and spreading are done one after another, with
- * multi->config held. Closing waits for neither: it makes an opening fail. The
- * shards are closed and opened in order, and by nobody else.
+ * dividing a capacity. Opening and dividing are serialised by multi->config.
+ * Closing waits for neither, and makes an opening in progress fail. Only the
+ * functions here close and open shards, and they do so in order.
  */
 #include "internal.h"
 #include "multi.h"
@@ -20,7 +20,7 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 	return NULL;
 }
 
-/* The same, or a shard a task of which the caller runs by itself. */
+/* The same, or a shard of which the caller runs a task by itself. */
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -32,7 +32,9 @@ struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
 	return NULL;
 }
 
-/* ants_wait_touch() for whoever may come to wait for tasks of any shard. */
+/*
+ * ants_wait_touch() for a caller that may have to wait for tasks of any shard.
+ */
 void ants_multi_touch(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -44,7 +46,10 @@ void ants_multi_touch(const struct ants_multi *multi)
 		ants_wait_touch(pool);
 }
 
-/* A caller that may sleep is counted in with one of the shards: destroy waits. */
+/*
+ * Count in a caller that may sleep, with one of the shards, so that destroy
+ * waits.
+ */
 static void enter(struct ants_multi *multi)
 {
 	ants_caller_enter(multi->shards[0].pool);
@@ -76,7 +81,7 @@ static struct ants_pool *last_shard(const struct ants_multi *multi)
 }
 
 /**
- * ants_multi_is_released() - is a multi closed?
+ * ants_multi_is_released() - test whether a multi is closed
  * @multi: the multi
  *
  * Context: Any context.
@@ -84,7 +89,7 @@ static struct ants_pool *last_shard(const struct ants_multi *multi)
  */
 bool ants_multi_is_released(const struct ants_multi *multi)
 {
-	/* The last one is the last to be closed, and to be opened. */
+	/* The last shard is the last one to be closed, and to be opened. */
 	return ants_is_released(last_shard(multi));
 }
 EXPORT_SYMBOL_GPL(ants_multi_is_released);
@@ -104,8 +109,8 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 }
 
 /*
- * Closes all shards before anybody waits for one. Returns the last one's
- * generation: it changes when all of them are open again.
+ * Close all shards before any of them is waited for. Return the generation of
+ * the last one: it changes when all shards are open again.
  */
 static unsigned int close_all(struct ants_multi *multi)
 {
@@ -124,8 +129,8 @@ static unsigned int close_all(struct ants_multi *multi)
  * ants_multi_release() - close all shards
  * @multi: the multi
  *
- * As ants_release(), one shard after another: while they are closed a submit
- * may get -ESHUTDOWN, or be accepted by one that is still open.
+ * Does what ants_release() does, one shard after another. Until all are closed,
+ * a submit may get -ESHUTDOWN, or be accepted by a shard that is still open.
  *
  * Context: Process context. May sleep, for a short time.
  * Return: 0.
@@ -149,9 +154,9 @@ struct multi_end {
 };
 
 /*
- * This shard is empty; or all were, and have been opened again. A reboot that
- * has opened some of them and fails, for this caller closed another one after
- * it had found it empty, closes those again.
+ * This shard is drained; or all were, and have been opened again. A reboot may
+ * have opened some shards when it fails, because this caller closed a further
+ * one that the reboot had found drained; then the reboot closes those again.
  */
 static bool shard_drained(struct ants_pool *pool, const void *arg)
 {
@@ -165,10 +170,10 @@ static bool shard_drained(struct ants_pool *pool, const void *arg)
 /**
  * ants_multi_release_timeout() - close all shards and wait until they are empty
  * @multi: the multi
- * @timeout: how long to wait for all of them at most, in jiffies
+ * @timeout: the longest time to wait for all of them, in jiffies
  *
- * As ants_release_timeout(). All are closed before the first one is waited for.
- * May be called again.
+ * Does what ants_release_timeout() does. All shards are closed before the first
+ * one is waited for. May be called again.
  *
  * Context: Process context. May sleep.
  * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
@@ -206,7 +211,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
 
-/* Are all shards empty? From here on a release makes the reboot fail. */
+/* Are all shards drained? From here on a release makes the reboot fail. */
 static bool reboot_check(struct ants_multi *multi)
 {
 	struct ants_shard *shard;
@@ -233,7 +238,10 @@ static int reboot_shard(const struct ants_shard *shard)
 	return err;
 }
 
-/* For whoever closed the multi and has not looked since: it was empty. */
+/*
+ * Wake callers that have closed the multi, and have not seen that it was
+ * drained.
+ */
 static void tell_opened(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -243,7 +251,10 @@ static void tell_opened(struct ants_multi *multi)
 		wake_up_all(&pool->waitq);
 }
 
-/* Opens all or, since those that were opened are closed again, none. */
+/*
+ * Open all shards or none: after an error those that were opened are closed
+ * again.
+ */
 static int reboot_all(struct ants_multi *multi)
 {
 	unsigned int i;
@@ -269,11 +280,12 @@ static int reboot_all(struct ants_multi *multi)
  * @multi: the multi
  *
  * Context: Process context. May sleep.
- * Return: 0: all shards are open. -EBUSY: the multi is not released, or a shard
- * is not empty yet; see ants_multi_release_timeout(); or it was released once
- * more meanwhile. -ENOMEM: the threads of a shard cannot be made. -EINTR: the
- * caller is being killed. In error all are closed, or as they were; but tasks may
- * have been accepted in between, and those run.
+ * Return: 0: all shards are open. Or an error, after which all are closed, or
+ * as they were; but tasks may have been accepted in between, and those run.
+ * -EBUSY: the multi is not released, or a shard is not empty yet, see
+ * ants_multi_release_timeout(); or it was released once more meanwhile.
+ * -ENOMEM: the threads of a shard cannot be made. -EINTR: the caller is being
+ * killed.
  */
 int ants_multi_reboot(struct ants_multi *multi)
 {
@@ -292,15 +304,15 @@ EXPORT_SYMBOL_GPL(ants_multi_reboot);
 
 /**
  * ants_multi_flush_timeout() - wait for all tasks accepted so far, a limited
- *	time
+ * time
  * @multi: the multi; it stays open
- * @timeout: how long to wait for all shards at most, in jiffies
+ * @timeout: the longest time to wait for all shards, in jiffies
  *
- * The shards are flushed one after another, so that it may wait for tasks that
- * the later ones accept meanwhile, too.
+ * The shards are flushed one after another, so this may also wait for tasks
+ * that the later ones accept meanwhile.
  *
  * Context: Process context. May sleep.
- * Return: 0: they have ended. -ETIMEDOUT, -EINTR: maybe not. -EDEADLK: the
+ * Return: 0: they have ended. -ETIMEDOUT, -EINTR: perhaps not. -EDEADLK: the
  * caller is a task of a shard.
  */
 int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
@@ -315,7 +327,10 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	might_sleep();
 	if (ants_multi_own(multi))
 		return -EDEADLK;
-	/* Here, for nothing of a short time may be left for a shard. */
+	/*
+	 * Checked here, because a short timeout may be used up before the last
+	 * shard.
+	 */
 	if (timeout)
 		ants_multi_touch(multi);
 	enter(multi);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changing all shards of a live multi: what can fail is done for each of them
- * before it takes effect in any, or is taken back.
+ * Changing all shards of a live multi. Whatever can fail is done for each shard
+ * before it takes effect in any, or is undone.
  */
 #include "internal.h"
 #include "multi.h"
 
-/* With all of them held nobody changes a bound that was looked at. */
+/* While all of these are held, a bound that was checked does not change. */
 static void lock_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -26,10 +26,11 @@ static void unlock_shards(struct ants_multi *multi)
 }
 
 /**
- * struct quota - a bound of which each shard has its share
- * @get: the share that a shard has
- * @check: 0 if it may have another one, or -EINVAL
- * @set: gives it another one. After a good check only growing can fail.
+ * struct quota - a bound of which each shard has its part
+ * @get: returns the part of a shard
+ * @check: returns 0 if a shard may have another part, or -EINVAL
+ * @set: gives a shard another part. If @check has succeeded, only growing can
+ *	fail
  */
 struct quota {
 	unsigned int (*get)(const struct ants_pool *pool);
@@ -50,7 +51,10 @@ static int check_shares(const struct ants_multi *multi,
 	return err;
 }
 
-/* Those that grow, which may fail: then they get back what they had. */
+/*
+ * Change the shards whose part grows. This may fail; then they get back what
+ * they had.
+ */
 static int grow_shards(struct ants_multi *multi, const struct quota *quota,
 		       unsigned int total)
 {
@@ -74,7 +78,9 @@ static int grow_shards(struct ants_multi *multi, const struct quota *quota,
 	return 0;
 }
 
-/* The others. With shares that were checked a shrink does not fail. */
+/*
+ * Change the other shards. With parts that were checked a shrink does not fail.
+ */
 static void shrink_shards(struct ants_multi *multi, const struct quota *quota,
 			  unsigned int total)
 {
@@ -127,17 +133,18 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 
 /**
  * ants_multi_tune() - change the capacity of a multi
- * @multi: the multi; released ones, too
+ * @multi: the multi; it may be released
  * @capacity: the new total, or %ANTS_UNLIMITED for each shard
  *
- * Spreads it anew, as ants_multi_create() did, whatever capacities single
+ * Divides it anew, as ants_multi_create() did, whatever capacities single
  * shards were given meanwhile. Each shard changes as by ants_tune().
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: below the number of shards, a share below
- * &ants_attrs.min_workers of its shard, a share beyond INT_MAX, or no bound for
- * %ANTS_PREALLOC. -ENOMEM: the threads of such shards cannot be made. -EINTR:
- * the caller is being killed. In error each shard has the capacity it had.
+ * Return: 0, or an error, after which each shard has the capacity it had.
+ * -EINVAL: below the number of shards, a part below &ants_attrs.min_workers of
+ * its shard, a part beyond INT_MAX, or no bound for %ANTS_PREALLOC. -ENOMEM:
+ * the threads of such shards cannot be made. -EINTR: the caller is being
+ * killed.
  */
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
@@ -178,18 +185,18 @@ int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 
 /**
  * ants_multi_set_queue_depth() - change the queue depth of a multi
- * @multi: the multi; released ones, too
+ * @multi: the multi; it may be released
  * @depth: the new total
  *
- * Spreads it anew, as ants_multi_create() did, whatever depths single shards
+ * Divides it anew, as ants_multi_create() did, whatever depths single shards
  * were given meanwhile. Callers that fit now are granted before it returns.
  * After a shrink accepted tasks still run.
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: @depth is beyond INT_MAX, or beyond what an
- * %ANTS_PREALLOC shard can have beside its capacity. -ENOMEM: the slots of such
- * shards cannot be made. -EINTR: the caller is being killed. In error each shard
- * has the depth it had.
+ * Return: 0, or an error, after which each shard has the depth it had. -EINVAL:
+ * @depth is beyond INT_MAX, or beyond what an %ANTS_PREALLOC shard can have
+ * beside its capacity. -ENOMEM: the slots of such shards cannot be made.
+ * -EINTR: the caller is being killed.
  */
 int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
@@ -206,7 +213,7 @@ int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
-/* Makes another place for a shard; NULL if there is no memory. */
+/* Makes a new affinity for a shard; NULL if there is no memory. */
 typedef struct ants_place *(*make_place_t)(const struct ants_pool *pool,
 					   const void *arg);
 
@@ -229,7 +236,7 @@ static int make_places(struct ants_multi *multi, make_place_t make,
 	return 0;
 }
 
-/* All places are made before the first one is taken up. */
+/* Make all affinities before the first one is applied. */
 static int change_places(struct ants_multi *multi, make_place_t make,
 			 const void *arg)
 {
@@ -267,14 +274,14 @@ int __ants_multi_set_nice(struct ants_multi *multi, int nice)
 
 /**
  * ants_multi_set_nice() - change the nice value of the threads of all shards
- * @multi: the multi; released ones, too
+ * @multi: the multi; it may be released
  * @nice: the new nice value
  *
  * Each shard changes as by ants_set_nice().
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: @nice is out of range. -ENOMEM. -EINTR: the caller is
- * being killed. In error no shard has changed.
+ * Return: 0, or an error, after which no shard has changed. -EINVAL: @nice is
+ * out of range. -ENOMEM. -EINTR: the caller is being killed.
  */
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
@@ -309,17 +316,17 @@ int __ants_multi_set_cpumask(struct ants_multi *multi,
 
 /**
  * ants_multi_set_cpumask() - change the CPUs of the threads of all shards
- * @multi: the multi; released ones, too; not an %ANTS_LOCAL one, whose shards
- *	get their CPUs when it is made
- * @mask: the CPUs, for each shard; NULL for all, or for those of the node with
- *	%ANTS_ON_NODE. Copied
+ * @multi: the multi; it may be released, but may not be %ANTS_LOCAL: the shards
+ *	of such a multi get their CPUs when it is created
+ * @mask: the CPUs, for each shard; NULL means all CPUs, or those of the node
+ *	with %ANTS_ON_NODE. The mask is copied
  *
  * Each shard changes as by ants_set_cpumask().
  *
  * Context: Process context. May sleep.
- * Return: 0. -EINVAL: none of the CPUs is possible, or the multi is an
- * %ANTS_LOCAL one. -ENOMEM. -EINTR: the caller is being killed. In error no
- * shard has changed.
+ * Return: 0, or an error, after which no shard has changed. -EINVAL: none of
+ * the CPUs is possible, or the multi is %ANTS_LOCAL. -ENOMEM. -EINTR: the
+ * caller is being killed.
  */
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Handing a task to the shard that suits it best. If that one is full the
- * others are tried, and only if all are full it is the one to wait in.
+ * Submitting a task to the shard that suits it best. If that one is full, the
+ * others are tried; if all are full, the caller waits in the first choice.
  */
 #include "internal.h"
 #include "multi.h"
 
-/* A hint, read without any lock. */
+/* A hint: the numbers are read without a lock. */
 static unsigned int least_tasks(const struct ants_multi *multi)
 {
 	unsigned int i, tasks, least = UINT_MAX, best = 0;
@@ -37,14 +37,15 @@ static unsigned int choose(struct ants_multi *multi)
 }
 
 /**
- * ants_multi_choose() - the shard that suits a task of the caller's best
+ * ants_multi_choose() - choose the shard that suits a task of the caller best
  * @multi: the multi
  *
- * What ants_multi_submit() begins with, for all that a pool takes and a multi
- * does not: work items, delayed ones, calls, loops, groups, batches, priorities.
- * The pool ends with the multi. The answer is true for one moment, and promises
- * no place: a call on a shard that is full waits there or is refused there, and
- * no other shard is tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
+ * This is the shard that ants_multi_submit() tries first. It serves for
+ * everything that a pool accepts and a multi does not: work items, delayed
+ * ones, calls, loops, groups, batches, priorities. The pool ends with the
+ * multi. The choice is right for one moment, and reserves nothing: a call on a
+ * shard that is full waits there or is refused there, and no other shard is
+ * tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
  *
  * Context: Any context but NMI.
  * Return: the shard; a closed one if the multi is released.
@@ -55,7 +56,7 @@ struct ants_pool *ants_multi_choose(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_choose);
 
-/* The other shards in turn, each once. One that is closed ends it. */
+/* Try the other shards in turn, each once. A closed one ends this. */
 static __always_inline int
 try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 	   void *data, int (*attempt)(struct ants_pool *pool, ants_fn_t fn,
@@ -80,8 +81,8 @@ static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
 }
 
 /*
- * Marks a shard that refused the caller a moment ago. If it has room by now no
- * event may follow, so its timer calls back.
+ * Mark a shard that refused the caller a moment ago. If it has room by now,
+ * there may be no further event, so its timer calls back.
  */
 static void mark_congested(struct ants_pool *pool)
 {
@@ -97,10 +98,11 @@ static void mark_congested(struct ants_pool *pool)
 }
 
 /*
- * All shards refused; @pool says so for them, and counts it. Whichever has room
- * first takes the flag and calls back. The flag is set before the first mark, so
- * that whoever finds a mark of this refusal finds the flag, or somebody took it
- * after the refusal. A mark that outlives its flag leads to nothing.
+ * All shards refused the caller; count that in @pool. The shard that has room
+ * first clears the flag of the multi and calls back. The flag is set before the
+ * first shard is marked. So an event that finds a mark of this refusal finds
+ * the flag set, unless another shard has cleared it after the refusal and calls
+ * back. A mark that is left over when the flag is clear has no effect.
  */
 static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
 {
@@ -119,14 +121,14 @@ static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
 	return err;
 }
 
-/* How a caller waits, or does not, when all shards are full. */
+/* How a caller waits, or does not wait, when all shards are full. */
 typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
 			     ants_fn_t fn, void *data, unsigned long timeout);
 
 /*
- * Shard @nr is full, and the caller counted in there, so that no shard is freed
- * meanwhile. A task of the multi waits in its own shard, and only there: so the
- * rule that leaves one worker of each shard to go on serves for all of them.
+ * Shard @nr is full, and the caller is counted in there, so no shard is freed
+ * meanwhile. A task of the multi waits in its own shard only. So the rule that
+ * leaves one worker of each shard that does not wait covers the whole multi.
  */
 static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 				     ants_fn_t fn, void *data,
@@ -160,27 +162,26 @@ static int wait_for_place(struct ants_multi *multi, struct ants_pool *pool,
 }
 
 /**
- * ants_multi_submit() - hand a task to one of the shards
+ * ants_multi_submit() - submit a task to one of the shards
  * @multi: the multi
- * @fn: what to run
- * @data: and with what; any value
+ * @fn: the function to run
+ * @data: its argument; any value
  *
- * The strategy says which shard. If it is full each other one is tried; if all
- * are, the caller waits for a place in the first choice, unless that is
+ * The strategy chooses the shard. If it is full, each other one is tried; if
+ * all are full, the caller waits for room in the first choice, unless that is
  * %ANTS_NONBLOCKING. A task of the multi waits in its own shard. A caller that
  * waits is not moved to a shard that has room earlier. Tasks start in the order
- * in which their shard accepted them. A caller that all shards refused with
- * -EAGAIN is called back by whichever has room first: &ants_attrs.room is called
- * once, with that shard.
+ * in which their shard has accepted them. If all shards have refused a caller
+ * with -EAGAIN, the one that has room first calls &ants_attrs.room, once.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
  * is released. -EAGAIN: all shards are full and the first choice is
  * non-blocking. -ENOMEM: it is non-blocking and there is no memory. -EBUSY: as
- * many callers as its share of &ants_attrs.max_blocking wait in it already.
- * -EDEADLK: the caller is a task of the multi, and so many of its shard's tasks
- * wait that none could ever go on. -EINTR: the caller is being killed, or is a
- * kthread that was told to stop.
+ * many callers wait in it as its part of &ants_attrs.max_blocking allows.
+ * -EDEADLK: the caller is a task of the multi, and so many tasks of its shard
+ * wait that none could ever continue. -EINTR: the caller is being killed, or is
+ * a kthread that was told to stop.
  */
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
@@ -204,18 +205,19 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 EXPORT_SYMBOL_GPL(ants_multi_submit);
 
 /**
- * ants_multi_submit_timeout() - hand a task to one of the shards, wait a
- *	limited time
+ * ants_multi_submit_timeout() - submit a task to one of the shards, wait a
+ * limited time
  * @multi: the multi
- * @fn: what to run
- * @data: and with what; any value
- * @timeout: how long to wait at most, in jiffies, whatever the shards' mode; 0
+ * @fn: the function to run
+ * @data: its argument; any value
+ * @timeout: the longest time to wait, in jiffies, whatever the shards' mode; 0
  *	does not wait
  *
  * Context: Process context. May sleep.
- * Return: as ants_multi_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only
- * if @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: no shard had a place at first,
- * nor the one to wait in until the end; the task will not run.
+ * Return: as ants_multi_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK
+ * only if @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: at first no shard had
+ * room, and then the one to wait in had none until the end; the task will not
+ * run.
  */
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
@@ -237,10 +239,10 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
 /**
- * ants_multi_try_submit() - hand a task to one of the shards, never wait
+ * ants_multi_try_submit() - submit a task to one of the shards, never wait
  * @multi: the multi
- * @fn: what to run
- * @data: and with what; any value
+ * @fn: the function to run
+ * @data: its argument; any value
  *
  * Tries each shard.
  *
@@ -248,8 +250,8 @@ EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
  * ants_try_submit(). Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
  * is released. -EAGAIN: all shards are full, or callers wait there. -ENOMEM:
- * all are full or short of spare slots, the first choice of slots; more are on
- * their way.
+ * all shards are full or short of spare slots, the first choice of slots; more
+ * slots are being made.
  */
 int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {

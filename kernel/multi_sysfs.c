@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/ants/<multi>/: its own files; those of the shards are in
- * shard<i>/, as those of any pool.
+ * /sys/kernel/ants/<multi>/: the files of a multi. Those of its shards are in
+ * shard<i>/, and are those of any pool.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -15,7 +15,7 @@ static struct ants_multi *to_multi(struct kobject *kobj)
 	return container_of(kobj, struct ants_multi, kobj);
 }
 
-/* One change of all shards, after the ones before it. */
+/* Change all shards once, after the earlier changes. */
 static ssize_t change(struct ants_multi *multi, size_t count,
 		      unsigned int value,
 		      int (*set)(struct ants_multi *multi, unsigned int value))
@@ -42,7 +42,7 @@ static bool is_fixed(const struct ants_multi *multi)
 	return READ_ONCE(ants_shard(multi, 0)->flags) & ANTS_FIXED;
 }
 
-/* As for pools: whatever the mode of the file. */
+/* As for pools, this does not depend on the mode of the file. */
 static int set_capacity(struct ants_multi *multi, unsigned int value)
 {
 	return is_fixed(multi) ? -EPERM : __ants_multi_tune(multi, value);
@@ -88,7 +88,9 @@ static ssize_t queue_depth_store(struct kobject *kobj,
 	return err ?: change(to_multi(kobj), count, depth, set_queue_depth);
 }
 
-/* That of the first shard; others differ if they were changed by themselves. */
+/*
+ * The value of the first shard; others differ if they were changed one by one.
+ */
 static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
 {
@@ -115,7 +117,7 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: change(to_multi(kobj), count, nice, set_nice);
 }
 
-/* Where threads of any shard may run. */
+/* The CPUs on which threads of any shard may run. */
 static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
@@ -212,8 +214,8 @@ static struct attribute *multi_attrs[] = {
 };
 
 /*
- * The CPUs of local shards are decided when the multi is made, and what the owner
- * relies on is not the administrator's.
+ * The CPUs of local shards are decided when the multi is created, and an
+ * administrator may not change what the owner relies on.
  */
 static umode_t multi_mode(struct kobject *kobj, struct attribute *attr, int nr)
 {
@@ -238,20 +240,23 @@ static const struct attribute_group *multi_groups[] = {
 	NULL
 };
 
-/* No default groups: the files are about shards, which are there later. */
+/*
+ * There are no default groups: the files are about shards, which are made
+ * later.
+ */
 const struct kobj_type ants_multi_ktype = {
 	.sysfs_ops = &kobj_sysfs_ops,
 	.release = ants_multi_free,
 };
 
-/* The directory. On error the caller still has the kobject to put. */
+/* Add the directory. After an error the caller still has to put the kobject. */
 int ants_multi_sysfs_add(struct ants_multi *multi)
 {
 	multi->kobj.kset = ants_kset;
 	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
 }
 
-/* Its files, when there is something to show. */
+/* Add the files, once there is something to show. */
 int ants_multi_sysfs_show(struct ants_multi *multi)
 {
 	int err = sysfs_create_groups(&multi->kobj, multi_groups);
@@ -261,7 +266,7 @@ int ants_multi_sysfs_show(struct ants_multi *multi)
 	return err;
 }
 
-/* From here on nobody comes to the shards through them. */
+/* From here on the files give no access to the shards. */
 void ants_multi_sysfs_hide(struct ants_multi *multi)
 {
 	sysfs_remove_groups(&multi->kobj, multi_groups);

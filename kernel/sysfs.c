@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/ants/<pool>/: one value a file. A store either changes the value
- * or returns an error and changes nothing.
+ * /sys/kernel/ants/<pool>/: one value per file. A store either changes the
+ * value, or returns an error and changes nothing.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -17,7 +17,7 @@ static struct ants_pool *to_pool(struct kobject *kobj)
 	return container_of(kobj, struct ants_pool, kobj);
 }
 
-/* One change, after the ones before it; a signal ends the wait for those. */
+/* Make one change after the earlier ones; a signal ends the wait for those. */
 static ssize_t change(struct kobject *kobj, size_t count, unsigned int value,
 		      int (*set)(struct ants_pool *pool, unsigned int value))
 {
@@ -62,7 +62,10 @@ int ants_parse_capacity(const char *buf, unsigned int *capacity)
 	return err ?: *capacity > ANTS_BOUND_MAX ? -ERANGE : 0;
 }
 
-/* A number that does not fit is one that no CPU can have, too. */
+/*
+ * A number that does not fit in the mask is out of range, like a CPU that
+ * cannot exist.
+ */
 int ants_parse_cpulist(const char *buf, struct cpumask *mask)
 {
 	int err = cpulist_parse(buf, mask);
@@ -76,7 +79,7 @@ static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return ants_emit_bound(buf, ants_capacity(to_pool(kobj)));
 }
 
-/* The mode of a file can be changed by root, what the owner fixed cannot. */
+/* Root can change the mode of a file, but not what the owner has fixed. */
 static int check_fixed(const struct ants_pool *pool)
 {
 	return pool->flags & ANTS_FIXED ? -EPERM : 0;
@@ -99,7 +102,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
 
-/* A file that holds one number; @_get reads it, @_set changes it. */
+/* A file that holds one number. @_get reads it, and @_set changes it. */
 #define ANTS_UINT_ATTR(_name, _get, _set)				\
 static ssize_t _name##_show(struct kobject *kobj,			\
 			    struct kobj_attribute *attr, char *buf)	\
@@ -262,7 +265,7 @@ static struct attribute *pool_attrs[] = {
 	NULL
 };
 
-/* What an administrator may not change in a pool with ANTS_FIXED. */
+/* The values that an administrator may not change in a pool with ANTS_FIXED. */
 static bool is_limit(const struct attribute *attr)
 {
 	return attr == &capacity_attr.attr || attr == &queue_depth_attr.attr ||
@@ -281,7 +284,7 @@ static const struct attribute_group pool_group = {
 	.is_visible = pool_mode,
 };
 
-/* stats/ is there for pools and for multis. */
+/* Pools and multis have a directory stats/. */
 static void read_stats(struct kobject *kobj, struct ants_stats *stats)
 {
 	if (get_ktype(kobj) == &ants_multi_ktype)
@@ -291,7 +294,7 @@ static void read_stats(struct kobject *kobj, struct ants_stats *stats)
 		ants_pool_stats(to_pool(kobj), stats);
 }
 
-/* A file of stats/; @_field is the one of struct ants_stats. */
+/* A file in stats/; @_field is a member of struct ants_stats. */
 #define ANTS_STAT_ATTR(_name, _field)					\
 static ssize_t _name##_show(struct kobject *kobj,			\
 			    struct kobj_attribute *attr, char *buf)	\
@@ -372,7 +375,9 @@ const struct kobj_type ants_pool_ktype = {
 	.default_groups = pool_groups,
 };
 
-/* Shows @pool. On error the caller still has the kobject to put. */
+/*
+ * Show @pool in sysfs. After an error the caller still has to put the kobject.
+ */
 int ants_sysfs_add(struct ants_pool *pool)
 {
 	int err;
