@@ -2,11 +2,11 @@
 /*
  * ants: a bounded pool of kernel threads.
  *
- * A pool owns at most &ants_attrs.capacity threads. A task, fn(data), that
- * finds the pool full makes its submitter wait, fail or time out, as the
- * pool's mode and the call say; nothing queues without a bound. Idle threads
- * go away after a time. The administrator can change that time, and the capacity
- * of a pool under load, in /sys/kernel/ants/<pool>/.
+ * A pool owns at most &ants_attrs.capacity threads. If a task, fn(data), finds
+ * the pool full, its submitter waits, fails or times out, as the mode of the
+ * pool and the call say; no queue is unbounded. Idle threads exit after a time.
+ * An administrator can change that time, and the capacity of a pool under load,
+ * in /sys/kernel/ants/<pool>/.
  *
  * Errors have one meaning in every function:
  *
@@ -14,28 +14,28 @@
  *	-EAGAIN		the task would have to wait, and the pool or the call
  *			does not wait
  *	-EBUSY		as many callers wait as may; or, of a change, it is in use
- *	-ETIMEDOUT	the time is over
+ *	-ETIMEDOUT	the timeout has expired
  *	-EINTR		a fatal signal, or the calling kthread was told to stop
  *	-EDEADLK	the wait could never end
  *	-EINVAL		an argument is out of range; or, of a flush or a drain, it is
  *			the system pool
  *	-EEXIST		the name is taken
  *	-EPERM		not on the system pool, nor on one shard of a multi
- *	-ENOMEM		no memory, or no thread to be had
+ *	-ENOMEM		no memory, or a thread cannot be made
  *	-EALREADY	the work item is in a pool, or in the group, already
  *	-ECANCELED	the work item is or was cancelled
  *	-EINPROGRESS	the function runs, and the caller did not wait for it
  *	-ERANGE		there is no such shard
  *
- * An error from a submit means: not accepted, will not run. Success means that
- * the task runs exactly once, or that its work item says what became of it: it
- * was cancelled, or, if it was to wait for its time, the pool was released
- * (-ESHUTDOWN).
+ * An error from a submit means that the task is not accepted and will not run.
+ * Success means that the task runs exactly once, or that its work item says
+ * what became of it: it was cancelled, or, if it was to wait for its time, the
+ * pool was released (-ESHUTDOWN).
  *
- * A timeout is in jiffies; MAX_SCHEDULE_TIMEOUT waits for ever. A wait ends
- * early with -EINTR on a fatal signal, or when the calling kthread is told to
- * stop, but behind another change of the pool on a fatal signal alone; a wait of
- * more than two minutes is logged.
+ * A timeout is in jiffies; with MAX_SCHEDULE_TIMEOUT a wait has no limit. A
+ * wait ends early with -EINTR on a fatal signal, and when the calling kthread
+ * is told to stop; a wait for another change of the pool ends early on a fatal
+ * signal only. A wait of more than two minutes is logged.
  */
 #ifndef _LINUX_ANTS_H
 #define _LINUX_ANTS_H
@@ -49,34 +49,34 @@ struct ants_pool;
 struct device;
 
 /**
- * typedef ants_fn_t - what a task runs
- * @data: the pointer that was handed over with the task
+ * typedef ants_fn_t - the function of a task
+ * @data: the pointer that was submitted with the task
  *
  * Context: Process context, in a thread of the pool; in a kernel worker if the
- * pool has no thread and none can be made. May sleep. Returns with the locks,
- * the preemption count and the interrupt state it was entered with.
+ * pool has no thread and none can be made. May sleep. Must return with the
+ * locks, the preemption count and the interrupt state with which it was called.
  */
 typedef void (*ants_fn_t)(void *data);
 
 /**
- * typedef ants_match_t - which tasks ants_cancel_pending() cancels
+ * typedef ants_match_t - decides which tasks ants_cancel_pending() cancels
  * @fn: the function of a task; NULL for a work item
  * @data: the data of a task; the struct ants_work of a work item
- * @arg: the pointer that was handed over
+ * @arg: the pointer that was passed to ants_cancel_pending()
  *
- * Context: Under a raw spinlock of the pool, with interrupts off, so that it may
- * look at what it is given, and collect it in a list, but do no more: no sleep,
- * no spinlock_t, no call of ants.
+ * Context: Under a raw spinlock of the pool, with interrupts off. It may look
+ * at what it is given, and collect it in a list, but may not sleep, take a
+ * spinlock_t, or call ants.
  * Return: true if the task is to be cancelled.
  */
 typedef bool (*ants_match_t)(ants_fn_t fn, void *data, void *arg);
 
 /**
- * enum ants_prio - which of the tasks that wait starts first
- * @ANTS_PRIO_NORMAL: in the order in which they came
- * @ANTS_PRIO_HIGH: ahead of normal ones, and callers that want to hand over such
- *	a task are served ahead of others; but after 8 of them in a row one normal
- *	task, and one other caller, has its turn
+ * enum ants_prio - order in which pending tasks start
+ * @ANTS_PRIO_NORMAL: in the order in which they were accepted
+ * @ANTS_PRIO_HIGH: ahead of normal ones. Callers that wait with such a task are
+ *	served ahead of others as well. But after 8 of them in a row one normal
+ *	task, or one other caller, is next
  */
 enum ants_prio {
 	ANTS_PRIO_NORMAL,
@@ -85,9 +85,9 @@ enum ants_prio {
 
 /**
  * struct ants_task - a task, for ants_submit_batch()
- * @fn: what to run
- * @data: and with what; any value
- * @prio: which is first
+ * @fn: the function to run
+ * @data: its argument; any value
+ * @prio: its priority
  */
 struct ants_task {
 	ants_fn_t fn;
@@ -98,29 +98,29 @@ struct ants_task {
 /* A capacity without a bound. */
 #define ANTS_UNLIMITED		UINT_MAX
 
-/* Most slots that a pool keeps for callers that may not allocate. */
+/* The most slots that a pool keeps for callers that may not allocate. */
 #define ANTS_MAX_SPARE_SLOTS	65536
 
-/* Most bytes of a pool's name, the terminating NUL included. */
+/* The most bytes of a pool's name, including the terminating NUL. */
 #define ANTS_NAME_LEN		64
 
 /**
  * enum ants_flags - the modes of a pool
- * @ANTS_NONBLOCKING: ants_submit() returns -EAGAIN rather than wait
+ * @ANTS_NONBLOCKING: ants_submit() returns -EAGAIN instead of waiting
  * @ANTS_PREALLOC: all threads exist before the pool does, and none is reaped;
- *	ants_tune() makes the threads before it grows, or changes nothing
- * @ANTS_NO_PURGE: idle threads stay for ever
- * @ANTS_THROUGHPUT: the threads run SCHED_BATCH: a submitter is not preempted
- *	by the task that it just submitted
- * @ANTS_MEM_RECLAIM: the pool makes progress when no memory can be had: one
- *	thread and one place for a pending task always exist. Not with
+ *	ants_tune() either makes the threads before it grows, or changes nothing
+ * @ANTS_NO_PURGE: idle threads never exit
+ * @ANTS_THROUGHPUT: the threads run under SCHED_BATCH, so a submitter is not
+ *	preempted by the task that it has just submitted
+ * @ANTS_MEM_RECLAIM: the pool makes progress without memory: one thread and
+ *	room for one pending task always exist. Not with
  *	&ants_attrs.worker_init, which may fail
  * @ANTS_ON_NODE: &ants_attrs.node is set
  * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
- *	are waited for. Who waits for the pool with a call that can be killed
- *	may be frozen there, and must hold no lock.
- * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs the
- *	task itself rather than wait; but a task of the same pool waits
+ *	are waited for. A caller that waits for the pool in a killable call may
+ *	be frozen there, and must not hold a lock
+ * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs
+ *	the task itself instead of waiting; but a task of the same pool waits
  * @ANTS_FIXED: the files capacity, queue_depth and nonblocking in sysfs are
  *	read-only; the owner may still call ants_tune()
  */
@@ -137,33 +137,35 @@ enum ants_flags {
 };
 
 /**
- * struct ants_attrs - how a pool is made; zero is the default of every field
- * @capacity: most threads, and most tasks in flight beyond which a submitter
- *	waits; 0 = num_online_cpus(), %ANTS_UNLIMITED = no bound
- * @max_blocking: most callers that may wait at once; 0 = no limit
+ * struct ants_attrs - attributes of a pool; zero is the default of every field
+ * @capacity: the most threads, and the most tasks in flight before a submitter
+ *	waits; 0 means num_online_cpus(), %ANTS_UNLIMITED no bound
+ * @max_blocking: the most callers that may wait at once; 0 means no limit
  * @queue_depth: how many more tasks may be pending before a submitter waits
  * @min_workers: threads that are made with the pool and never reaped
- * @spare_slots: slots that are kept for callers that may not allocate, so the
- *	longest burst of ants_try_submit() that is sure not to get -ENOMEM, as far
- *	as the pool has room; 0 = 16, most %ANTS_MAX_SPARE_SLOTS
- * @expiry: how long a thread may stay idle, in jiffies; 0 = HZ, one second, most
- *	INT_MAX milliseconds. %ANTS_NO_PURGE is for ever
+ * @spare_slots: slots that are kept for callers that may not allocate: the
+ *	longest burst of ants_try_submit() that never gets -ENOMEM, as far as
+ *	the pool has room; 0 means 16, the most is %ANTS_MAX_SPARE_SLOTS
+ * @expiry: how long a thread may stay idle, in jiffies; 0 means HZ, one second,
+ *	and the most is INT_MAX milliseconds. With %ANTS_NO_PURGE it has no
+ *	effect
  * @nice: nice value of the threads
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
- * @cpumask: CPUs on which the threads run, isolated ones or not; NULL = all, or
- *	those of @node with %ANTS_ON_NODE, if it has any, but for isolated ones.
- *	Copied.
- * @worker_init: called in each thread before its first task; what it returns is
- *	ants_worker_data() of the tasks that the thread runs. After an ERR_PTR
- *	the thread goes, and another one is made later. NULL = none
- * @worker_exit: called in each thread after its last task, with what
- *	@worker_init returned; NULL = none. May block. The thread counts until it
- *	returns, so that there are never more threads that @worker_init prepared
- *	than threads at most
- * @room: called when there is room again after a caller was sent away with
- *	-EAGAIN, once; on a multi, when any shard has room. In an RCU read
+ * @cpumask: the CPUs on which the threads run, isolated ones or not; copied.
+ *	NULL means all CPUs, or with %ANTS_ON_NODE those of @node if it has any,
+ *	in both cases without the isolated ones
+ * @worker_init: called in each thread before its first task; for the tasks that
+ *	the thread runs ants_worker_data() returns its result. If the result is
+ *	an ERR_PTR, the thread exits, and another one is made later. NULL means
+ *	none
+ * @worker_exit: called in each thread after its last task, with the result of
+ *	@worker_init; NULL means none. May block. The thread counts until this
+ *	returns, so there are never more threads prepared by @worker_init than
+ *	threads allowed
+ * @room: called once when the pool has room again after a caller was refused
+ *	with -EAGAIN; for a multi, when any shard has room. In an RCU read
  *	section, in process context or a softirq; may not sleep, may use
- *	ants_try_submit(). NULL = none
+ *	ants_try_submit(). NULL means none
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */
@@ -186,25 +188,25 @@ struct ants_attrs {
 
 /**
  * struct ants_stats - one consistent snapshot of a pool
- * @capacity: most threads and tasks in flight
+ * @capacity: the most threads and tasks in flight
  * @running: threads of the pool, whatever they do
  * @idle: threads that wait for a task
  * @busy: tasks that run
  * @pending: tasks that are accepted and not started
  * @waiting: callers that wait because the pool is full
- * @free: tasks that the pool would take at once
- * @peak_running: most threads there ever were
- * @peak_busy: most tasks that ever ran at once
- * @peak_pending: most tasks that were ever pending
- * @peak_waiting: most callers that ever waited at once
+ * @free: tasks that the pool would accept at once
+ * @peak_running: the most threads there ever were
+ * @peak_busy: the most tasks that ever ran at once
+ * @peak_pending: the most tasks that were ever pending
+ * @peak_waiting: the most callers that ever waited at once
  * @submitted: tasks accepted
- * @completed: tasks that ended
- * @cancelled: tasks accepted that were cancelled before they started
+ * @completed: tasks that have ended
+ * @cancelled: accepted tasks that were cancelled before they started
  * @caller_runs: tasks that their submitters ran themselves, not in @submitted
- * @rejected: submits that the pool refused, a bad argument not counted
- * @blocked: submits that had to wait, whatever came of it
+ * @rejected: submits that the pool refused, except for a bad argument
+ * @blocked: submits that had to wait, whatever their result
  * @spawned: threads made
- * @reaped: threads that went away because they were idle for too long
+ * @reaped: threads that exited because they were idle for too long
  */
 struct ants_stats {
 	unsigned int capacity;
@@ -229,9 +231,9 @@ struct ants_stats {
 };
 
 /*
- * A pool of the module itself, made when ants is loaded, for tasks that need
- * no pool of their own. Its users may neither change, release nor destroy it, nor
- * flush or drain it; its administrator may change it.
+ * A pool of the module itself, created when ants is loaded, for tasks that need
+ * no pool of their own. Its users may neither change, release, destroy, flush
+ * nor drain it; its administrator may change it.
  */
 extern struct ants_pool *ants_system_pool;
 
@@ -256,8 +258,8 @@ struct ants_pool *__devm_ants_pool_create(struct device *dev,
 					  const char *fmt, ...);
 
 /**
- * ants_pool_create() - make a pool
- * @attrs: how; NULL for the defaults
+ * ants_pool_create() - create a pool
+ * @attrs: its attributes; NULL for the defaults
  * @...: printf format and arguments of the name: unique, without a slash,
  *	shorter than %ANTS_NAME_LEN
  *
@@ -272,8 +274,8 @@ struct ants_pool *__devm_ants_pool_create(struct device *dev,
 	__ants_pool_create(THIS_MODULE, attrs, __VA_ARGS__)
 
 /**
- * ants_pool_create_func() - make a pool for one function, for ants_invoke()
- * @attrs: how; NULL for the defaults
+ * ants_pool_create_func() - create a pool for one function, for ants_invoke()
+ * @attrs: its attributes; NULL for the defaults
  * @fn: the function
  * @...: printf format and arguments of the name
  *
@@ -284,30 +286,30 @@ struct ants_pool *__devm_ants_pool_create(struct device *dev,
 	__ants_pool_create_func(THIS_MODULE, attrs, fn, __VA_ARGS__)
 
 /**
- * ants_pool_create_ordered() - make a pool whose tasks run one after another
- * @attrs: how; NULL for the defaults. &ants_attrs.capacity is 0 or 1
+ * ants_pool_create_ordered() - create a pool whose tasks run one after another
+ * @attrs: its attributes; NULL for the defaults. &ants_attrs.capacity is 0 or 1
  * @...: printf format and arguments of the name
  *
- * The capacity is 1 and stays 1, and %ANTS_FIXED is implied. No two tasks of the
- * pool overlap, and each starts after all that were accepted before it have
- * ended. A task of %ANTS_PRIO_HIGH goes first even here: who submits such a task
- * chooses so.
+ * The capacity is 1 and stays 1, and %ANTS_FIXED is implied. No two tasks of
+ * the pool overlap, and each starts after all tasks that were accepted before
+ * it have ended. A task of %ANTS_PRIO_HIGH goes first even here; its submitter
+ * has chosen that.
  *
  * Context: Process context. May sleep.
  * Return: as ants_pool_create(). -EINVAL: also for a capacity above 1, and for
- * %ANTS_CALLER_RUNS, whose callers would overtake tasks that are pending.
+ * %ANTS_CALLER_RUNS, whose callers would overtake pending tasks.
  */
 #define ants_pool_create_ordered(attrs, ...)	\
 	__ants_pool_create_ordered(THIS_MODULE, attrs, __VA_ARGS__)
 
 /**
- * devm_ants_pool_create() - make a pool that ends with the driver of a device
+ * devm_ants_pool_create() - create a pool that ends with the driver of a device
  * @dev: the device; ants_pool_destroy() is called when its driver is unbound
- * @attrs: how; NULL for the defaults
+ * @attrs: its attributes; NULL for the defaults
  * @...: printf format and arguments of the name
  *
- * What the tasks use has to be there until then: managed memory that was
- * allocated before the pool is, for resources go in the opposite order.
+ * Whatever the tasks use must exist until then. Managed memory has to be
+ * allocated before the pool, because resources are released in reverse order.
  *
  * Context: Process context. May sleep.
  * Return: as ants_pool_create().
@@ -349,9 +351,9 @@ int __must_check ants_drain_timeout(struct ants_pool *pool,
 				    unsigned long timeout);
 
 /*
- * numbers; each is true for one moment, ants_pool_stats() for the same one. Not
- * in NMI, but for those that read one word: all except ants_pool_stats(),
- * ants_nr_free() and ants_congested().
+ * Numbers. Each is true for one moment; ants_pool_stats() reads all at the same
+ * one. The functions that read a single word may be called in NMI: all except
+ * ants_pool_stats(), ants_nr_free() and ants_congested().
  */
 
 unsigned int ants_nr_running(const struct ants_pool *pool);

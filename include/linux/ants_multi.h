@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ants: pools behind one handle. Part of <linux/ants.h>, which says what the
- * errors mean.
+ * ants: pools behind one handle. Part of <linux/ants.h>, which explains the
+ * errors.
  */
 #ifndef _LINUX_ANTS_MULTI_H
 #define _LINUX_ANTS_MULTI_H
 
 #include <linux/ants.h>
 
-/* multi.c: pools behind one handle, for more submitters than one lock bears */
+/*
+ * multi.c: pools behind one handle, for more submitters than one lock can serve
+ */
 
-/* Most shards of a multi. */
+/* The most shards of a multi. */
 #define ANTS_MAX_SHARDS		1024
 
 /**
  * enum ants_strategy - which shard is the first choice for a task
- * @ANTS_ROUND_ROBIN: the one after the last; each CPU takes turns by itself
- * @ANTS_LEAST_TASKS: the one with the fewest tasks that run or are pending;
- *	idle threads do not count
- * @ANTS_LOCAL: that of the caller's CPU. CPUs are spread over the shards in
- *	contiguous ranges, or by node if there are as many nodes as shards, and
- *	the threads of a shard run on its CPUs alone; without
- *	&ants_attrs.cpumask isolated CPUs have no threads
+ * @ANTS_ROUND_ROBIN: the one after the last choice; each CPU takes turns by
+ *	itself
+ * @ANTS_LEAST_TASKS: the one with the fewest running and pending tasks; idle
+ *	threads do not count
+ * @ANTS_LOCAL: that of the caller's CPU. CPUs are divided among the shards in
+ *	contiguous ranges, or by node if there are as many nodes as shards. The
+ *	threads of a shard run on its CPUs only; without &ants_attrs.cpumask
+ *	isolated CPUs have no threads
  */
 enum ants_strategy {
 	ANTS_ROUND_ROBIN,
@@ -39,15 +42,15 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 				       const char *fmt, ...);
 
 /**
- * ants_multi_create() - make a number of pools behind one handle
- * @attrs: how; NULL for the defaults. &ants_attrs.capacity,
+ * ants_multi_create() - create a number of pools behind one handle
+ * @attrs: their attributes; NULL for the defaults. &ants_attrs.capacity,
  *	&ants_attrs.max_blocking, &ants_attrs.queue_depth and
  *	&ants_attrs.min_workers are totals: each shard gets its part, and the
- *	first ones what is left over. %ANTS_UNLIMITED is no bound for each. Of a
- *	max_blocking that is not 0 each shard gets at least 1. The others are for
- *	each shard. &ants_attrs.room is called once for a caller that all shards
- *	sent away, with the shard that has room first.
- * @nr_shards: how many pools; most %ANTS_MAX_SHARDS
+ *	first ones share the remainder. %ANTS_UNLIMITED means no bound for each
+ *	shard. If max_blocking is not 0, each shard gets at least 1. The other
+ *	fields apply to each shard. If all shards have refused a caller, the one
+ *	that has room first calls &ants_attrs.room, once
+ * @nr_shards: the number of pools; the most is %ANTS_MAX_SHARDS
  * @strategy: which of them is the first choice for a task
  * @...: printf format and arguments of the name: unique among pools and
  *	multis, without a slash; with a slash and the highest shard's number

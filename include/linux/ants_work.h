@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ants: tasks with a handle, a result, or company. Part of <linux/ants.h>, which
- * says what the errors mean.
+ * ants: tasks with a handle, with a result, or in a group. Part of
+ * <linux/ants.h>, which explains the errors.
  */
 #ifndef _LINUX_ANTS_WORK_H
 #define _LINUX_ANTS_WORK_H
@@ -16,28 +16,28 @@
 
 /*
  * Work items. A work item is a task with a handle. It lives in memory of the
- * caller's, so that queueing it needs no memory, in any context. It can be
- * waited for and cancelled, and has a result. It is in one pool at most, and
- * runs in one thread at a time.
+ * caller, so queueing it needs no memory, in any context. It can be waited for
+ * and cancelled, and has a result. It is in one pool at most, and runs in one
+ * thread at a time.
  */
 
 struct ants_work;
 struct ants_group;
 
 /**
- * typedef ants_work_fn_t - what a work item runs
- * @work: the work item; may be queued again from inside
+ * typedef ants_work_fn_t - the function of a work item
+ * @work: the work item; it may be queued again from inside
  *
  * Context: as ants_fn_t.
- * Return: its result, any value.
+ * Return: the result of the work item, any value.
  */
 typedef int (*ants_work_fn_t)(struct ants_work *work);
 
 /**
  * enum ants_work_flags - kinds of work items
- * @ANTS_WORK_DETACHED: The item is in no pool any more when its function begins,
- *	so that the function may free it, or queue it again. Nobody can wait for
- *	such an item, it has no result, and it belongs to no group. If it is
+ * @ANTS_WORK_DETACHED: The item is in no pool any more when its function
+ *	begins, so the function may free it, or queue it again. Such an item
+ *	cannot be waited for, has no result, and belongs to no group. If it is
  *	queued again before its function has returned, both runs may overlap.
  */
 enum ants_work_flags {
@@ -45,7 +45,7 @@ enum ants_work_flags {
 };
 
 /**
- * enum ants_work_busy - what ants_work_busy() returns
+ * enum ants_work_busy - bits that ants_work_busy() returns
  * @ANTS_WORK_BUSY_PENDING: the item is queued, and that run has not started
  * @ANTS_WORK_BUSY_RUNNING: its function runs
  */
@@ -67,15 +67,16 @@ struct ants_slot {
 
 /**
  * struct ants_work - a work item
- * @fn: what it runs
- * @prio: which is first; may be set while the item is in no pool
+ * @fn: its function
+ * @prio: its priority; may be set while the item is in no pool
  *
- * To be made with INIT_ANTS_WORK(), or defined with DEFINE_ANTS_WORK(). It may be
+ * Made with INIT_ANTS_WORK(), or defined with DEFINE_ANTS_WORK(). It may be
  * freed when it is in no pool: before it was ever queued, as soon as
- * ants_work_wait() returned 0, and as soon as ants_work_cancel_sync() returned
- * outside of its own function. An error of a wait is no end. An item that is
- * %ANTS_WORK_DETACHED may be freed by its own function, and by a caller to whom
- * ants_work_cancel_sync() said true. For one in a group see struct ants_group.
+ * ants_work_wait() has returned 0, and as soon as ants_work_cancel_sync() has
+ * returned, unless that was called from its own function. An error of a wait
+ * does not mean that it has ended. An item that is %ANTS_WORK_DETACHED may be
+ * freed by its own function, and by a caller for which ants_work_cancel_sync()
+ * has returned true. For an item in a group see struct ants_group.
  */
 struct ants_work {
 	ants_work_fn_t fn;
@@ -99,7 +100,7 @@ static_assert(sizeof(struct ants_work) <= 128);
 /* private: */
 #define __ANTS_WORK_INITIALIZER(_fn)	{ .fn = (_fn), .result = -EINVAL }
 
-/* Defines a work item that is ready to be queued. */
+/* Define a work item that is ready to be queued. */
 #define DEFINE_ANTS_WORK(name, fn)					\
 	struct ants_work name = __ANTS_WORK_INITIALIZER(fn)
 
@@ -125,7 +126,7 @@ struct ants_delayed_work {
 /* private: */
 void ants_delayed_timer_fn(struct timer_list *timer);
 
-/* Defines a delayed work item that is ready to be queued. */
+/* Define a delayed work item that is ready to be queued. */
 #define DEFINE_ANTS_DELAYED_WORK(name, fn)				\
 	struct ants_delayed_work name = {				\
 		.work = __ANTS_WORK_INITIALIZER(fn),			\
@@ -169,26 +170,24 @@ static inline int ants_work_result(const struct ants_work *work)
 	return work->result;
 }
 
-/*
- * call.c, each.c: a function in a pool, as if it were called here
- */
+/* call.c, each.c: functions that run in a pool as if they were called here */
 
 /**
- * typedef ants_call_fn_t - what ants_call() runs
- * @data: the pointer that was handed over
+ * typedef ants_call_fn_t - the function that ants_call() runs
+ * @data: the pointer that was passed to ants_call()
  *
  * Context: as ants_fn_t.
- * Return: what ants_call() returns.
+ * Return: the value that ants_call() returns.
  */
 typedef int (*ants_call_fn_t)(void *data);
 
 /**
- * typedef ants_each_fn_t - what ants_for_each() runs
- * @i: which one
- * @ctx: the pointer that was handed over
+ * typedef ants_each_fn_t - the function that ants_for_each() runs
+ * @i: the number it is called for
+ * @ctx: the pointer that was passed to ants_for_each()
  *
  * Context: Process context: the caller's, or a task of the pool.
- * Return: 0, or an error, after which no further ones are begun.
+ * Return: 0, or an error, after which no further numbers are begun.
  */
 typedef int (*ants_each_fn_t)(unsigned long i, void *ctx);
 
@@ -205,7 +204,8 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 
 /**
  * enum ants_group_flags - the modes of a group
- * @ANTS_GROUP_CANCEL_ON_ERROR: after a result other than 0 nothing more starts
+ * @ANTS_GROUP_CANCEL_ON_ERROR: after a result other than 0 no further member
+ *	starts
  */
 enum ants_group_flags {
 	ANTS_GROUP_CANCEL_ON_ERROR	= 1 << 0,
@@ -214,11 +214,11 @@ enum ants_group_flags {
 /**
  * struct ants_group - work items that belong together, in one pool
  *
- * To be made with ants_group_init(). It and its work items may be freed when
- * ants_group_wait() returned 0 or ants_group_next() NULL, or before any was
- * submitted. An error of either call is no end of the group: its work items go
- * on. One that ants_group_next() returned is not in the group any more, and may be
- * freed at once.
+ * Made with ants_group_init(). It and its work items may be freed when
+ * ants_group_wait() has returned 0 or ants_group_next() NULL, or before any was
+ * submitted. An error of either call does not mean that the group has ended:
+ * its work items go on. An item that ants_group_next() has returned is not in
+ * the group any more, and may be freed at once.
  */
 struct ants_group {
 	/* private: */
@@ -252,11 +252,12 @@ void ants_group_cancel(struct ants_group *group);
 int ants_group_reset(struct ants_group *group);
 
 /**
- * ants_group_for_each() - the work items of a group, as they were accepted
+ * ants_group_for_each() - iterate over the work items of a group, in order of
+ * acceptance
  * @work: the struct ants_work to iterate with
  * @group: the group; all of its work items have ended
  *
- * Those that ants_group_next() returned are not in the group any more.
+ * Items that ants_group_next() has returned are not in the group any more.
  */
 #define ants_group_for_each(work, group)	\
 	list_for_each_entry(work, &(group)->works, in_group)
