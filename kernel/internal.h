@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of ants.ko share; the structures, and what guards their fields,
- * are in pool.h.
+ * What the files of ants.ko share. The structures, and what guards their
+ * fields, are in pool.h, worker.h, item.h and place.h.
  *
- * Files from the bottom to the top: debug, slot, item_wait, item (and
- * group_item, which call each other), affine, wake (and dispatch, likewise),
- * timer, worker, stand_in, wait, caller, submit, invoke, delayed, join, work,
- * work_wait, work_cancel, stats, call, each, group, cancel, upkeep, flush,
- * release, tune, place, pool, devres, multi (local, config, set, submit, multi),
- * sysfs, multi_sysfs, hotplug, unload, main. Calls go downward only, but for
- * checks, for ants_kick_upkeep() and ants_work_init(), and for pool and multi,
- * which make their files in sysfs.
+ * A file calls functions of the files that stand before it here, and of those
+ * on its own line:
+ *
+ *	debug, jitter
+ *	slot, affine
+ *	item_wait, item, group_item, wake, dispatch, policy
+ *	timer
+ *	worker, stand_in, wait, caller, submit, invoke
+ *	delayed, work, join, work_wait, work_cancel
+ *	stats, call, each, group, cancel
+ *	upkeep, flush, release, tune, place
+ *	pool, devres
+ *	multi_local, multi_config, multi_set, multi_submit, multi
+ *	sysfs, multi_sysfs, hotplug, unload, main
+ *
+ * There are four exceptions. Checks in debug builds, and those for lockdep
+ * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
+ * ask unload.c for the functions of a task. pool.c and multi.c add their files
+ * to sysfs. Functions that are called through a pointer, as those of work items
+ * and timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -21,13 +33,14 @@
 #include "pool.h"
 
 /*
- * A look at a field of a pool without the lock that its writers hold. The stores
- * of numbers that each task changes are not marked, for that would cost an
- * instruction each: what is read may be old, and is never half of a number.
+ * Look at a field of a pool without the lock that its writers hold. Stores to
+ * numbers that every task changes are not marked, for that would cost an
+ * instruction each. The value may be outdated, but it is never half of a
+ * number.
  */
 #define ants_peek(field)	data_race(READ_ONCE(field))
 
-/* A task is refused with @err. */
+/* Count a task as refused with @err. */
 static inline void ants_refused(struct ants_pool *pool, int err)
 {
 	pool->rejected++;
@@ -35,13 +48,13 @@ static inline void ants_refused(struct ants_pool *pool, int err)
 		pool->congested = true;
 }
 
-/* Tasks that take a place. */
+/* The number of tasks that are admitted and have not ended. */
 static inline unsigned int ants_in_flight(const struct ants_pool *pool)
 {
 	return pool->nr_busy + pool->nr_pending + pool->nr_joined;
 }
 
-/* Places that a new task would find, whoever waits before it. */
+/* The number of tasks that could be admitted if no caller waited. */
 static inline unsigned int ants_places(const struct ants_pool *pool)
 {
 	unsigned int used = ants_in_flight(pool);
@@ -55,7 +68,7 @@ static inline bool ants_has_room(const struct ants_pool *pool)
 }
 
 /*
- * To be called whenever limit, released, nr_waiting, has_late or nr_joined
+ * To be called whenever limit, released, nr_waiting, has_late or nr_joined has
  * changed.
  */
 static inline void ants_update_room(struct ants_pool *pool)
@@ -67,8 +80,8 @@ static inline void ants_update_room(struct ants_pool *pool)
 }
 
 /*
- * Workers that are there to stay: a leaving one is as good as gone, and one
- * that is yet to be made may take its time.
+ * The number of workers that stay: neither those that leave, which are as good
+ * as gone, nor those whose thread is not made yet, which may take long.
  */
 static inline unsigned int ants_nr_staying(const struct ants_pool *pool)
 {
@@ -102,7 +115,7 @@ static inline unsigned long ants_time_left(unsigned long start,
 
 /* wait.c: callers that sleep */
 
-/* What is waited for; called with the lock held. */
+/* The condition that a caller waits for; called with the lock held. */
 typedef bool (*ants_met_t)(struct ants_pool *pool, const void *arg);
 
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
@@ -114,7 +127,10 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
-/* The same for a caller that is woken by whoever changes what it looks at. */
+/*
+ * The same for a caller that is woken by each change of what the function looks
+ * at.
+ */
 typedef bool (*ants_ready_t)(struct ants_pool *pool, const void *arg);
 
 int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
@@ -139,13 +155,16 @@ bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 void ants_worker_play(struct ants_worker *w, struct ants_kick *kick);
 
-/* stand_in.c: tasks run though there is no thread */
+/* stand_in.c: tasks that run although there is no thread */
 void ants_stand_in_ask(struct ants_pool *pool);
 void ants_stand_in_fn(struct work_struct *work);
 int ants_stand_in_init(void);
 void ants_stand_in_exit(void);
 
-/* Tells lockdep that the caller waits for tasks of @pool, even one of them. */
+/*
+ * Tell lockdep that the caller waits for tasks of @pool, even if it is one of
+ * them.
+ */
 static inline void ants_wait_report(struct ants_pool *pool)
 {
 #ifdef CONFIG_LOCKDEP
@@ -155,8 +174,9 @@ static inline void ants_wait_report(struct ants_pool *pool)
 }
 
 /*
- * Tells lockdep that the caller waits for tasks of @pool. A task of the same
- * pool does so too, and is answered with -EDEADLK where that can hang.
+ * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
+ * task of the same pool is left out: where its wait could hang, it gets
+ * -EDEADLK.
  */
 static inline void ants_wait_touch(struct ants_pool *pool)
 {
@@ -174,7 +194,7 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
 
-/* timer.c: reaper, late wake-ups, back-off, long waits */
+/* timer.c: reaper, late wake-ups, end of a back-off, long waits */
 bool ants_idle_expired(const struct ants_pool *pool);
 bool ants_may_retire(const struct ants_pool *pool);
 unsigned long ants_idle_deadline(const struct ants_pool *pool);
@@ -222,7 +242,7 @@ bool ants_is_call(const struct ants_work *work);
 /* each.c */
 bool ants_is_helper(const struct ants_work *work);
 
-/* submit.c: for callers with more than one pool to go to */
+/* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay);
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
@@ -236,7 +256,7 @@ int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 		    unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
 
-/* tune.c: every change of a live pool, with pool->config held */
+/* tune.c: changes of a live pool, with pool->config held */
 int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
@@ -281,7 +301,7 @@ void ants_sysfs_exit(void);
 int ants_sysfs_add(struct ants_pool *pool);
 void ants_pool_free(struct kobject *kobj);
 
-/* unload.c: a client that goes while its tasks are here */
+/* unload.c: a client that is unloaded while it has tasks here */
 int ants_unload_init(void);
 void ants_unload_exit(void);
 
