@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * item.c: what the core does with a work item. All of it under the lock of the
- * pool that the item is in.
+ * item.c: what the core does with a work item, all under the lock of the pool
+ * that the item is in.
  *
- * work->pool says whose lock that is. It is set by whoever queues the item and
- * finds it in no pool, with the lock held, and cleared as the last access when
- * the item ends: then it may be freed.
+ * work->pool says which lock that is. A caller that queues the item and finds
+ * it in no pool sets it, with the lock held. It is cleared as the last access
+ * when the item ends: then the item may be freed.
  */
 #ifndef _ANTS_ITEM_H
 #define _ANTS_ITEM_H
@@ -13,15 +13,15 @@
 /**
  * enum ants_work_state - where a work item is; changed by ants_work_move() only
  * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
- * @ANTS_WORK_DELAYED: its timer is armed, or about to look
- * @ANTS_WORK_DROPPED: cancelled while its timer was about to look
- * @ANTS_WORK_LATE: its time has come, and there is no place
- * @ANTS_WORK_WAITING: its submitter waits for a place
+ * @ANTS_WORK_DELAYED: its timer is armed, or its timer function is about to run
+ * @ANTS_WORK_DROPPED: cancelled while its timer function was about to run
+ * @ANTS_WORK_LATE: its time has come, and the pool has no room
+ * @ANTS_WORK_WAITING: its submitter waits for room
  * @ANTS_WORK_PENDING: accepted, not started
  * @ANTS_WORK_RUNNING: runs
  * @ANTS_WORK_AGAIN: runs, and is queued again
- * @ANTS_WORK_REARMED: runs, and its timer is armed when it has finished
- * @ANTS_WORK_SKIPPED: a worker has it, and will not run it: its group was
+ * @ANTS_WORK_REARMED: runs, and its timer will be armed when it has finished
+ * @ANTS_WORK_SKIPPED: taken by a worker that will not run it: its group was
  *	cancelled
  */
 enum ants_work_state {
@@ -41,16 +41,19 @@ enum ants_work_state {
 #define ANTS_WORK_TOLD		BIT(16)	/* runs, and was told to give up */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 
-/* Most work items that a thread runs inside one another. */
+/* The most work items that a thread runs inside one another. */
 #define ANTS_JOIN_DEPTH		8
-/* Most tasks that join one work item; others that wait for it just wait. */
+/*
+ * The most tasks that join one work item; others that wait for it do not run
+ * it.
+ */
 #define ANTS_JOINERS		8
 
 /**
  * enum ants_until - what a caller waits for
  * @ANTS_UNTIL_END: the work item is in no pool
  * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
- * @ANTS_UNTIL_NEXT: so has the one after that
+ * @ANTS_UNTIL_NEXT: the run after that one has ended
  */
 enum ants_until {
 	ANTS_UNTIL_END,
@@ -60,24 +63,26 @@ enum ants_until {
 
 /**
  * struct ants_work_waiter - a caller that waits for a work item, or a group
- * @node: L: in a ring of callers that wait for the same, one of which is their
- *	leader; or in the group's list of waiters
- * @link: L: of the leader: in &ants_work.waiters, or in pool->untold; unhashed for
- *	all others. So an item's end takes one step for each ring, however many
- *	callers wait.
+ * @node: L: in a ring of callers that wait for the same event, one of which is
+ *	the leader; or in the group's list of waiters
+ * @link: L: of the leader: in &ants_work.waiters, or in pool->untold; unhashed
+ *	for all others. So the end of an item takes one step for each ring,
+ *	however many callers wait
  * @task: I: the caller
- * @until: L: of all in the ring
- * @joins: I: of all in the ring: the caller is a task of the same pool, and runs
- *	the item itself if nobody else has started it. At most ANTS_JOINERS
- * @worker: I: of one that joins an item: the worker that runs it, whose @waits_for
- *	is the item
- * @ended: L: of one that joins: the item may be gone, and @done is about to be set
- * @result: L: that of the work item; the first error of the group
- * @work: L: the next one of the group
- * @all: I: waits for all of the group
- * @done: L: stored with release as the last access by anyone else; pairs with
- *	the acquire in ants_wait_done(). Afterwards the caller touches only its
- *	own stack.
+ * @until: L: the event, the same for all in the ring
+ * @joins: I: the same for all in the ring: the caller is a task of the same
+ *	pool, and runs the item itself if no other thread has started it. At
+ *	most ANTS_JOINERS
+ * @worker: I: of one that joins an item: the worker that runs the caller, whose
+ *	@waits_for is the item
+ * @ended: L: of one that joins: the item may be gone, and @done is about to be
+ *	set
+ * @result: L: the result of the work item; the first error of the group
+ * @work: L: the next finished item of the group
+ * @all: I: the caller waits for the whole group
+ * @done: L: stored with release as the last access by another thread; pairs
+ *	with the acquire in ants_wait_done(). Afterwards the caller touches only
+ *	its own stack
  */
 struct ants_work_waiter {
 	struct list_head node;
@@ -95,7 +100,7 @@ struct ants_work_waiter {
 
 /**
  * struct ants_frame - a task that runs inside another one, in the same thread
- * @outer: L: the one around it, NULL for the task that the thread took
+ * @outer: L: the task around it, NULL for the task that the thread has taken
  * @work: I: the work item, NULL for a call
  * @text: I: addresses of its functions, for unload.c; 0 for none
  */
@@ -154,8 +159,8 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
 
 /*
- * The item has become such that a task of the pool that waits for it, or for its
- * group, can run it itself.
+ * The item has become one that a task of the pool can run if it waits for the
+ * item, or for its group.
  */
 static inline void ants_work_offer(struct ants_work *work,
 				   struct ants_kick *kick)
@@ -173,7 +178,7 @@ static inline bool ants_work_runs(const struct ants_work *work)
 	       work->state == ANTS_WORK_REARMED;
 }
 
-/* The worker that runs it. */
+/* The worker that runs the item, or NULL. */
 static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
 {
 	return ants_work_runs(work) ? work->slot.data : NULL;
@@ -184,7 +189,7 @@ static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 	return container_of(slot, struct ants_work, slot);
 }
 
-/* The caller waits from now on. */
+/* Enqueue the caller as a waiter of a group. */
 static inline void ants_work_enrol(struct list_head *waiters,
 				   struct ants_work_waiter *waiter)
 {
@@ -194,7 +199,7 @@ static inline void ants_work_enrol(struct list_head *waiters,
 }
 
 /*
- * Makes @pool the one that @work is in. Returns the pool that it is in already,
+ * Make @pool the one that @work is in. Return the pool that it is in already,
  * or NULL.
  */
 static inline struct ants_pool *ants_work_claim(struct ants_pool *pool,
