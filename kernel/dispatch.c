@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every event that makes progress possible leads to: waiters are granted,
- * then the next workers are woken, or the upkeep is asked for a thread: see
- * wake.c. All decisions fall under pool->lock; what they lead to is noted in a
- * struct ants_kick and done by ants_unlock() after the lock is dropped.
+ * What follows from every event that makes progress possible: waiters are
+ * granted, and the next workers are woken or the upkeep work is asked for a
+ * thread, see wake.c. All decisions are made under pool->lock. What they lead
+ * to is noted in a struct ants_kick and done by ants_unlock() after it has
+ * dropped the lock.
  */
 #include "internal.h"
 
 struct workqueue_struct *ants_wq;
 
 /*
- * Arms the timer for @when, earlier or later than it was. If it was armed for
- * that very time before then mod_timer() would leave it where it is, which may be
- * a coarse level of the wheel.
+ * Arm the timer for @when, earlier or later than it was. If it was armed for
+ * the same time before, mod_timer() would leave it on its level of the wheel,
+ * which may be coarse.
  */
 void ants_timer_set(struct ants_pool *pool, unsigned long when)
 {
@@ -22,12 +23,12 @@ void ants_timer_set(struct ants_pool *pool, unsigned long when)
 	by += ants_timer_slack(by);
 	if (pool->timer.expires == when)
 		timer_delete(&pool->timer);
-	/* The wheel holds none for longer than this. */
+	/* The wheel holds no timer for longer than this. */
 	pool->timer_by = now + min_t(long, by, MAX_JIFFY_OFFSET);
 	mod_timer(&pool->timer, when);
 }
 
-/* A closed pool that has nothing to run needs no timer, from now on. */
+/* A closed pool that has nothing to run needs no timer any more. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
@@ -36,8 +37,8 @@ void ants_timer_quiesce(struct ants_pool *pool)
 }
 
 /*
- * The upkeep looks for work under the lock before it ends, so one that is
- * queued or running need not be queued again.
+ * Have the upkeep work queued. Before it ends it checks under the lock for more
+ * to do, so it need not be queued again while it is queued or runs.
  */
 void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -48,7 +49,10 @@ void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
 	kick->todo |= ANTS_TODO_UPKEEP;
 }
 
-/* The wait of @fifo->unlogged has ended, or been logged. */
+/*
+ * The wait of @fifo->unlogged has ended or was logged: continue with the next
+ * one.
+ */
 void ants_unlogged_next(struct ants_fifo *fifo)
 {
 	struct ants_waiter *waiter = fifo->unlogged;
@@ -57,7 +61,7 @@ void ants_unlogged_next(struct ants_fifo *fifo)
 			 NULL : list_next_entry(waiter, node);
 }
 
-/* The work item that it wanted to hand over is accepted, or refused. */
+/* The work item of @waiter is accepted, or refused with @result. */
 static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 			    int result, struct ants_kick *kick)
 {
@@ -68,8 +72,8 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 }
 
 /*
- * Ends a wait. After the result is stored the waiter may be gone, so that its
- * task is noted first; the RCU section of ants_unlock() keeps the task.
+ * End a wait. The waiter may be gone as soon as the result is stored, so its
+ * task is noted before; the RCU section of ants_unlock() keeps the task.
  */
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_kick *kick)
@@ -103,14 +107,14 @@ static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					struct ants_waiter, node);
 }
 
-/* Somebody who waits, those of high priority first. */
+/* A waiter, those of high priority first; NULL if there is none. */
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
 {
 	return first_waiter(pool, ANTS_PRIO_HIGH) ?:
 	       first_waiter(pool, ANTS_PRIO_NORMAL);
 }
 
-/* As for tasks: see pick_list() in slot.c. */
+/* As for tasks, see pick_list() in slot.c. */
 static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 {
 	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
@@ -121,7 +125,7 @@ static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 	return normal;
 }
 
-/* Whose turn it is. Somebody waits. */
+/* The waiter that is next. There is one. */
 static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 {
 	if (unlikely(!list_empty(&pool->waiters[ANTS_PRIO_HIGH].list)))
@@ -131,8 +135,9 @@ static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 }
 
 /*
- * A slot for @waiter. Those of one priority have none before the first one has;
- * if all slots are with those of the other one it takes one of theirs.
+ * Find a slot for @waiter. Waiters of one priority have no slots before the
+ * first of them has one; but those of the other priority may hold all of them:
+ * then take one of those.
  */
 static struct ants_slot *slot_for(struct ants_pool *pool,
 				  struct ants_waiter *waiter)
@@ -150,9 +155,9 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
 }
 
 /*
- * The task of the waiter whose turn it is becomes pending. False: there is no
- * slot, so all of them are pending. One comes back with the next task that
- * starts, and its worker dispatches.
+ * Make the task of the next waiter pending. Return false if there is no slot:
+ * then all slots are in use by pending tasks. The next task that starts returns
+ * one, and its worker dispatches.
  */
 static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -170,7 +175,7 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
 	return true;
 }
 
-/* As for tasks: see pick_list() in slot.c. */
+/* As for tasks, see pick_list() in slot.c. */
 static struct list_head *pick_late(struct ants_pool *pool)
 {
 	struct list_head *normal = &pool->late[ANTS_PRIO_NORMAL];
@@ -183,7 +188,7 @@ static struct list_head *pick_late(struct ants_pool *pool)
 	return normal;
 }
 
-/* The late work item whose turn it is becomes pending. */
+/* Make the next late work item pending. */
 static void grant_late(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_delayed_work *dwork;
@@ -195,8 +200,8 @@ static void grant_late(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * Late work items go first, but after ANTS_HIGH_RUN of them in a row a caller
- * that waits has its turn, so that items that come again and again stop nobody.
+ * Late work items go first. But after ANTS_HIGH_RUN of them in a row a waiting
+ * caller is next, so that items that come again and again do not block it.
  */
 static noinline bool late_is_next(struct ants_pool *pool)
 {
@@ -204,9 +209,9 @@ static noinline bool late_is_next(struct ants_pool *pool)
 }
 
 /*
- * Gives one place away. False: the waiter whose turn it is gets no slot. It does
- * not lose its turn by that, for the work items behind it could else take all
- * places while the slots come back.
+ * Admit one task or item. Return false if the next waiter gets no slot. The
+ * waiter stays the next one: otherwise work items behind it could take all room
+ * while slots come back.
  */
 static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -220,7 +225,10 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
 	return true;
 }
 
-/* The rest of the grants needs a hold of its own; the timer, if that is late. */
+/*
+ * Leave the rest of the grants to a hold of their own, or to the timer if that
+ * is late.
+ */
 static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
 {
 	kick->todo |= ANTS_TODO_GRANT;
@@ -228,9 +236,10 @@ static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * Grants late work items and waiters as far as there are places, one round at
- * most; an item that is granted wakes nobody, and counts all the same. The timer
- * tries again if there was no slot, or if the next round is late.
+ * Grant late work items and waiters as long as there is room, as many as one
+ * hold allows. An item that is granted wakes no thread, but counts all the
+ * same. The timer tries again if there was no slot, or if the next hold is
+ * late.
  */
 void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -252,15 +261,15 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * A caller that all shards of a multi sent away is called back once: by the
- * first shard that takes the flag which they share.
+ * A caller that all shards of a multi have refused is called back once: by the
+ * shard that clears the flag that they share.
  */
 static bool take_shared(struct ants_pool *pool)
 {
 	return pool->congested_all && atomic_xchg(pool->shared_congested, 0);
 }
 
-/* Those who were sent away hear of it once nobody is before them. */
+/* Have callers that were refused called back, once no waiter is before them. */
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
@@ -272,7 +281,7 @@ void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 	pool->congested_all = false;
 }
 
-/* One more round of grants, with a hold of the lock of its own. */
+/* Grant once more, in a hold of its own. Return true if that was not enough. */
 static bool grant_round(struct ants_pool *pool)
 {
 	struct ants_round round;
@@ -289,8 +298,8 @@ static bool grant_round(struct ants_pool *pool)
 }
 
 /*
- * Grants whatever there are places for, regardless of batches, and calls back if
- * there is room then.
+ * Grant as long as there is room, regardless of batches, and call back if there
+ * is room then.
  */
 void ants_grant_all(struct ants_pool *pool)
 {
@@ -307,7 +316,7 @@ static noinline void kick_works(struct ants_pool *pool,
 		queue_work(ants_wq, &pool->joiner);
 }
 
-/* Interrupts are off, so that the thread to be woken stays: see below. */
+/* Interrupts are off, so the thread to be woken cannot vanish: see below. */
 static __always_inline void kick_first(struct ants_pool *pool,
 				       const struct ants_kick *kick)
 {
@@ -317,7 +326,7 @@ static __always_inline void kick_first(struct ants_pool *pool,
 		kick_works(pool, kick);
 }
 
-/* The threads in the list stay for as long as this RCU section. */
+/* The threads in the list cannot vanish within this RCU section. */
 static void kick_rest(const struct ants_kick *kick)
 {
 	unsigned int i;
@@ -326,7 +335,10 @@ static void kick_rest(const struct ants_kick *kick)
 		wake_up_process(kick->round->wake[i - 1]);
 }
 
-/* The wait queue's lock may sleep on PREEMPT_RT, and who moves sleeps. */
+/*
+ * What may sleep: the lock of the wait queue on PREEMPT_RT, and a worker that
+ * moves.
+ */
 static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(RCU)
 {
@@ -350,17 +362,21 @@ static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
 	raw_spin_unlock(&pool->lock);
 	kick_first(pool, kick);
 	local_irq_enable();
-	/* Not preempted: nobody else would wake those that were granted a place. */
+	/*
+	 * Must not be preempted: no other thread would wake those that were
+	 * granted.
+	 */
 	if (unlikely(kick->nr_wake > 1))
 		kick_rest(kick);
 	preempt_enable();
 }
 
 /*
- * The slow half of ants_unlock(). Interrupts stay off, or an RCU read section
- * open, from the decision to the last wake-up: the threads to be woken, and the
- * pool if its last task ended meanwhile, stay until then. Interrupts are off for
- * one wake-up only; the others can be interrupted.
+ * The slow part of ants_unlock(). From the decision to the last wake-up
+ * interrupts stay off or an RCU read section stays open. So the threads to be
+ * woken cannot vanish before that, nor can the pool, even if its last task has
+ * ended. Interrupts are off for one wake-up only; the others can be
+ * interrupted.
  */
 void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
@@ -376,7 +392,9 @@ void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
 	kick_others(pool, kick);
 }
 
-/* That of ants_unlock_any(), whose caller may have interrupts off anyway. */
+/*
+ * The same for ants_unlock_any(), whose caller may have interrupts off anyway.
+ */
 void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {

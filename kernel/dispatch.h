@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dispatch.c and wake.c, and what of them is on every task's way: locked sections,
- * the decisions that fall in them, and what they lead to.
+ * The parts of dispatch.c and wake.c that run for every task, inlined: locked
+ * sections, the decisions made in them, and what follows from those.
  */
 #ifndef _ANTS_DISPATCH_H
 #define _ANTS_DISPATCH_H
 
 /**
  * enum ants_todo - what a locked section decided, to be done after it
- * @ANTS_TODO_WAKE: wake &ants_kick.first and those in &ants_kick.round
+ * @ANTS_TODO_WAKE: wake &ants_kick.first and the threads in &ants_kick.round
  * @ANTS_TODO_UPKEEP: queue pool->upkeep
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
- * @ANTS_TODO_GRANT: grant more waiters than one round holds; likewise
+ * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
  * @ANTS_TODO_ROOM: call pool->room_cb; likewise
- * @ANTS_TODO_PLACE: move &ants_kick.misplaced, the caller itself; likewise
+ * @ANTS_TODO_PLACE: the caller is &ants_kick.misplaced, and has to rebind;
+ *	likewise
  * @ANTS_TODO_JOIN: queue pool->joiner
  */
 enum ants_todo {
@@ -30,8 +31,9 @@ enum ants_todo {
 
 /**
  * struct ants_round - threads to wake after a section that may end waits
- * @wake: all but the first. When a round is full, what has been begun may still
- *	wake a task that joins, or a caller that waits for a group, and a worker.
+ * @wake: all but the first. When the section has woken as many as it may, what
+ *	it has begun may still wake a task that joins or a caller that waits for
+ *	a group, and a worker
  */
 struct ants_round {
 	struct task_struct *wake[ANTS_ROUND + 8];
@@ -41,12 +43,13 @@ struct ants_round {
  * struct ants_kick - one locked section
  * @flags: interrupt state before ants_lock_any()
  * @todo: bits of enum ants_todo
- * @nr_wake: how many threads to wake
- * @first: the first of them; the only one after a submit, so that its stack
- *	frame is small: kernels that clear stack variables make it dear
+ * @nr_wake: number of threads to wake
+ * @first: the first of them. It is the only one after a submit, which keeps its
+ *	stack frame small: kernels that zero stack variables make a large frame
+ *	expensive
  * @round: the others, NULL if there are none
- * @spare: chunks of slots that nobody has any more, a chain
- * @misplaced: a worker that takes up a change of the placement
+ * @spare: a chain of chunks all of whose slots were given up
+ * @misplaced: a worker that has a change of the affinity to apply
  */
 struct ants_kick {
 	unsigned long flags;
@@ -96,8 +99,8 @@ void ants_policy_parks(struct ants_worker *w);
 void ants_policy_apply(struct ants_worker *w);
 
 /*
- * Opens a locked section that wakes one thread at most. Interrupts are on
- * before and after it.
+ * Open a locked section that wakes at most one thread. Interrupts are on before
+ * and after it.
  */
 static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	__acquires(&pool->lock)
@@ -108,7 +111,9 @@ static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	raw_spin_lock_irq(&pool->lock);
 }
 
-/* Opens one that may end waits, or wake or retire several workers. */
+/*
+ * Open a locked section that may end waits, or wake or retire several workers.
+ */
 static inline void ants_lock_round(struct ants_pool *pool,
 				   struct ants_kick *kick,
 				   struct ants_round *round)
@@ -118,7 +123,7 @@ static inline void ants_lock_round(struct ants_pool *pool,
 	ants_lock(pool, kick);
 }
 
-/* Drops the lock and does what was decided under it. */
+/* Drop the lock and do what was decided under it. */
 static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)
 {
@@ -129,7 +134,7 @@ static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
 		raw_spin_unlock_irq(&pool->lock);
 }
 
-/* The same for a caller in whatever context, who ends nobody's wait. */
+/* The same for a caller in any context; the section ends no wait. */
 static inline void ants_lock_any(struct ants_pool *pool,
 				 struct ants_kick *kick)
 	__acquires(&pool->lock)
@@ -152,9 +157,9 @@ static inline void ants_unlock_any(struct ants_pool *pool,
 }
 
 /*
- * By how much a timer may be late that is armed for @distance jiffies ahead. The
- * timer wheel is exact for 63 jiffies, and beyond rounds up by 8/63 of the
- * distance; its clock may be some ticks behind.
+ * How late a timer may fire that is armed for @distance jiffies ahead. The
+ * timer wheel is exact for 63 jiffies; beyond, it rounds up by 8/63 of the
+ * distance, and its clock may be some ticks behind.
  */
 static inline unsigned long ants_timer_slack(unsigned long distance)
 {
@@ -178,8 +183,9 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 }
 
 /*
- * Makes sure that the timer fires in @ticks, which are few. Who asks for that
- * relies on it: it is not taken back. The others can be told from the pool.
+ * Make sure that the timer fires in @ticks, which are few. The caller relies on
+ * that, so the timer is not taken back; the other reasons to arm it can be told
+ * from the pool.
  */
 static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
@@ -190,7 +196,10 @@ static inline void ants_timer_arm_soon(struct ants_pool *pool,
 		ants_timer_set(pool, jiffies + ticks);
 }
 
-/* Makes sure that it fires at @when or earlier, as far as the wheel is exact. */
+/*
+ * Make sure that the timer fires at @when or earlier, as far as the wheel is
+ * exact.
+ */
 static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 {
 	unsigned long slack = ants_timer_slack(when - jiffies);
@@ -201,8 +210,8 @@ static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 }
 
 /*
- * For what may be late by a part of the time that it takes: once armed for @when
- * or earlier the timer is left alone.
+ * For what may be late by a part of the time that it takes: if the timer is
+ * armed for @when or earlier, leave it alone.
  */
 static inline void ants_timer_arm_lazy(struct ants_pool *pool,
 				       unsigned long when)
@@ -212,13 +221,16 @@ static inline void ants_timer_arm_lazy(struct ants_pool *pool,
 		ants_timer_set(pool, when);
 }
 
-/* Workers in flight: woken or started for a task, not arrived, not given up. */
+/*
+ * Workers in flight: woken or started for a task, not arrived, and not given
+ * up.
+ */
 static inline unsigned int ants_nr_coming(const struct ants_pool *pool)
 {
 	return pool->nr_waking + pool->nr_starting;
 }
 
-/* If there are any: has none of them come for too long? */
+/* There are workers in flight: has none of them arrived for too long? */
 static inline bool ants_coming_late(const struct ants_pool *pool)
 {
 	return jiffies - pool->waking_since >= ants_late_ticks();
@@ -234,8 +246,9 @@ static inline bool ants_wake_suffices(const struct ants_pool *pool)
 }
 
 /*
- * May one more thread be wanted, once those that are late are given up? As
- * ants_need_worker(), which is not asked for each task while one is made.
+ * May another thread be wanted, once those that are late are given up? This is
+ * a quick test before ants_need_worker(), which need not be called for each
+ * task while one is made.
  */
 static inline bool ants_may_start(const struct ants_pool *pool)
 {
@@ -257,15 +270,16 @@ static inline void ants_kick_wake(struct ants_kick *kick,
 
 static inline bool ants_kick_full(const struct ants_kick *kick)
 {
-	/* The last one is for a worker. */
+	/* The last entry is for a worker. */
 	return kick->nr_wake >= ANTS_ROUND;
 }
 
 /*
- * Few wake-ups in flight: while there are as many as allowed the next one to arrive
- * will look after the rest. If none does, behind a busy CPU, whoever comes here
- * gives them up, or the timer. Wakes one worker at most, and only as the first of
- * a section, if others are coming: the section may have no list for more.
+ * Keep few wake-ups in flight: while there are as many as allowed, the next
+ * worker to arrive checks for the rest. If none arrives, because its CPU is
+ * busy, the next caller that comes here gives them up, or the timer does. If
+ * others are in flight, this wakes a worker only as the first thread of a
+ * section, because the section may have no list for more.
  */
 static __always_inline void __ants_wake_next(struct ants_pool *pool,
 					     struct ants_kick *kick,
@@ -288,7 +302,7 @@ static inline void ants_wake_next(struct ants_pool *pool,
 	__ants_wake_next(pool, kick, ants_wake_one);
 }
 
-/* The same for a section with a list: as many as are of use. */
+/* The same for a section with a list: wake as many workers as are of use. */
 static inline void ants_wake_all(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
@@ -298,10 +312,10 @@ static inline void ants_wake_all(struct ants_pool *pool,
 }
 
 /*
- * Places are granted, then who was sent away is called back. This is what each
- * event leads to that makes room: a task ends, the pool grows, a waiter or a late
- * work item leaves. Whoever may not call back has the timer do it instead: see
- * ants_place_freed().
+ * Grant waiters, and then call back callers that were refused. To be called
+ * after each event that makes room: a task ends, the pool grows, a waiter or a
+ * late work item leaves. A section that may not call back leaves that to the
+ * timer, see ants_place_freed().
  */
 static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_kick *kick)
@@ -324,11 +338,11 @@ static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
 }
 
 /*
- * There may be a place. A wake-up a task is what makes a blocking queue dear,
- * so waiters are granted in batches: when pending has run dry, or when half of
- * the places are free and the waiter sleeps on another CPU, where it can fill
- * them meanwhile. The timer, armed when the first place gets free, grants what
- * the batch holds back for more than a tick.
+ * There may be room. A wake-up for each task is what makes a blocking queue
+ * expensive, so waiters are granted in batches: when no task is pending, or
+ * when half of the capacity is free and the waiter sleeps on another CPU, where
+ * it can submit meanwhile. The timer, armed when the first task leaves, grants
+ * those that a batch holds back for more than a tick.
  */
 static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 {
@@ -345,9 +359,9 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /*
- * To be called in the same locked section after every event that frees a place
- * or removes a worker. Grants, and wakes the next workers if tasks remain. The
- * section has a list, see ants_lock_round().
+ * To be called, in the same locked section, after every event that makes room
+ * or removes a worker. Grants waiters, and wakes the next workers if tasks
+ * remain. The section needs a list, see ants_lock_round().
  */
 static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_kick *kick)
@@ -359,7 +373,7 @@ static inline void ants_dispatch(struct ants_pool *pool,
 	ants_wake_all(pool, kick);
 }
 
-/* The same for a worker that runs a task that it has taken. */
+/* The same for a worker that is going to run a task that it has taken. */
 static inline void ants_dispatch_rest(struct ants_pool *pool,
 				      struct ants_kick *kick)
 {

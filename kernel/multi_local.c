@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ANTS_LOCAL: each CPU has a shard, and the threads of that shard run on the
- * CPUs that have it, so that a task stays where it was submitted.
+ * ANTS_LOCAL: each CPU has a shard, and the threads of a shard run on the CPUs
+ * that have it. So a task stays where it was submitted.
  */
 #include <linux/nodemask.h>
 #include <linux/slab.h>
@@ -10,7 +10,10 @@
 #include "internal.h"
 #include "multi.h"
 
-/* Deals @cpus out in order, in contiguous ranges that differ by one at most. */
+/*
+ * Divide @cpus in order into contiguous ranges whose sizes differ by one at
+ * most.
+ */
 static void spread(struct ants_multi *multi, const struct cpumask *cpus)
 {
 	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
@@ -29,7 +32,7 @@ static unsigned int node_rank(int node, const nodemask_t *nodes)
 	return rank;
 }
 
-/* If there are as many nodes as shards, each of them gets one. */
+/* If there are as many nodes as shards, each shard gets a node. */
 static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
 {
 	nodemask_t nodes = NODE_MASK_NONE;
@@ -47,7 +50,10 @@ static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
 	}
 }
 
-/* CPUs that threads may run on. @asked: which were asked for; NULL if none. */
+/*
+ * The CPUs that threads may run on. @asked: those that were asked for; NULL if
+ * none were.
+ */
 static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
 {
 	cpumask_and(mask, asked ?: cpu_possible_mask, cpu_possible_mask);
@@ -56,9 +62,9 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
 }
 
 /*
- * Those that threads may run on and that are online first, so that each shard
- * gets some of them; then the others, for submitters may run there, too.
- * @asked: NULL if no CPUs were asked for.
+ * First divide the CPUs that threads may run on and that are online, so that
+ * each shard gets some of them; then the others, because submitters may run
+ * there, too. @asked: NULL if no CPUs were asked for.
  */
 int ants_local_init(struct ants_multi *multi, const struct cpumask *asked)
 {
@@ -87,9 +93,9 @@ int ants_local_init(struct ants_multi *multi, const struct cpumask *asked)
 }
 
 /*
- * With more shards than CPUs some are no CPU's: they run where the last one
- * before them does. Not the CPUs that are away, unless all are: they may have got
- * shards in between.
+ * With more shards than CPUs some shards have no CPU: they run where the last
+ * shard before them does that has one. Offline CPUs do not count, unless all
+ * are offline: their shards may lie in between.
  */
 static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
 			    const struct cpumask *cpus)
@@ -115,7 +121,9 @@ static int node_of(const struct cpumask *cpus)
 	return node;
 }
 
-/* Where the threads of shard @nr run; @attrs->cpumask was for all of them. */
+/*
+ * Set where the threads of shard @nr run; @attrs->cpumask was for all shards.
+ */
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduling policy of a worker. Where the kernel is preemptible the wake-up of a
- * worker preempts its submitter on the same CPU, and a stream of short tasks costs two
- * switches a task: the worker runs one, parks, and is woken for the next. A worker
- * that notices this turns to SCHED_BATCH, which preempts nobody: the submitter goes on,
- * and the worker then finds many tasks. It turns back as soon as it finds few. For
- * tasks that come now and then nothing changes: they start at once.
+ * The scheduling policy of workers. On a preemptible kernel the wake-up of a
+ * worker preempts its submitter on the same CPU, and a stream of short tasks
+ * costs two context switches per task: the worker runs one task, parks, and is
+ * woken for the next. When a worker notices this, it changes to SCHED_BATCH,
+ * which does not preempt: the submitter continues, and the worker then finds
+ * many tasks. It changes back as soon as it finds few. Nothing changes for
+ * tasks that come now and then: they start at once.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -17,12 +18,17 @@
 
 /* Without kernel preemption a wake-up preempts no submitter. */
 #define PREEMPTS		IS_ENABLED(CONFIG_PREEMPTION)
-/* So many threads must be preempted within one tick for SCHED_BATCH to be tried. */
+/*
+ * Number of threads preempted within a tick that makes SCHED_BATCH worth a try.
+ */
 #define FLOOD_PREEMPTED		(64000 / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
-/* In sixteenths: work items that run again and again are no tasks that come. */
+/*
+ * In sixteenths. Work items that only run again do not count as tasks that
+ * come.
+ */
 #define TASKS_LEAST		32ULL
-/* How often workers park before it is judged. */
+/* Number of times that workers park before SCHED_BATCH is judged. */
 #define TRIAL_PARKS		64
 
 static void window_begin(struct ants_pool *pool)
@@ -42,7 +48,7 @@ void ants_policy_init(struct ants_pool *pool)
 }
 
 /*
- * The caller wakes a worker. If it woke the last one, too, and has been preempted
+ * The caller wakes a worker. If it also woke the last one, and was preempted
  * since, that wake-up is taken to be the reason.
  */
 void ants_policy_wakes(struct ants_pool *pool)
@@ -58,7 +64,7 @@ void ants_policy_wakes(struct ants_pool *pool)
 	p->switches = current->nivcsw;
 }
 
-/* Tasks for each time that a worker parked, in sixteenths. */
+/* The number of tasks for each time that a worker parked, in sixteenths. */
 static u64 tasks_per_park(const struct ants_pool *pool)
 {
 	const struct ants_policy *p = &pool->policy;
@@ -66,7 +72,7 @@ static u64 tasks_per_park(const struct ants_pool *pool)
 	return div_u64((pool->submitted - p->submitted) * 16, p->parks);
 }
 
-/* Tries SCHED_BATCH if wake-ups preempt somebody all the time. */
+/* Try SCHED_BATCH if wake-ups preempt threads all the time. */
 static void judge_normal(struct ants_pool *pool)
 {
 	struct ants_policy *p = &pool->policy;
@@ -78,7 +84,9 @@ static void judge_normal(struct ants_pool *pool)
 		window_begin(pool);
 }
 
-/* Goes on with it while workers find twice as many tasks as without. */
+/*
+ * Keep SCHED_BATCH as long as workers find twice as many tasks as without it.
+ */
 static void judge_batch(struct ants_pool *pool)
 {
 	struct ants_policy *p = &pool->policy;
@@ -89,12 +97,14 @@ static void judge_batch(struct ants_pool *pool)
 	if (p->batch)
 		p->limit = FLOOD_PREEMPTED;
 	else if (p->parks >= TRIAL_PARKS)
-		/* It was of no use: it is tried again later each time. */
+		/* It did not help: the next try comes later each time. */
 		p->limit = min(p->limit * 2, PREEMPTED_MAX);
 	window_begin(pool);
 }
 
-/* @w, which calls this, parks. It does what is decided when it is woken. */
+/*
+ * @w, the caller, is about to park. It applies the decision when it is woken.
+ */
 void ants_policy_parks(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -123,7 +133,7 @@ static int set_policy(unsigned int policy)
 	return sched_setattr_nocheck(current, &attr);
 }
 
-/* The calling worker's. One that a task has given its thread stays. */
+/* Set the policy of the calling worker. A policy that a task has set stays. */
 void ants_policy_apply(struct ants_worker *w)
 {
 	bool batch = READ_ONCE(w->pool->policy.batch);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Handing a task to a pool.
- */
+/* Submitting a task to a pool. */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/sched/mm.h>
@@ -9,15 +7,16 @@
 #include "internal.h"
 
 /*
- * A submit may sleep, but most do not: a check, without the preemption point
- * that might_sleep() is on some kernels, where each task would be a switch.
+ * A submit may sleep, but mostly does not. This checks that it may, without the
+ * preemption point in might_sleep(), which on some kernels would cost a context
+ * switch for each task.
  */
 static inline void sleeps(void)
 {
 	__might_sleep(__FILE__, __LINE__);
 }
 
-/* No. Counted while the pool is sure to be there. */
+/* Refuse the task. It is counted while the pool is sure to exist. */
 static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 	__releases(&pool->lock)
 {
@@ -26,7 +25,10 @@ static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
 	return err;
 }
 
-/* Takes the task if there is room; nobody is overtaken, since then there is not. */
+/*
+ * Accept the task if the pool has room. While callers wait, the admission limit
+ * is zero, so a newcomer cannot overtake them.
+ */
 static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 				  void *data, bool high,
 				  struct ants_kick *kick)
@@ -43,7 +45,7 @@ static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 	return 0;
 }
 
-/* Waits for a place. Entered with the lock held, left without. */
+/* Wait for room. The lock is held on entry and dropped here. */
 static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
 				unsigned long timeout, struct ants_kick *kick)
@@ -67,8 +69,8 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 }
 
 /*
- * Runs the task in the caller, as its own worker would. The task may use the
- * pool, so that the caller is counted in.
+ * Run the task in the caller, as a worker would. The task may use the pool, so
+ * the caller is counted in.
  */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       struct ants_kick *kick)
@@ -83,8 +85,8 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 
 /*
- * A task finds no room: does its caller run it? Not inside another task of the
- * same pool, or a task that hands itself over again would use up the stack.
+ * A task found no room: does its caller run it? Not inside another task of the
+ * same pool; otherwise a task that submits itself again would use up the stack.
  */
 static bool runs_here(struct ants_pool *pool, int err)
 {
@@ -92,7 +94,7 @@ static bool runs_here(struct ants_pool *pool, int err)
 	       !ants_runs_task_of(pool);
 }
 
-/* The pool is full, closed, or has no slot. */
+/* The pool is full or closed, or has no slot. */
 static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
 				struct ants_kick *kick, int err)
@@ -105,7 +107,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, kick);
 }
 
-/* A task that frees memory must not depend on a thread that needs some. */
+/* A task that frees memory must not depend on a thread that needs memory. */
 static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 {
 	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ||
@@ -117,9 +119,9 @@ static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 }
 
 /*
- * Slots for this task and those that may not allocate. Without memory the task
- * takes one of the latter, or waits for one that comes back. The caller is
- * counted in, for the allocation may sleep.
+ * Allocate slots for this task and for callers that may not allocate. Without
+ * memory the task takes one of the latter, or waits until one is returned. The
+ * caller is counted in, because the allocation may sleep.
  */
 static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
 {
@@ -135,7 +137,7 @@ static inline bool stock_is_low(const struct ants_pool *pool)
 	       !READ_ONCE(pool->released);
 }
 
-/* Opens a locked section and tries to hand the task over in it. */
+/* Open a locked section and try to submit the task in it. */
 static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 				  void *data, bool high, struct ants_kick *kick)
 	__acquires(&pool->lock)
@@ -154,24 +156,24 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 }
 
 /**
- * ants_submit() - hand a task to a pool
+ * ants_submit() - submit a task to a pool
  * @pool: the pool
- * @fn: what to run
- * @data: and with what; any value
+ * @fn: the function to run
+ * @data: its argument; any value
  *
- * Waits while the pool is full, unless it is %ANTS_NONBLOCKING, or
- * %ANTS_CALLER_RUNS: then @fn is run before this returns. A task of the pool,
- * wherever it runs, waits in either case. Tasks start in the order in which they
- * were accepted, and callers that wait are served in the order in which they
- * came.
+ * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING, or
+ * %ANTS_CALLER_RUNS: then @fn runs before this returns. A task of the pool,
+ * wherever it runs, waits in the latter case, too. Tasks start in the order in
+ * which they were accepted, and callers that wait are served in the order in
+ * which they came.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
  * is released. -EAGAIN: it is full and non-blocking. -ENOMEM: it is
  * non-blocking and there is no memory. -EBUSY: &ants_attrs.max_blocking callers
  * wait already. -EDEADLK: the caller is a task of the same pool, and so many of
- * them wait that none could ever go on. -EINTR: the caller is being killed, or
- * is a kthread that was told to stop.
+ * its tasks wait that none could ever continue. -EINTR: the caller is being
+ * killed, or is a kthread that was told to stop.
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
@@ -196,15 +198,15 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 EXPORT_SYMBOL_GPL(ants_submit);
 
 /**
- * ants_submit_prio() - hand a task of some priority to a pool
+ * ants_submit_prio() - submit a task of a given priority to a pool
  * @pool: the pool
- * @fn: what to run
- * @data: and with what; any value
- * @prio: which is first
+ * @fn: the function to run
+ * @data: its argument; any value
+ * @prio: its priority
  * @timeout: as for ants_submit_timeout()
  *
  * Context: Process context. May sleep.
- * Return: as ants_submit_timeout(). -EINVAL: there is no such priority.
+ * Return: as ants_submit_timeout(). -EINVAL: also if the priority is unknown.
  */
 int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		     enum ants_prio prio, unsigned long timeout)
@@ -230,17 +232,17 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 EXPORT_SYMBOL_GPL(ants_submit_prio);
 
 /**
- * ants_submit_timeout() - hand a task to a pool, wait a limited time
+ * ants_submit_timeout() - submit a task to a pool, wait a limited time
  * @pool: the pool
- * @fn: what to run
- * @data: and with what; any value
- * @timeout: how long to wait at most, in jiffies, whatever the pool's mode; 0
+ * @fn: the function to run
+ * @data: its argument; any value
+ * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
  *	does not wait
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only if
- * @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: there was no place in time, or no
- * memory for one; the task will not run.
+ * @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: there was no room in time, or
+ * no memory; the task will not run.
  */
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
@@ -258,11 +260,12 @@ static int check_tasks(const struct ants_task *tasks, unsigned int nr)
 }
 
 /**
- * struct batch - tasks that are handed over in rounds, one section each
- * @pool: whom to
- * @tasks: the next one
- * @nr: how many are left
- * @counted: the caller is counted in, for it will come back
+ * struct batch - tasks that are submitted several at a time, in one section
+ * each
+ * @pool: the pool
+ * @tasks: the next task
+ * @nr: number of tasks left
+ * @counted: the caller is counted in, because it will come back
  */
 struct batch {
 	struct ants_pool *pool;
@@ -271,7 +274,9 @@ struct batch {
 	bool counted;
 };
 
-/* If tasks are left after this section the pool must stay until the next. */
+/*
+ * If tasks are left after this section, the pool must stay until the next one.
+ */
 static void batch_stay(struct batch *b)
 {
 	if (b->nr && !b->counted) {
@@ -280,7 +285,9 @@ static void batch_stay(struct batch *b)
 	}
 }
 
-/* With the last task of a batch the caller leaves, in the same section. */
+/*
+ * With the last task of a batch the caller is counted out, in the same section.
+ */
 static void batch_part(struct batch *b, struct ants_kick *kick)
 {
 	batch_stay(b);
@@ -291,8 +298,8 @@ static void batch_part(struct batch *b, struct ants_kick *kick)
 }
 
 /*
- * There is room for none: one of them, as the pool's mode says. Entered with the
- * lock held, left without.
+ * The pool has no room at all: submit one task, as the mode of the pool says.
+ * The lock is held on entry and dropped here.
  */
 static int batch_slow(struct batch *b, const struct ants_task *task,
 		      struct ants_kick *kick, int err)
@@ -310,7 +317,7 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 	return submit_slow(pool, task->fn, task->data, task->prio, kick, err);
 }
 
-/* As many tasks as there is room for, in one locked section. */
+/* Submit as many tasks as the pool has room for, in one locked section. */
 static int batch_round(struct batch *b)
 {
 	const struct ants_task *task = b->tasks++;
@@ -332,19 +339,19 @@ static int batch_round(struct batch *b)
 }
 
 /**
- * ants_submit_batch() - hand many tasks to a pool
+ * ants_submit_batch() - submit many tasks to a pool
  * @pool: the pool
- * @tasks: the tasks; not used any more after this returned
- * @nr: how many
+ * @tasks: the tasks; not used any more after this has returned
+ * @nr: number of tasks
  *
- * As ants_submit() for one after the other, with one locked section for up to 16
- * of them.
+ * Does what ants_submit() does for one after the other, with one locked section
+ * for up to 16 of them.
  *
  * Context: Process context. May sleep.
- * Return: how many were accepted, from the first on: all of them, or less if the
- * next one was refused. If that is the first one: as ants_submit(). -EINVAL: a
- * function is NULL, or a priority is none, or @nr is beyond INT_MAX; none was
- * accepted.
+ * Return: the number of tasks accepted, from the first on: all, or fewer if the
+ * next one was refused. If the first one was refused: as ants_submit().
+ * -EINVAL: a function is NULL, or a priority is unknown, or @nr is beyond
+ * INT_MAX; none was accepted.
  */
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
@@ -368,7 +375,10 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 }
 EXPORT_SYMBOL_GPL(ants_submit_batch);
 
-/* The spare slots are for callers like this; somebody else must refill them. */
+/*
+ * Callers like this one use the spare slots, and may not allocate; have them
+ * refilled.
+ */
 static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
 {
 	if (pool->stock_wanted || pool->released)
@@ -378,18 +388,18 @@ static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
 }
 
 /**
- * ants_try_submit() - hand a task to a pool, never wait
+ * ants_try_submit() - submit a task to a pool, never wait
  * @pool: the pool
- * @fn: what to run
- * @data: and with what; any value
+ * @fn: the function to run
+ * @data: its argument; any value
  *
- * Context: Any context, hard interrupts and sections under raw locks included,
- * on PREEMPT_RT too; but not NMI, and not under the locks of the scheduler, of a
- * timer base or of a workqueue's pool, for it may wake a thread, arm a timer and
- * queue work. Does not enter the slab.
+ * Context: Any context, including hard interrupts and sections under raw locks,
+ * on PREEMPT_RT as well; but not NMI, and not under the locks of the scheduler,
+ * of a timer base or of a workqueue's pool, for this may wake a thread, arm a
+ * timer and queue work. Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
  * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
- * are used up; more are on their way.
+ * are used up; more are being made.
  */
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
@@ -410,10 +420,10 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 EXPORT_SYMBOL_GPL(ants_try_submit);
 
 /*
- * One try of a caller that has other pools to go to: a full pool is no
- * rejection. With @stay the caller is counted in when it was full, until
- * ants_caller_leave(): it will come back to wait here, if none of the others
- * takes the task. Returns 0, -ESHUTDOWN, -EAGAIN or -ENOMEM.
+ * One try of a caller that can choose among pools: a full pool does not count
+ * as a rejection. With @stay the caller is counted in if the pool was full,
+ * until ants_caller_leave(): it will come back to wait here if no other pool
+ * takes the task. Return 0, -ESHUTDOWN, -EAGAIN or -ENOMEM.
  */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay)

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workers on their way: how many are woken, or made, for pending tasks. Those in
- * flight are few, for each costs more than a short task: whoever arrives looks
- * after the next. How few depends on what the tasks do.
+ * How many workers are woken, or threads made, for pending tasks. Few wake-ups
+ * are in flight at a time, because each costs more than a short task. A worker
+ * that arrives checks whether the next one is to be woken. How few depends on
+ * what the tasks do.
  */
 #include "internal.h"
 
 /*
- * Is there a task that no worker on its way will take? While enough are in flight
- * that is not known yet: who arrives looks after the next. A thread that is late
- * is made up for, once for each task: if its CPU is too busy then so may be that
- * of the next.
+ * Is there a task that no worker in flight will take? While enough are in
+ * flight that is not known yet: each of them checks when it arrives. A thread
+ * that is late is replaced, once for each task: if its CPU is too busy, so may
+ * be the CPU of the next thread.
  */
 static bool wants_worker(const struct ants_pool *pool)
 {
 	unsigned int late = min(pool->nr_late, pool->nr_pending);
 	unsigned int limit = pool->wake_limit;
 
-	/* They get ready side by side, and do not look after the next. */
+	/*
+	 * These get ready side by side, and no one waits for the others to
+	 * arrive.
+	 */
 	if (pool->worker_init && !pool->backoff)
 		limit = ANTS_WAKE_MAX;
 	return !pool->nr_idle &&
@@ -31,14 +35,14 @@ static bool below_floor(const struct ants_pool *pool)
 	       pool->nr_workers - pool->nr_leaving < pool->floor;
 }
 
-/* Shall a thread be made? The bound counts those that are leaving, too. */
+/* Is another thread to be made? Workers that are leaving count as well. */
 bool ants_need_worker(const struct ants_pool *pool)
 {
 	return pool->nr_workers < pool->capacity &&
 	       (wants_worker(pool) || below_floor(pool));
 }
 
-/* Making a thread failed not long ago; the timer ends the pause. */
+/* The last try to make a thread has failed, and the pause is not over. */
 bool ants_backing_off(const struct ants_pool *pool)
 {
 	return pool->backoff &&
@@ -47,8 +51,8 @@ bool ants_backing_off(const struct ants_pool *pool)
 }
 
 /*
- * Making a thread failed: a pause, longer each time. Threads that got ready side
- * by side, and failed, were one try.
+ * Making a thread has failed: pause, longer each time. Threads that got ready
+ * side by side and failed count as one try.
  */
 void ants_back_off(struct ants_pool *pool)
 {
@@ -65,8 +69,9 @@ void ants_back_off(struct ants_pool *pool)
 }
 
 /*
- * Makes sure that a thread that is wanted is asked for when the pause is over. If
- * all makers are at work without one then the first of them looks when it is ready.
+ * Make sure that a thread that is wanted is asked for when the pause is over.
+ * If all makers are at work, the timer is not needed: the first one that is
+ * done checks.
  */
 void ants_timer_arm_worker(struct ants_pool *pool)
 {
@@ -87,10 +92,10 @@ static void set_wake_late(struct ants_pool *pool)
 }
 
 /*
- * Those in flight have not arrived: their CPUs are taken by something else, or
- * they are new and move, or freeze. Waking them again would not help; the next
- * ones may have more luck, and the late ones will find that they are not counted
- * any more.
+ * Give up wake-ups in flight that are late. The CPUs of those workers are busy,
+ * or the workers are new and move, or freeze. Waking the same ones again would
+ * not help, but others may be faster. A late worker will find that it is not
+ * counted any more.
  */
 void ants_forget_late(struct ants_pool *pool)
 {
@@ -107,7 +112,7 @@ void ants_forget_late(struct ants_pool *pool)
 	set_wake_late(pool);
 }
 
-/* Makes sure that those in flight are given up when they are late. */
+/* Make sure that wake-ups in flight are given up when they are late. */
 void ants_timer_arm_waking(struct ants_pool *pool)
 {
 	unsigned long when = pool->waking_since + ants_late_ticks();
@@ -119,7 +124,7 @@ void ants_timer_arm_waking(struct ants_pool *pool)
 	pool->timer_waking = true;
 }
 
-/* From now on, and until ants_come(), @w is in flight. The caller counts it. */
+/* @w is in flight from now on, until ants_come(). The caller counts it. */
 void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
 {
 	lockdep_assert_held(&pool->lock);
@@ -132,10 +137,11 @@ void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
 }
 
 /*
- * The caller will run a task that it has taken, and others are pending. If what was
- * woken for such tasks came in vain so many times then they are as short as a
- * wake-up: the caller takes them, too. If it turns out to sleep, the wake-up that is
- * deferred is late, as one would be that does not arrive.
+ * The caller is going to run a task that it has taken, and others are pending.
+ * If many workers in a row that were woken for such tasks came in vain, the
+ * tasks are as short as a wake-up, so the caller can run the others as well. If
+ * it turns out to sleep, the deferred wake-up becomes late, like one that does
+ * not arrive.
  */
 static bool defers(struct ants_pool *pool)
 {
@@ -148,7 +154,7 @@ static bool defers(struct ants_pool *pool)
 	return false;
 }
 
-/* The same as ants_wake_one(), for a worker that runs one of the tasks. */
+/* As ants_wake_one(), for a worker that is going to run one of the tasks. */
 void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_worker *w;
@@ -168,7 +174,9 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
 	ants_timer_arm_waking(pool);
 }
 
-/* No task is pending, or the caller will not take it: see ants_wake_helper(). */
+/*
+ * No task is pending, or the caller will not take it: see ants_wake_helper().
+ */
 void ants_deferred_end(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
@@ -177,7 +185,9 @@ void ants_deferred_end(struct ants_pool *pool)
 	set_wake_late(pool);
 }
 
-/* Tasks are pending, and no worker is idle: is a thread wanted? */
+/*
+ * Tasks are pending, and no worker is idle: ask for a thread if one is wanted.
+ */
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 {
 	ants_forget_late(pool);
@@ -189,14 +199,14 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 		ants_kick_upkeep(pool, kick);
 }
 
-/* Is a worker idle that may be woken, for a task that none is woken for? */
+/* Is a worker idle, and is there a task for which no other is being woken? */
 static bool wakes_another(const struct ants_pool *pool)
 {
 	return pool->nr_idle &&
 	       pool->nr_waking < min(pool->wake_limit, pool->nr_pending);
 }
 
-/* Wakes the worker that parked last. */
+/* Wake the most recently parked worker. */
 static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 {
 	struct ants_worker *w;
@@ -212,11 +222,16 @@ static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 	ants_kick_wake(kick, w->task);
 }
 
-/* Tasks are pending, and a worker is idle: see ants_wake_next(). */
+/*
+ * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
+ */
 void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	/* First: it may be this section's own, which has no list for two. */
+	/*
+	 * This is checked first: the one in flight may have been woken by this
+	 * very section, which has no list for a second one.
+	 */
 	if (pool->nr_waking && kick->nr_wake)
 		return;
 	ants_forget_late(pool);
@@ -224,7 +239,10 @@ void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
 		wake_idle(pool, kick);
 }
 
-/* One round at most: those who arrive wake the others. Then threads are made. */
+/*
+ * Wake as many as one hold allows; those that arrive wake others. Then ask for
+ * threads.
+ */
 void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
@@ -234,16 +252,19 @@ void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick)
 		ants_ask_for_worker(pool, kick);
 }
 
-/* Does the worker that came last sleep in its task? */
+/* Does the worker that arrived last sleep in its task? */
 static bool last_sleeps(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->arrived;
 
-	/* One that freezes has no task. */
+	/* A worker that freezes has no task. */
 	return last && last->fn && !task_is_running(last->task);
 }
 
-/* Does that one run, on this CPU? Then it could as well run what is pending. */
+/*
+ * Does that worker run, on this CPU? Then it could run the pending tasks as
+ * well.
+ */
 static bool last_shares_cpu(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->arrived;
@@ -253,8 +274,9 @@ static bool last_shares_cpu(const struct ants_pool *pool)
 }
 
 /*
- * More wake-ups in flight if tasks are left although the last worker cannot take
- * them, and fewer if it runs, or there is nothing to do.
+ * Allow more wake-ups in flight if tasks are left that the last worker cannot
+ * take, because it sleeps; allow fewer if it runs, or if there is nothing to
+ * do.
  */
 static void adapt_limit(struct ants_pool *pool, bool helps)
 {
@@ -271,7 +293,7 @@ static void adapt_limit(struct ants_pool *pool, bool helps)
 		pool->wake_limit = max(pool->wake_limit - 1, 1U);
 }
 
-/* @w was in flight and is there, in time or late. */
+/* @w, which was in flight, has arrived, late or not. */
 void ants_come(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;

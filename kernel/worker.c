@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread of a pool. It takes the oldest task, looks after the next worker,
- * and only then runs; when there is no task it parks, or leaves.
+ * One thread of a pool. A worker takes the oldest task, checks whether another
+ * worker is wanted, and only then runs the task. Without a task it parks, or
+ * leaves.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -10,7 +11,7 @@
 
 #include "internal.h"
 
-/* The worker whose thread the caller is, or NULL. */
+/* The worker that the current thread is, or NULL. */
 static struct ants_worker *this_worker(void)
 {
 	if (!(current->flags & PF_KTHREAD) ||
@@ -19,13 +20,13 @@ static struct ants_worker *this_worker(void)
 	return kthread_data(current);
 }
 
-/* Is the caller a task in a thread of whatever pool? */
+/* Is the caller a task in a thread of any pool? */
 bool ants_in_task(void)
 {
 	return this_worker();
 }
 
-/* The pool whose thread the caller is, or NULL. */
+/* The pool that the current thread belongs to, or NULL. */
 struct ants_pool *ants_thread_pool(void)
 {
 	const struct ants_worker *w = this_worker();
@@ -44,7 +45,7 @@ bool ants_in_task_of(const struct ants_pool *pool)
 	return ants_thread_pool() == pool || stands_in(pool);
 }
 
-/* The worker of @pool whose task the caller is, or NULL. */
+/* The worker of @pool that runs the caller as its task, or NULL. */
 struct ants_worker *ants_worker_of(struct ants_pool *pool)
 {
 	if (stands_in(pool))
@@ -53,15 +54,16 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool)
 }
 
 /**
- * ants_worker_data() - what &ants_attrs.worker_init returned for this thread
- * @pool: the pool whose task asks
+ * ants_worker_data() - get what &ants_attrs.worker_init has returned for this
+ * thread
+ * @pool: the pool that the caller is a task of
  *
  * A caller of ants_for_each() that takes part in the loop is not a thread of
  * @pool, unless it is a task of it.
  *
  * Context: Process context.
- * Return: that; NULL if the pool has no such function, or if the caller is not
- * a thread of @pool.
+ * Return: the value; NULL if the pool has no such function, or if the caller is
+ * not a thread of @pool.
  */
 void *ants_worker_data(struct ants_pool *pool)
 {
@@ -72,8 +74,8 @@ void *ants_worker_data(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
 /*
- * What is left of the task that runs is @fn(@data), for whoever looks for a
- * module's functions; what it was may go.
+ * The rest of the task that runs is @fn(@data), for a scan for the functions of
+ * a module. What the task was before may go.
  */
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
@@ -85,7 +87,10 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* Policy and place, set by the thread itself: modules cannot do it earlier. */
+/*
+ * Policy and affinity are set by the thread itself: modules cannot do it
+ * earlier.
+ */
 static void worker_setup(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -99,7 +104,7 @@ static void worker_setup(struct ants_worker *w)
 		set_freezable();
 }
 
-/* Begins the first round after a start or a wake-up, whatever it finds. */
+/* The first section after a start or a wake-up, whatever the worker finds. */
 static void worker_arrive(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -113,7 +118,10 @@ static void worker_arrive(struct ants_worker *w)
 		w->state = ANTS_BUSY;
 }
 
-/* Not if those that stay are as many as allowed. Who stays may have to move. */
+/*
+ * A worker may stay only if no more than `capacity` workers stay. A worker that
+ * stays may have to move to other CPUs.
+ */
 static noinline bool worker_looks(struct ants_worker *w,
 				  struct ants_kick *kick)
 {
@@ -157,7 +165,9 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 	kick->todo |= kick->spare ? ANTS_TODO_FREE : 0;
 }
 
-/* A task of high priority, or a work item, which brought its slot. */
+/*
+ * Take a task of high priority, or a work item, which has brought its own slot.
+ */
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 				  struct ants_kick *kick)
 {
@@ -170,14 +180,14 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	}
 	w->text = (unsigned long)work->fn;
 	ants_work_start(w, work);
-	/* From here on it belongs to its function. */
+	/* From here on the item belongs to its function. */
 	if (unlikely(work->flags & ANTS_WORK_DETACHED))
 		w->tag ^= ANTS_TAG_WORK | ANTS_TAG_DETACHED;
 }
 
 /*
- * Takes the oldest task, if there is one and the worker may stay. If pending
- * has run dry the oldest waiter's task is handed over right here.
+ * Take the oldest task, if there is one and the worker may stay. If no task is
+ * pending, a waiter is granted here, and its task taken.
  */
 static __always_inline bool worker_take(struct ants_worker *w,
 					struct ants_kick *kick)
@@ -223,7 +233,7 @@ static __always_inline void worker_finish(struct ants_worker *w, struct ants_kic
 		kick->todo |= ANTS_TODO_WAITQ;
 }
 
-/* The task, with the pool's map held: see ants_wait_touch(). */
+/* Run the task, with the map of the pool held: see ants_wait_touch(). */
 static void worker_run(const struct ants_worker *w)
 {
 #ifdef CONFIG_LOCKDEP
@@ -236,8 +246,8 @@ static void worker_run(const struct ants_worker *w)
 }
 
 /*
- * Runs one task, if there is one for this worker. Entered and left with the
- * lock held, and with what the open section has decided so far in @kick.
+ * Run one task, if there is one for this worker. The lock is held on entry and
+ * on return; @kick has what the open section has decided so far.
  */
 static __always_inline bool worker_serve(struct ants_worker *w,
 					 struct ants_kick *kick)
@@ -256,8 +266,8 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	worker_run(w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
 	/*
-	 * Tasks that do not sleep must not keep the CPU for as long as they
-	 * come. The tick asks on behalf of RCU, too.
+	 * A stream of tasks that do not sleep must not keep the CPU. The tick
+	 * asks on behalf of RCU as well.
 	 */
 	if (need_resched())
 		cond_resched();
@@ -266,7 +276,10 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	return true;
 }
 
-/* The joiner looks under the lock before it ends, as the upkeep does. */
+/*
+ * Before the joiner ends it checks under the lock for more to do, as the upkeep
+ * work does.
+ */
 static void kick_joiner(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
@@ -292,8 +305,8 @@ static void worker_unlist(struct ants_worker *w)
 }
 
 /*
- * Gives the place back, for good: from here on the thread only returns, and
- * the joiner joins it. The place may serve a waiter or a new thread at once.
+ * Give the reservation back, for good: from here on the thread only returns,
+ * and the joiner joins it. A new thread may be made at once.
  */
 static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
@@ -306,7 +319,7 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
 	kick_joiner(pool, kick);
-	/* The upkeep may have looked at the stock already. */
+	/* The upkeep work may have looked at the stock already. */
 	pool->stock_wanted |= !pool->nr_workers;
 	ants_kick_upkeep(pool, kick);
 	ants_dispatch(pool, kick);
@@ -314,9 +327,9 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 }
 
 /*
- * Parks on top of the stack. Only who takes it off may wake it. Nothing is
- * pending, and waiters were granted if there is a place, so that there is
- * nothing to dispatch.
+ * Park on top of the stack of idle workers. Only a thread that takes the worker
+ * off the stack may wake it. Nothing is left to dispatch: no task is pending,
+ * and waiters were granted as far as there is room.
  */
 static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
@@ -335,7 +348,7 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	if (pool->timer_waking && !ants_nr_coming(pool))
 		ants_timer_take_back(pool);
 	for (;;) {
-		/* Under the lock: no wake-up can come before this. */
+		/* Set under the lock, before any wake-up can come. */
 		set_current_state(TASK_IDLE | TASK_FREEZABLE);
 		ants_unlock(pool, kick);
 		schedule();
@@ -356,8 +369,8 @@ static bool worker_must_leave(struct ants_worker *w, struct ants_kick *kick)
 }
 
 /*
- * The system suspends. What is pending stays so: the others that are woken for
- * it, in vain or by the timer, freeze as well, and look again when they thaw.
+ * The system suspends. Pending tasks stay: workers that are woken for them, in
+ * vain or by the timer, freeze as well, and check again when they thaw.
  */
 static noinline void worker_freeze(struct ants_worker *w,
 				   struct ants_kick *kick)
@@ -373,7 +386,7 @@ static noinline void worker_freeze(struct ants_worker *w,
 	ants_lock(pool, kick);
 }
 
-/* The client's part of the start. */
+/* The client's part of the start of a thread. */
 static bool worker_init(struct ants_worker *w)
 {
 	if (w->pool->worker_init)
@@ -382,10 +395,10 @@ static bool worker_init(struct ants_worker *w)
 }
 
 /*
- * The client's part of the end. It comes before the place is given back, so that
- * there are never more contexts of worker_init than places, and before anybody
- * joins the thread, so that the client may block. The worker counts as leaving,
- * and does not turn back.
+ * The client's part of the end of a thread. It comes before the reservation is
+ * given back, so there are never more results of worker_init in use than
+ * workers allowed; and it comes before the thread is joined, so it may block.
+ * The worker counts as leaving, and does not return to work.
  */
 static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
 	__must_hold(&w->pool->lock)
@@ -401,7 +414,7 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
 	ants_lock(pool, kick);
 }
 
-/* Without it the thread is as good as not made. */
+/* worker_init has failed: the thread is as good as not made. */
 static void worker_fail(struct ants_worker *w, struct ants_kick *kick)
 	__releases(&w->pool->lock)
 {
@@ -449,8 +462,8 @@ int ants_worker_fn(void *arg)
 }
 
 /*
- * The caller, which is no thread of the pool, plays the worker @w for one task;
- * there is a place for it.
+ * The caller, which is no thread of the pool, acts as the worker @w for one
+ * task; the capacity allows for it.
  */
 void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
 	__must_hold(&w->pool->lock)

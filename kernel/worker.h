@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a worker consists of, and what pools have for theirs. The letters in front of
- * the fields are explained in pool.h.
+ * What a worker consists of, and what a pool has for its workers. The letters
+ * in front of the fields are explained in pool.h.
  */
 #ifndef _ANTS_WORKER_H
 #define _ANTS_WORKER_H
@@ -16,12 +16,13 @@ struct ants_frame;
 
 /**
  * enum ants_worker_state - where a worker is; changed under pool->lock only
- * @ANTS_NEW: its place is taken, its thread has not arrived yet
+ * @ANTS_NEW: reserved; its thread has not arrived yet
  * @ANTS_IDLE: parked, in pool->idle
- * @ANTS_WAKING: taken off pool->idle for a task, has not had the lock since
+ * @ANTS_WAKING: taken off pool->idle for a task; has not taken the lock since
  * @ANTS_BUSY: runs a task, or looks for one
- * @ANTS_LEAVING: told to leave, has not had the lock since; or in worker_exit
- * @ANTS_LEFT: gave its place back, to be joined
+ * @ANTS_LEAVING: told to leave and has not taken the lock since, or in
+ *	worker_exit
+ * @ANTS_LEFT: has given its reservation back; to be joined
  */
 enum ants_worker_state {
 	ANTS_NEW,
@@ -34,33 +35,37 @@ enum ants_worker_state {
 
 /**
  * struct ants_worker - one thread of a pool
- * @node: L: in pool->idle, or in pool->left; before the start in a private list.
- *	That of pool->stand_in is in stand_in.c's list of those at work
+ * @node: L: in pool->idle or in pool->left; before the start in a private list.
+ *	That of pool->stand_in is in the list of stand-ins at work in stand_in.c
  * @member: L: in pool->workers
- * @pool: I: whose it is
+ * @pool: I: the pool it belongs to
  * @task: I: its thread, with a reference until it is joined
- * @fn: L: the task that it runs, NULL if it is parked
- * @data: L: and with what
- * @text: L: address of the function that a work item is for, else 0; the item
- *	may be gone
- * @frame: L: the innermost of the tasks that run inside the one that it runs, NULL
- *	if there is none
- * @waits_for: L: the work item of the pool that the task waits for, NULL if none
+ * @fn: L: the function of the task that it runs; NULL if it is parked
+ * @data: L: the argument of that task
+ * @text: L: address of the function of a work item that it runs, else 0; the
+ *	item may be gone
+ * @frame: L: the innermost of the tasks that run inside its task, NULL if there
+ *	is none
+ * @waits_for: L: the work item of the pool for which its task waits, NULL if
+ *	none
  * @local: T: what pool->worker_init returned
- * @idle_since: L: jiffies when it parked last
+ * @idle_since: L: jiffies when it last parked
  * @state: L: see enum ants_worker_state
- * @tag: L: flush epoch of the task that it runs, and ANTS_TAG_WORK
+ * @tag: L: tag of the task that it runs, see struct ants_slot
  * @wake_seq: L: pool->wake_seq when it was woken, or started, for a task
- * @coming: L: it was, and has not had the lock since
- * @helps: L: another worker woke it, for the tasks that were pending beside its own
+ * @coming: L: it was woken or started for a task, and has not taken the lock
+ *	since
+ * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
- * @bound: T: its thread was given CPUs
- * @preferred: I: the kernel was told which ones, and rebinds it to those when CPUs
- *	come or are isolated
- * @placed: L: the pool's @placement that it has taken up, or is about to
- * @place: T: what it is about to take up
- * @switches: T: how often its thread had been preempted when it parked last
- * @batch: T: it runs under SCHED_BATCH, as far as it was told to
+ * @bound: T: its thread was bound to CPUs
+ * @preferred: I: the kernel was told the CPUs it prefers, and rebinds it to
+ *	those when CPUs come online or are isolated
+ * @placed: L: the change of the affinity that it has applied, or is about to
+ *	apply
+ * @place: T: the affinity that it is about to apply
+ * @switches: T: number of times its thread had been preempted when it last
+ *	parked
+ * @batch: T: it has set SCHED_BATCH, unless a task has set another policy
  */
 struct ants_worker {
 	struct list_head node;
@@ -90,7 +95,7 @@ struct ants_worker {
 
 /**
  * struct ants_maker - makes one thread after the other
- * @work: for as long as threads are wanted
+ * @work: runs as long as threads are wanted
  * @pool: I
  * @queued: L: @work is queued or runs
  */
@@ -101,18 +106,20 @@ struct ants_maker {
 };
 
 /**
- * struct ants_policy - the workers' scheduling policy, and what it follows from
- * @tick: L: jiffies when the window began in which it is judged
- * @submitted: L: pool->submitted then
- * @parks: L: how often a worker has parked since
- * @preempted: L: how often workers, and submitters that wake them, were preempted
- * @limit: L: how often is too often
- * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was tried,
- *	in sixteenths
- * @waker: L: the task that woke a worker last; it may be gone
- * @switches: L: how often it had been preempted by then
- * @batch: L: the workers shall run under SCHED_BATCH. They read it without the lock:
- *	a new value waits for the next time.
+ * struct ants_policy - the workers' scheduling policy, and what it is derived
+ * from
+ * @tick: L: jiffies when the current window of observation began
+ * @submitted: L: pool->submitted at that time
+ * @parks: L: number of times that workers have parked since
+ * @preempted: L: number of times that workers, and submitters waking them, were
+ *	preempted
+ * @limit: L: number of preemptions from which SCHED_BATCH is tried
+ * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was
+ *	tried, in sixteenths
+ * @waker: L: the task that last woke a worker; it may be gone
+ * @switches: L: number of times it had been preempted by then
+ * @batch: L: the workers are to run under SCHED_BATCH. They read it without the
+ *	lock: a new value takes effect the next time
  */
 struct ants_policy {
 	unsigned long tick;
