@@ -15,14 +15,15 @@
  * M: multi->config
  * T: only the thread that owns the object
  *
- * Some fields are looked at without their lock as well, as a hint or to be seen
- * again under it: numbers that each task changes by ants_peek(), others, whose
- * stores are WRITE_ONCE(), by READ_ONCE().
+ * Some fields are also read without their lock, as a hint or before they are
+ * read again under it. Numbers that every task changes are read by ants_peek();
+ * other fields, which are stored by WRITE_ONCE(), are read by READ_ONCE().
  *
  * Order: ants_registry_lock and pool->config are never held together;
  * multi->config is taken before the pool->config of one or all shards;
- * pool->cancel is taken before no other mutex; pool->lock is innermost but for
- * the timer base's and those of the buckets in caller.c.
+ * pool->cancel is taken before no other mutex; pool->lock is innermost, except
+ * for the lock of the timer base and those of the buckets in caller.c and
+ * debug.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
@@ -41,37 +42,48 @@
 
 #include "worker.h"
 
-/* Most list entries, grants or wake-ups in one hold of a pool's lock. */
+/*
+ * The most list entries, grants or wake-ups within one hold of a pool's lock.
+ */
 #define ANTS_ROUND		16
 /*
- * Most of what goes first that has its turn in a row while others wait: tasks of
- * high priority, callers with one, and late work items before callers.
+ * How often in a row the ones that go first may do so while others wait: tasks
+ * of high priority, callers with such a task, and late work items before
+ * callers.
  */
 #define ANTS_HIGH_RUN		8
-/* Slots that stay in the stock for callers that may not allocate, by default. */
+/* Default number of slots in stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
-/* Slots that are made at a time: they and a word fill 2 KiB. */
+/* Slots are allocated in batches of this size: they and one word fill 2 KiB. */
 #define ANTS_SLOT_BATCH		51
-/* Most slots that a stock keeps, but for a batch, unless more are spare ones. */
+/*
+ * The most slots that a stock keeps, plus a batch, unless more are spare slots.
+ */
 #define ANTS_STOCK_MAX		1024U
-/* Ticks without an arrival after which wake-ups are late: more than a whole one. */
+/*
+ * Wake-ups are late after this many ticks without an arrival: more than one
+ * full tick.
+ */
 #define ANTS_LATE_TICKS		2
-/* Works of a pool that make threads beside the upkeep. */
+/* Work items of a pool that make threads beside the upkeep work. */
 #define ANTS_MAKERS		7
-/* Most wake-ups in flight. */
+/* The most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
-/* After how many wake-ups in vain the next ones are deferred. */
+/* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
-/* How many are deferred in a row before one is tried. */
+/* The most wake-ups deferred in a row before one is tried. */
 #define ANTS_DEFERRED_MAX		31U
-/* Jiffies after which a wait is logged. */
+/* A wait is logged after this many jiffies. */
 #define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
 #define ANTS_BACKOFF_MIN	max(HZ / 100, 1)
 #define ANTS_BACKOFF_MAX	HZ
-/* Largest finite capacity and queue_depth: their sum fits an unsigned int. */
+/*
+ * The largest finite capacity and queue_depth: their sum fits in an unsigned
+ * int.
+ */
 #define ANTS_BOUND_MAX		INT_MAX
-/* Longest and default time that a thread may stay idle, in jiffies. */
+/* The longest and the default time that a thread may stay idle, in jiffies. */
 #define ANTS_EXPIRY_MAX		msecs_to_jiffies(INT_MAX)
 #define ANTS_EXPIRY		HZ
 
@@ -84,43 +96,45 @@
 struct ants_place;
 
 /*
- * struct ants_slot stands in ants.h, for work items contain one. It is a task
- * that is accepted and not started, or a free slot:
+ * struct ants_slot is defined in ants_work.h, because a work item contains one.
+ * A slot is a task that is accepted and not started, or it is free:
  *
  * node: L: in pool->pending or pool->urgent
  * next: L: in pool->stock
- * fn, data: L: what to run, and with what; ants_work_run() for a work item
- * tag: L: index of the flush epoch that the task was accepted in, and
+ * fn, data: L: the function and its argument; ants_work_run() for a work item
+ * tag: L: index of the flush epoch in which the task was accepted, and
  *	ANTS_TAG_*: for most tasks nothing but the epoch, and so below 2
  */
 #define ANTS_TAG_EPOCH		1U
 #define ANTS_TAG_WORK		2U
 #define ANTS_TAG_HIGH		4U
-/* Of a worker: it runs a work item that it may not touch any more. */
+/*
+ * In the tag of a worker: it runs a work item that it may not touch any more.
+ */
 #define ANTS_TAG_DETACHED	8U
 
-/* A waiter's result while it waits. */
+/* The result of a waiter while it waits. */
 #define ANTS_STILL_WAITING	1
 
 /**
  * struct ants_waiter - a submitter that waits, on its own stack
  * @node: L: in a FIFO of pool->waiters
- * @task: I: who waits
- * @slot: L: taken out of the stock for it, so that it can be granted at any
+ * @task: I: the submitter
+ * @slot: L: taken out of the stock in advance, so that it can be granted at any
  *	time; NULL if there was none
- * @fn: I: the task it wants to hand over
- * @data: I: and with what
- * @work: I: the work item that it wants to hand over instead; it brings its
- *	slot. NULL if none
- * @since: I: jiffies when it was enrolled
- * @prio: I: of its task
+ * @fn: I: the function of its task
+ * @data: I: the argument of that function
+ * @work: I: the work item that it wants to submit instead, which brings its own
+ *	slot; NULL if none
+ * @since: I: jiffies when it was enqueued
+ * @prio: I: the priority of its task
  * @sleep: I: the state that it sleeps in
- * @nested: L: in pool->nested if it is an untimed wait inside a task of the same
- *	pool, else empty
+ * @nested: L: in pool->nested if it is an untimed wait inside a task of the
+ *	same pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
- *	last access to the waiter by anyone else; pairs with the acquire in
+ *	last access to the waiter by another thread; pairs with the acquire in
  *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
- *	may be gone.
+ *	may be gone
  */
 struct ants_waiter {
 	struct list_head node;
@@ -138,9 +152,9 @@ struct ants_waiter {
 
 /**
  * struct ants_fifo - waiters of one priority
- * @list: L: in the order in which they came
- * @unlogged: L: first of them whose wait is not logged as a long one, or NULL;
- *	waits begin in order, so those before it are
+ * @list: L: the waiters, in the order in which they came
+ * @unlogged: L: the first one whose wait was not logged as a long one, or NULL;
+ *	waits begin in order, so those before it were logged
  */
 struct ants_fifo {
 	struct list_head list;
@@ -149,64 +163,67 @@ struct ants_fifo {
 
 /**
  * struct ants_pool - a pool
- * @lock: guards what every decision depends on
- * @room: L: most tasks in flight at which one more is taken without waiting: 0
- *	while released or while anyone waits, else @limit
- * @calm: L: most workers with which none of them has to look closer whether it
- *	may stay: @capacity, or 0 while @nr_misplaced
+ * @lock: guards everything that decisions depend on
+ * @room: L: while fewer tasks are in flight, one more is accepted at once: 0
+ *	while the pool is released or callers wait, else @limit less @nr_joined
+ * @calm: L: while no more workers exist, each of them may stay without a closer
+ *	look: @capacity, or 0 while @nr_misplaced
  * @nr_busy: L: tasks that run
  * @nr_again: L: work items that run and are queued again
- * @nr_joined: L: work items that run inside tasks that wait for them; they are not
- *	in @nr_busy, and keep their places
- * @nr_joining: L: tasks that sleep, without a time limit, until a work item or a
+ * @nr_joined: L: work items that run inside tasks that wait for them; they are
+ *	not in @nr_busy, and count as tasks in flight
+ * @nr_joining: L: tasks that sleep without a time limit until a work item or a
  *	group of the pool has ended
- * @untold: L: rings of callers that wait for a work item that has ended, and have
- *	not all been told
+ * @untold: L: rings of callers that wait for a work item that has ended, and
+ *	that are not all notified yet
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
- * @epoch: L: index into @in_epoch for tasks accepted now
- * @odd: L: something makes the next pending task another than the oldest:
+ * @epoch: L: index into @in_epoch for tasks that are accepted now
+ * @odd: L: not 0 if the next pending task may not be the oldest one:
  * @nr_high: L: length of @urgent
- * @scanning: L: unload.c looks through the pool
- * @cancel_scan: L: cancel.c does, and @cancel_at is its cursor
+ * @scanning: L: unload.c scans the pool
+ * @cancel_scan: L: cancel.c scans the pending tasks; its cursor is @cancel_at
  * @nr_waking: L: wake-ups in flight: workers in state ANTS_WAKING, but for those
  *	that were given up as late, and the one of @wake_deferred. A worker that
  *	arrives looks after the next.
  * @wake_limit: L: most wake-ups in flight, at least 1. Doubled when a worker arrives
  *	and the one before it sleeps in its task while others are pending, one less
  *	when that one runs, halved when a worker arrives in vain.
- * @nr_starting: L: workers in state ANTS_NEW that were started for a task, but for
- *	those that were given up as late. They count against @wake_limit when
- *	another thread is wanted, but hold back no idle worker.
- * @waking_since: L: jiffies when the first of both was woken or started, or when one
- *	of them arrived; they are late together if that is too long ago
+ * @nr_starting: L: workers in state ANTS_NEW that were started for a task,
+ *	except those that were given up as late. They count against @wake_limit
+ *	when another thread is wanted, but do not keep idle workers from being
+ *	woken
+ * @waking_since: L: jiffies when the first of both was woken or started, or
+ *	when one of them arrived; they are late together if that is too long ago
  * @wake_late: L: jiffies when the wake-ups in flight are late, if they are as many as
  *	allowed: until then no other is needed. Else 0.
  * @pending: L: FIFO of accepted tasks
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
- * @high_run: L: how many of those started in a row while others were pending
- * @delayed: L: work items whose timer is armed, or about to look
+ * @high_run: L: number of those started in a row while others were pending
+ * @delayed: L: work items whose timer is armed, or whose timer function is
+ *	about to run
  * @nr_delayed: L: work items in @delayed and @late
  * @stock: L: LIFO of free slots
- * @idle: L: LIFO of parked workers, the longest parked at the tail
+ * @idle: L: LIFO of parked workers; the one parked longest is at the tail
  * @nr_idle: L: length of @idle
  * @nr_new: L: workers in state ANTS_NEW
  * @nr_late: L: those of them that were given up as late
- * @wake_seq: L: how often those in flight were given up
- * @arrived: L: the worker that came last of those in flight, NULL if it has left
- * @wake_deferred: L: a wake-up is deferred, and counts in @nr_waking: the worker that runs
- *	will probably have taken what is pending before another could. It becomes late
- *	like any other.
- * @nr_vain: L: how many wake-ups by workers were in vain in a row, up to
+ * @wake_seq: L: number of times that wake-ups in flight were given up
+ * @arrived: L: the worker in flight that arrived last; NULL if it has left
+ * @wake_deferred: L: a wake-up is deferred, and counts in @nr_waking: the
+ *	worker that runs will probably have taken the pending tasks before
+ *	another one could. It becomes late like any other
+ * @nr_vain: L: number of wake-ups by workers that were in vain in a row, up to
  *	ANTS_VAIN_MAX: then the next ones are deferred
- * @nr_deferred: L: how many were deferred since one was tried
- * @nr_workers: L: places taken, leaving workers included
+ * @nr_deferred: L: number of wake-ups deferred since one was tried
+ * @nr_workers: L: reserved workers, leaving ones included
  * @nr_leaving: L: workers in state ANTS_LEAVING
- * @nr_making: L: places whose thread is not made yet
+ * @nr_making: L: reserved workers whose thread is not made yet
  * @in_epoch: L: tasks of each epoch that have not ended
- * @nr_callers: L: callers that have dropped the lock and will come back, and
- *	whom destroy waits for
- * @nr_emptied: L: how often the last task ended while @nr_callers was not 0
+ * @nr_callers: L: callers that have dropped the lock and will come back;
+ *	destroy waits for them
+ * @nr_emptied: L: number of times that the last task ended while @nr_callers
+ *	was not 0
  * @submitted: L: see struct ants_stats, as the following ones
  * @spawned: L
  * @reaped: L
@@ -218,105 +235,106 @@ struct ants_fifo {
  * @peak_pending: L
  * @peak_waiting: L
  * @peak_running: L
- * @capacity: C: most workers
+ * @capacity: C: the most workers
  * @limit: C: @capacity plus @queue_depth, saturated
- * @refill: C: fewer tasks in flight, and waiters are granted before pending has
- *	run dry
+ * @refill: C: with fewer tasks in flight waiters are granted while tasks are
+ *	pending
  * @queue_depth: C
  * @max_blocking: C
  * @min_workers: C: as configured
- * @floor: C: workers that are never reaped; %ANTS_PREALLOC: all
+ * @floor: C: number of workers that are never reaped; %ANTS_PREALLOC: all
  * @expiry: C: how long a worker may be idle, in jiffies
- * @expiry_ms: C: the same in milliseconds, as written if it was in sysfs
+ * @expiry_ms: C: the same in milliseconds; as written, if in sysfs
  * @flags: C: bits of enum ants_flags
  * @spare_slots: I: slots that stay in @stock for callers that may not allocate
  * @stock_max: C: most slots in @stock: those that it is to keep, and a batch
  * @waiters: L: submitters that wait, by priority
- * @high_grants: L: how many of high priority were granted in a row while others
+ * @high_grants: L: waiters of high priority granted in a row while others
  *	waited
- * @late_grants: L: how many late work items were granted in a row while callers
- *	waited
- * @heed: L: somebody has to hear of a place that gets free:
- * @nr_waiting: L: length of both
+ * @late_grants: L: late work items granted in a row while callers waited
+ * @heed: L: not 0 if a caller or a work item waits for room:
+ * @nr_waiting: L: length of both lists
  * @has_late: L: a list of @late is not empty
- * @congested: L: a caller was sent away; @room is to be called
- * @congested_all: L: a caller was sent away by all shards of the multi, this one
- *	included
- * @nested: L: FIFO of those of them that a task of the same pool waits in
+ * @congested: L: a caller was refused; @room_cb is to be called
+ * @congested_all: L: a caller was refused by all shards of the multi
+ * @nested: L: FIFO of those waiters that are inside tasks of the same pool
  * @nr_nested: L: length of @nested
- * @high_late: L: how many late work items of high priority were granted in a row
- *	while others were late
- * @late: L: FIFOs of the work items whose time has come while there was no
- *	place, by priority
- * @workers: L: every worker that started and has not left
- * @left: L: workers that left and are not joined yet
- * @scan_mod: L: the module whose tasks unload.c looks for, NULL if it does not
+ * @high_late: L: late ones of high priority granted in a row while others were
+ *	late
+ * @late: L: FIFOs of work items whose time has come while there was no room, by
+ *	priority
+ * @workers: L: every worker that was started and has not left
+ * @left: L: workers that have left and are not joined yet
+ * @scan_mod: L: the module whose tasks unload.c scans for, else NULL
  * @scan_hit: L: address of a function of @scan_mod that was accepted meanwhile
- * @scan_at: L: first entry that it has not seen of the list that it looks
- *	through, NULL if of none
- * @cancel_at: L: first entry that cancel.c has not seen of the list that it looks
- *	through, while @cancel_scan
- * @cancel: serialises those who look through
+ * @scan_at: L: cursor of unload.c: the first entry that it has not seen of the
+ *	list that it scans; NULL if it scans none
+ * @cancel_at: L: cursor of cancel.c: the first entry that it has not seen,
+ *	while @cancel_scan
+ * @cancel: serialises the callers of cancel.c
  * @timer: serves the reaper, late wake-ups, back-off and the log of long waits.
- *	Retires nobody itself.
- * @timer_by: L: the last jiffy for which @timer can be armed so that it fires no
- *	earlier than it will now; it is late if it was armed long before
- * @timer_waking: L: @timer is armed for those in flight alone, and for what can be
- *	told from the rest of the pool
- * @timer_back: L: jiffies when it was last taken back, as they had arrived
+ *	It does not retire workers itself
+ * @timer_by: L: the last jiffy for which @timer can be armed such that it fires
+ *	no earlier than it will now; it is late if it was armed long before
+ * @timer_waking: L: @timer is armed for wake-ups in flight only, and for what
+ *	can be told from the rest of the pool
+ * @timer_back: L: jiffies when it was last taken back because they had arrived
  * @upkeep: sends makers off, retires threads, fills the stock
- * @nr_makers: L: how many of @makers are queued or run
- * @upkeep_queued: L: @upkeep is queued or runs, and will look once more
- * @join_queued: L: so is @joiner
+ * @nr_makers: L: number of @makers that are queued or run
+ * @upkeep_queued: L: @upkeep is queued or runs, and will check once more before
+ *	it ends
+ * @join_queued: L: the same for @joiner
  * @stand_in_queued: L: @stand_in_work is queued or runs, and will wake @waitq
- * @stock_wanted: L: a caller that may not allocate found the stock low, or the
- *	last worker has left
- * @waitq_wanted: L: one that may not wake @waitq found that it should
- * @released: L: closed
- * @nr_releasing: L: callers that have closed it, and fail waiters and the like
- *	in rounds; destroy waits for them
- * @release_seq: L: how often it was closed
- * @generation: L: how often it was opened again
- * @dying: L: being destroyed; it is not opened again
+ * @stock_wanted: L: a caller that may not allocate has found the stock low, or
+ *	the last worker has left
+ * @waitq_wanted: L: a caller that may not wake @waitq has found that it should
+ *	be woken
+ * @released: L: the pool is closed
+ * @nr_releasing: L: callers that have closed the pool and are still failing
+ *	waiters and the like; destroy waits for them
+ * @release_seq: L: number of times it was closed
+ * @generation: L: number of times it was opened again
+ * @dying: L: the pool is being destroyed, and is not opened again
  * @flushing: L: a flush waits for its epoch
- * @backoff: L: jiffies of the pause after the last failure, 0 if the last try
- *	went well
+ * @backoff: L: the pause after the last failure to make a thread, in jiffies; 0
+ *	if the last try has succeeded
  * @backoff_until: L: no thread is made before
- * @joiner: joins threads that left
- * @stand_in_work: plays @stand_in
+ * @joiner: joins threads that have left
+ * @stand_in_work: acts as @stand_in
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises reboot, tune and every other change. Held while threads
- *	are made, so that who closes or destroys the pool does not take it.
+ *	are made, so closing and destroying the pool do not take it
  * @makers: make the threads that tasks and @floor want, one each at a time
  * @name: I
- * @owner: I: the module that made the pool
+ * @owner: I: the module that created the pool
  * @fn: I: what ants_invoke() runs, NULL if not set
  * @worker_init: I: see struct ants_attrs, as the following ones
  * @worker_exit: I
  * @room_cb: I
- * @shared_congested: I: of a shard: 1 from the moment when all shards refused a
- *	caller until one of them calls back; NULL outside a multi
+ * @shared_congested: I: of a shard: 1 from the moment when all shards have
+ *	refused a caller until one of them calls back; NULL outside a multi
  * @private: I
  * @node: I: NUMA node, or NUMA_NO_NODE
- * @place: C: where the workers run
- * @placement: L: how often that has changed, or a CPU came
+ * @place: C: nice value and CPUs of the workers
+ * @placement: L: number of times that @place has changed, or that a CPU came
  * @preferred: L: some worker is, or was, @preferred
- * @nr_misplaced: L: workers that have not taken up the last such change
- * @stranded: L: no CPU of the mask was online, and that was said
- * @poke_wanted: L: some of them are parked and to be woken
- * @poke_next: L: the first that was not, NULL to begin
- * @cancelling: L: groups that an error cancelled, for the upkeep. Each has a
- *	member that has not ended, so that the list of a drained pool is empty.
- * @stand_in: T: the worker that is played if no thread can be made
+ * @nr_misplaced: L: workers that have not applied the last such change
+ * @stranded: L: no CPU of the mask was online, and that was logged
+ * @poke_wanted: L: some of them are parked and are to be woken
+ * @poke_next: L: the first one that was not woken; NULL to begin
+ * @cancelling: L: groups that an error has cancelled, for the upkeep work. Each
+ *	has a member that has not ended, so the list of a drained pool is empty
+ * @stand_in: T: the worker that a kernel work item acts as if no thread can be
+ *	made
  * @policy: see policy.c
  * @kobj: /sys/kernel/ants/<name>, or <parent>/shard<i>
- * @parent: I: the directory of what it is a shard of, NULL if it is none
- * @ordered: I: tasks run one at a time, in the order of their acceptance
- * @protected: I: not its users' to release, reboot or destroy
+ * @parent: I: the directory of the multi that it is a shard of, or NULL
+ * @ordered: I: tasks run one at a time, in the order of acceptance
+ * @protected: I: its users may not release, reboot or destroy it
  * @registered: R: in ants_pools
- * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and said so
- * @map: held around each task, touched by each wait
- * @key: of @map
+ * @warned_reclaim: O: ANTS_MEM_RECLAIM was found missing, and this was logged
+ * @map: lockdep map; held around each task, touched by each wait
+ * @key: lock class of @map
  * @seen_workers: L: @nr_workers at the last ants_check()
  * @seen_in_flight: L: tasks in flight at the last ants_check()
  */
