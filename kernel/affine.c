@@ -38,9 +38,7 @@ void ants_leave_out_isolated(struct cpumask *mask)
 	leave_out(mask, HK_TYPE_KTHREAD);
 }
 
-/*
- * Set the possible CPUs of @node, online or not. A node may have memory alone.
- */
+/* Set the possible CPUs of @node, online or not; it may have memory only. */
 static void set_node_cpus(struct cpumask *cpus, int node)
 {
 	unsigned int cpu;

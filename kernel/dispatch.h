@@ -111,9 +111,7 @@ static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
 	raw_spin_lock_irq(&pool->lock);
 }
 
-/*
- * Open a locked section that may end waits, or wake or retire several workers.
- */
+/* Open a section that may end waits, or wake or retire several workers. */
 static inline void ants_lock_round(struct ants_pool *pool,
 				   struct ants_kick *kick,
 				   struct ants_round *round)

@@ -115,9 +115,7 @@ static unsigned int start_helpers(struct ants_pool *pool, struct each *each,
 	return i;
 }
 
-/*
- * Helpers are optional: a loop that reclaims memory does not wait for memory.
- */
+/* Helpers are optional: a loop in memory reclaim does not wait for them. */
 static gfp_t helper_gfp(const struct ants_pool *pool)
 {
 	return READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT :

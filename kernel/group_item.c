@@ -16,9 +16,7 @@ void ants_group_enter(struct ants_group *group, struct ants_work *work)
 	group->nr_left++;
 }
 
-/*
- * A member leaves. It may be the next one of a cancel, or of a task that joins.
- */
+/* A member leaves. A cancel, or a task that joins, may be about to see it. */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {
 	if (group->cancel_at == &work->in_group)

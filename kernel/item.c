@@ -140,9 +140,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);
-	/*
-	 * Pairs with smp_load_acquire() in ants_work_lock(). May be freed now.
-	 */
+	/* Pairs with smp_load_acquire() in ants_work_lock(). It may go now. */
 	smp_store_release(&work->pool, NULL);
 	if (unlikely(!hlist_empty(&waiters)))
 		ants_work_tell_end(pool, &waiters, result, kick);

@@ -56,9 +56,7 @@ static bool may_join(const struct ants_worker *w)
 	return !w->pool->ordered && depth_of(w) < ANTS_JOIN_DEPTH;
 }
 
-/*
- * An item that is not admitted yet is not taken for a single run: it may go on.
- */
+/* An item not admitted yet is not taken for a single run: it may go on. */
 static bool has_no_place(const struct ants_work *work)
 {
 	return work->state == ANTS_WORK_LATE || work->state == ANTS_WORK_WAITING;

@@ -42,9 +42,7 @@
 
 #include "worker.h"
 
-/*
- * The most list entries, grants or wake-ups within one hold of a pool's lock.
- */
+/* The most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_ROUND		16
 /*
  * How often in a row the ones that go first may do so while others wait: tasks

@@ -62,9 +62,7 @@ void ants_close_end(struct ants_pool *pool)
 	ants_unlock(pool, &kick);
 }
 
-/*
- * Close the pool, whatever else is done to it; return the generation that ends.
- */
+/* Close the pool, whatever else is done to it; return its generation. */
 unsigned int ants_close(struct ants_pool *pool)
 {
 	unsigned int generation = ants_close_begin(pool);

@@ -101,9 +101,7 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 	return true;
 }
 
-/*
- * Give up a slot. If it is the last one of its chunk, add the chunk to @gone.
- */
+/* Give up a slot. If it is the last one of its chunk, add that to @gone. */
 void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 		    struct ants_chunk **gone)
 {

@@ -33,9 +33,7 @@ void ants_stand_in_ask(struct ants_pool *pool)
 {
 	bool ask;
 
-	/*
-	 * If a back-off begins after this, the caller is woken and asks again.
-	 */
+	/* If a back-off begins later, the caller is woken and asks again. */
 	if (likely(!READ_ONCE(pool->backoff)))
 		return;
 	raw_spin_lock_irq(&pool->lock);

@@ -285,9 +285,7 @@ static void batch_stay(struct batch *b)
 	}
 }
 
-/*
- * With the last task of a batch the caller is counted out, in the same section.
- */
+/* The last task of a batch counts the caller out, in the same section. */
 static void batch_part(struct batch *b, struct ants_kick *kick)
 {
 	batch_stay(b);

@@ -61,9 +61,7 @@ static bool is_long(const struct ants_waiter *waiter)
 	       time_after_eq(jiffies, waiter->since + ANTS_LONG_WAIT);
 }
 
-/*
- * Find one waiter at a time. If there are more, the timer fires again at once.
- */
+/* One waiter at a time; if there are more, the timer fires again at once. */
 static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
 {
 	struct ants_fifo *fifo = &pool->waiters[ANTS_PRIO_NORMAL];

@@ -226,9 +226,7 @@ static void set_expiry(struct ants_pool *pool, unsigned long expiry,
 
 void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
 {
-	/*
-	 * A whole tick may be more than the largest value that can be written.
-	 */
+	/* A whole tick may be more than the largest value of the file. */
 	set_expiry(pool, expiry,
 		   min_t(unsigned int, jiffies_to_msecs(expiry),
 			 ANTS_BOUND_MAX));

@@ -248,9 +248,7 @@ static struct ants_multi *multi_of(const struct module *mod, bool released)
 	return found;
 }
 
-/*
- * This comes first, so that a task that submits itself again comes to an end.
- */
+/* First of all, so that a task that submits itself again comes to an end. */
 static void close_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;

@@ -46,9 +46,7 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 	return w;
 }
 
-/*
- * Wait until the thread is gone. Done once for each thread, which runs no task.
- */
+/* Wait until the thread is gone: once for each thread, with no task left. */
 static void worker_join(struct ants_worker *w)
 {
 	kthread_stop(w->task);

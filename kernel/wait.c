@@ -185,9 +185,7 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 		ants_lock_round(pool, &kick, &round);
 		if (waiter->result == ANTS_STILL_WAITING) {
 			ants_waiter_end(pool, waiter, err, &kick);
-			/*
-			 * The only thread to wake is mostly the caller itself.
-			 */
+			/* Mostly the only thread to wake is the caller. */
 			if (kick.nr_wake == 1)
 				kick.nr_wake = 0;
 			ants_dispatch(pool, &kick);
