@@ -124,7 +124,7 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
 	raw_spin_lock_irq(&pool->lock);
 	first = !pool->stranded && pool->placement == placement;
 	pool->stranded |= first;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (first)
 		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
 			pool->name, cpumask_pr_args(ants_place_cpus(place)));
@@ -144,7 +144,7 @@ void ants_place_prefer(struct ants_worker *w)
 	raw_spin_lock_irq(&pool->lock);
 	place = ants_place_get(pool);
 	pool->preferred |= !place->any;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (!place->any)
 		w->preferred = !ants_affine_preferred(w->task,
 						      ants_place_cpus(place));

@@ -68,7 +68,7 @@ static void sift_begin(struct sieve *s, struct list_head *list)
 	pool->cancel_scan = true;
 	s->left = list == &pool->urgent ? pool->nr_high :
 					  pool->nr_pending - pool->nr_high;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /*

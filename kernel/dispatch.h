@@ -121,6 +121,14 @@ static inline void ants_lock_round(struct ants_pool *pool,
 	ants_lock(pool, kick);
 }
 
+/* Drop the lock after a section that leaves nothing to be done. */
+static inline void ants_unlock_irq(struct ants_pool *pool)
+	__releases(&pool->lock)
+{
+	ants_check(pool);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
 /* Drop the lock and do what was decided under it. */
 static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
 	__releases(&pool->lock)

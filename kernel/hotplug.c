@@ -48,7 +48,7 @@ static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 	raw_spin_lock_irq(&pool->lock);
 	place = ants_place_get(pool);
 	placement = pool->placement;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (!place->any && !other_is_online(ants_place_cpus(place), cpu))
 		ants_place_stranded(pool, place, placement);
 	ants_place_put(place);

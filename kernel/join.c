@@ -259,7 +259,7 @@ static void sleep_end(struct ants_pool *pool, bool counted)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->nr_joining -= counted;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /* The wait is over. If the item has ended, this was done then. */
@@ -267,7 +267,7 @@ static void waits_for_none(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&w->pool->lock);
 	w->waits_for = NULL;
-	raw_spin_unlock_irq(&w->pool->lock);
+	ants_unlock_irq(w->pool);
 }
 
 /*
@@ -456,7 +456,7 @@ static int call_enter(struct ants_worker *w, struct ants_frame *frame)
 		ants_scan_hit(pool, frame->text[0]);
 		ants_scan_hit(pool, frame->text[1]);
 	}
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return err;
 }
 
@@ -464,7 +464,7 @@ static void call_leave(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&w->pool->lock);
 	frame_pop(w);
-	raw_spin_unlock_irq(&w->pool->lock);
+	ants_unlock_irq(w->pool);
 }
 
 /*

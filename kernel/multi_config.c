@@ -103,7 +103,7 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		raw_spin_lock_irq(&pool->lock);
 		drained &= ants_is_drained(pool);
-		raw_spin_unlock_irq(&pool->lock);
+		ants_unlock_irq(pool);
 	}
 	return drained;
 }
@@ -223,7 +223,7 @@ static bool reboot_check(struct ants_multi *multi)
 		raw_spin_lock_irq(&shard->pool->lock);
 		shard->seq = shard->pool->release_seq;
 		drained &= ants_is_drained(shard->pool);
-		raw_spin_unlock_irq(&shard->pool->lock);
+		ants_unlock_irq(shard->pool);
 	}
 	return drained;
 }

@@ -99,7 +99,7 @@ static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 	raw_spin_lock_irq(&pool->lock);
 	nice = pool->place->nice;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return sysfs_emit(buf, "%d\n", nice);
 }
 
@@ -132,7 +132,7 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		raw_spin_lock_irq(&pool->lock);
 		cpumask_or(mask, mask, ants_place_cpus(pool->place));
-		raw_spin_unlock_irq(&pool->lock);
+		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
 	free_cpumask_var(mask);

@@ -139,7 +139,7 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /* Count an object whose release function is yet to run. */

@@ -123,7 +123,7 @@ void ants_drain_for_good(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->dying = true;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	ants_close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
 
@@ -188,7 +188,7 @@ static int reopen(struct ants_pool *pool, unsigned int release_seq)
 		ants_update_room(pool);
 		err = 0;
 	}
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return err;
 }
 
@@ -214,7 +214,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
 	may = may_open(pool, release_seq);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (!may)
 		return -EBUSY;
 	err = reboot_prepare(pool, release_seq, &prepared);

@@ -80,7 +80,7 @@ static void stock_add(struct ants_pool *pool, struct ants_chunk *chunk)
 	chunk->slots[ANTS_SLOT_BATCH - 1].next = pool->stock;
 	pool->stock = chunk->slots;
 	pool->nr_stock += ANTS_SLOT_BATCH;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /*
@@ -136,7 +136,7 @@ static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
 	nr = min3(nr, pool->nr_stock, (unsigned int)ANTS_ROUND);
 	for (i = 0; i < nr; i++)
 		ants_slot_drop(pool, ants_stock_get(pool), &gone);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	ants_chunks_free(gone);
 	return nr;
 }

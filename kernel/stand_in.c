@@ -39,7 +39,7 @@ void ants_stand_in_ask(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ask = !pool->stand_in_queued && is_needed(pool);
 	pool->stand_in_queued |= ask;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (ask)
 		queue_work(READ_ONCE(pool->flags) & ANTS_FREEZABLE ?
 			   freezable_wq : stand_in_wq, &pool->stand_in_work);

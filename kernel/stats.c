@@ -2,7 +2,10 @@
 /* Numbers of a pool. None is ever negative; each is true for one moment. */
 #include "internal.h"
 
-/* Taking the lock does not count as changing a const pool. */
+/*
+ * Taking the lock does not count as changing a const pool. The functions below
+ * change nothing, so they drop it without ants_check().
+ */
 static raw_spinlock_t *lock_of(const struct ants_pool *pool)
 {
 	return &((struct ants_pool *)pool)->lock;

@@ -169,7 +169,7 @@ static struct ants_place *place_of(struct kobject *kobj)
 
 	raw_spin_lock_irq(&pool->lock);
 	place = ants_place_get(pool);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return place;
 }
 
@@ -246,7 +246,7 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 	raw_spin_lock_irq(&pool->lock);
 	if (pool->released)
 		state = ants_is_drained(pool) ? "released" : "draining";
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return sysfs_emit(buf, "%s\n", state);
 }
 

@@ -92,7 +92,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	nr = min(pool->nr_waiting, ants_places(pool));
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (nr)
 		ants_stock_fill(pool, nr + pool->spare_slots);
 }
@@ -153,7 +153,7 @@ static int prealloc(struct ants_pool *pool, unsigned int capacity,
 	have = pool->nr_workers;
 	seq = pool->release_seq;
 	closed = pool->released;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	if (!(pool->flags & ANTS_PREALLOC) || closed)
 		return 0;
 	/* A shrink lacks none, so it cannot fail. */
@@ -211,7 +211,7 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	lockdep_assert_held(&pool->config);
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->max_blocking, max);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return 0;
 }
 
@@ -258,7 +258,7 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
 		WRITE_ONCE(pool->flags, pool->flags | ANTS_NONBLOCKING);
 	else
 		WRITE_ONCE(pool->flags, pool->flags & ~ANTS_NONBLOCKING);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return 0;
 }
 

@@ -122,7 +122,7 @@ static void scan_begin(struct ants_pool *pool, const struct module *mod)
 	pool->scan_mod = mod;
 	pool->scan_hit = 0;
 	pool->scanning = true;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /* Return what was found, or was accepted meanwhile. */
@@ -134,7 +134,7 @@ static unsigned long scan_end(struct ants_pool *pool)
 	hit = pool->scan_hit;
 	pool->scan_mod = NULL;
 	pool->scanning = false;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	return hit;
 }
 
@@ -148,7 +148,7 @@ static unsigned long scan(struct ants_pool *pool, struct list_head *list,
 	do {
 		raw_spin_lock_irq(&pool->lock);
 		more = scan_round(pool, list, text_of, &found);
-		raw_spin_unlock_irq(&pool->lock);
+		ants_unlock_irq(pool);
 	} while (more);
 	return found;
 }
@@ -172,7 +172,7 @@ static void scan_pool(struct ants_pool *pool)
 		return;
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_hit = text;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /*

@@ -390,7 +390,7 @@ static void tend_stock(struct ants_pool *pool)
 	pool->stock_wanted = false;
 	level = ants_stock_level(pool);
 	idle = !pool->nr_workers && !pool->nr_pending;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	/* One batch stays: the next burst would only allocate it again. */
 	if (idle)
 		ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
@@ -451,7 +451,7 @@ static void join_left(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	list_splice_init(&pool->left, &left);
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 	ants_pause(ANTS_PAUSE_JOIN, pool);
 	list_for_each_entry_safe(w, next, &left, node)
 		worker_join(w);

@@ -246,6 +246,7 @@ static bool is_met(struct ants_pool *pool, ants_met_t met, const void *arg)
 	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, flags);
 	ret = met(pool, arg);
+	ants_check(pool);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return ret;
 }
@@ -406,7 +407,7 @@ int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
 		set_current_state(state);
 		raw_spin_lock_irq(&pool->lock);
 		is_ready = ready(pool, arg);
-		raw_spin_unlock_irq(&pool->lock);
+		ants_unlock_irq(pool);
 		if (is_ready)
 			break;
 		err = sleeper_error(&s, state);

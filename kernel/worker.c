@@ -84,7 +84,7 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 	raw_spin_lock_irq(&pool->lock);
 	w->fn = fn;
 	w->data = data;
-	raw_spin_unlock_irq(&pool->lock);
+	ants_unlock_irq(pool);
 }
 
 /*
