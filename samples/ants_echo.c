@@ -46,7 +46,7 @@ MODULE_PARM_DESC(capacity, "connections that are served at once (default 64)");
  * @buf: bytes on their way back
  *
  * Belongs to the accepting thread until ants_submit() has succeeded, to its
- * task from then on; whoever owns it frees it.
+ * task from then on; its owner frees it.
  */
 struct echo_conn {
 	struct list_head node;

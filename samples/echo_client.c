@@ -10,8 +10,8 @@
  *	--port PORT		on the loopback address (default 7007)
  *	--seconds SEC		give up after that time (default 60)
  *	--half FILE		when half of the connections have ended, keep
- *				the others open: make FILE, go on when somebody
- *				has removed it
+ *				the others open: make FILE, and continue when it
+ *				is removed
  *
  * The sizes go from one byte to 64 KiB. The exit status is 0 if nothing was
  * wrong.
@@ -188,7 +188,7 @@ static void receive_some(struct conn *conn)
 		end(conn, errno);
 }
 
-/* Bytes that nobody reads: the server's task gets stuck in its send. */
+/* Send without reading: the server's task gets stuck in its send. */
 static void send_deaf(struct conn *conn)
 {
 	static const unsigned char buf[8192];
