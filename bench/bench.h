@@ -86,7 +86,7 @@ static const struct body name##_body = {				\
 
 /**
  * struct row - a subject with its settings, and what a bench needs to run it
- * @subject: who
+ * @subject: the subject
  * @capacity: of a pool, if the subject is &subject.bounded
  * @queue_depth: of a pool
  * @max_active: of a workqueue; 0 = its default
@@ -124,8 +124,8 @@ struct row {
  *	measured loop is the subject's own.
  * @flush: returns when all of them have ended
  * @teardown: undoes @setup
- * @threads: most threads it ever had since @setup, if it knows better than who
- *	counts its running tasks
+ * @threads: most threads it ever had since @setup, if it knows better than a
+ *	count of its running tasks
  */
 struct subject {
 	const char *name;

@@ -21,7 +21,7 @@
 static atomic_t asleep;
 static int most_asleep;
 
-/* Whoever is asleep holds a thread. */
+/* A task that sleeps holds a thread. */
 static inline void nap_job(struct job *job)
 {
 	int nr = atomic_inc_return(&asleep);

@@ -3,7 +3,7 @@
  * Subject: the pool of goroutines as it stands, with threads. A submitter pops
  * the worker that became idle last, stores the task in it and wakes it; finds
  * none and makes one; or waits if there are as many as allowed. A worker that
- * finished goes back to the idle ones and wakes who waits. Only to show what
+ * finished goes back to the idle ones and wakes a waiter. Only to show what
  * the design of ants is worth.
  */
 #include <linux/err.h>

@@ -80,7 +80,7 @@ static int try_submit_one(struct job *job)
 	}
 }
 
-/* Who may not wait and finds no place or no slot comes back later. */
+/* A caller that may not wait and finds no room or no slot comes back later. */
 static int try_submit(struct job *jobs, unsigned int nr)
 {
 	int err = 0;

@@ -54,7 +54,7 @@ static void pool_teardown(void)
 	ants_pool_destroy(pool);
 }
 
-/* Who may not wait and finds no place comes back later. */
+/* A caller that may not wait and finds no room comes back later. */
 static int queue_one(struct ants_work *work)
 {
 	int err;

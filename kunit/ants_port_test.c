@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of the Go pool ants: its workers, who submits, and sizes. */
+/* Tests of the Go pool ants: its workers, its submitters, and sizes. */
 #include <linux/module.h>
 
 #include "ants_port.h"
 
-/* 1, 3, 4: all run although who submits must wait; never more than capacity. */
+/* 1, 3, 4: all run although submitters must wait; never more than capacity. */
 static void wait_to_get_worker(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, 0);
@@ -186,7 +186,7 @@ static void disable_purge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
 }
 
-/* 39, B18: who waits gets in by the growth alone; no task ends meanwhile. */
+/* 39, B18: a waiter gets in by the growth alone; no task ends meanwhile. */
 static void tune_scale_up(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 2, 0, 0);
@@ -214,7 +214,7 @@ static void tune_scale_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* Who runs the task? */
+/* Which thread runs the task? */
 static void whoami_task(void *data)
 {
 	WRITE_ONCE(*(struct task_struct **)data, current);

@@ -138,7 +138,7 @@ static void one_of_many_is_tried(struct kunit *test)
 	expect_end(rig);
 }
 
-/* The last pending task is taken: whoever submits one now wakes a worker. */
+/* The last pending task is taken: the next submit wakes a worker. */
 static void nothing_is_held_when_nothing_is_pending(struct kunit *test)
 {
 	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);

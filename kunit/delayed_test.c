@@ -271,7 +271,7 @@ static void items_that_come_again_stop_no_caller(struct kunit *test)
 				0);
 }
 
-/* Items that never come to run: both kinds, each with somebody who waits. */
+/* Items that never come to run: both kinds, each with a caller that waits. */
 static void release_ends_items(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a pool while others are still inside calls that block. Who touches
- * the pool too late is caught by KASAN.
+ * The end of a pool while others are still inside calls that block. A call that
+ * touches the pool too late is caught by KASAN.
  */
 #include <linux/module.h>
 

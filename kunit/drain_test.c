@@ -239,7 +239,7 @@ static void released_pool_can_be_drained(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->passed, 2);
 }
 
-/* Destroy waits for the tasks, and for those who wait for them. */
+/* Destroy waits for the tasks, and for the callers that wait for them. */
 static void destroy_waits_for_drains(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ants_for_each(): every number once, by whoever has time, and nobody after it. */
+/* ants_for_each(): every number once, by any thread, and none after the end. */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -93,7 +93,7 @@ static void unlimited_pool_takes_part(struct kunit *test)
 	KUNIT_EXPECT_GT(test, stats_of(rig->pool).submitted, 0);
 }
 
-/* Waits until all who shall take part are here. */
+/* Waits until all threads that are to take part are here. */
 static int meet_fn(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;

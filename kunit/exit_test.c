@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * worker_exit that takes its time: the pool goes on, its place is not given
- * back, and nobody waits for it but who has to.
+ * back, and only callers that have to wait for it do.
  */
 #include <linux/module.h>
 

@@ -55,7 +55,7 @@ static void cancel_again_is_harmless(struct kunit *test)
 	expect_counted(test, team->rig->pool, MANY + 1, MANY);
 }
 
-/* Those who wait for a group, or for one of its members, hear of it at once. */
+/* A caller that waits for a group, or for a member of it, is told at once. */
 static void cancel_tells_who_waits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Groups: who waits for one, who may not, and what may go afterwards. */
+/* Groups: which callers may wait for one, and what may be freed afterwards. */
 #include <linux/module.h>
 
 #include "group.h"
@@ -287,7 +287,7 @@ static void destroy_waits_for_who_is_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
 }
 
-/* The end of the group is the end of the pool: who is told needs neither. */
+/* The pool ends with the group: a caller that is told so needs neither. */
 static void waiter_outlives_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -356,7 +356,7 @@ static void waited_for_may_be_freed(struct kunit *test)
 	}
 }
 
-/* Drained one by one, by somebody who seals before or meanwhile. */
+/* Drained one by one, by a caller that seals it before or meanwhile. */
 static void drained_may_be_freed(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 2 };

@@ -410,7 +410,7 @@ KUNIT_ARRAY_PARAM(capacity, capacities, capacity_name);
 /* There are 6 forks and joins in each tree. */
 #define NR_TREES	((int)(1000 * repeats))
 
-/* Nothing hangs, nothing is lost, whoever runs what. The nodes are on stacks. */
+/* Nothing hangs or is lost, whichever runs what. The nodes are on stacks. */
 static void trees_of_items(struct kunit *test)
 {
 	const int *capacity = test->param_value;

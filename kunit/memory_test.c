@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Submits when no memory is to be had, and from those who make it. */
+/* Submits when there is no memory, and from threads that reclaim it. */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 

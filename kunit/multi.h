@@ -10,8 +10,8 @@
 #include "../kernel/multi.h"
 
 /*
- * Each CPU takes turns by itself, so that whoever expects an order of shards
- * stays on one CPU. CPU 0 begins with shard 0.
+ * Each CPU takes turns by itself, so that a test which expects an order of
+ * shards stays on one CPU. CPU 0 begins with shard 0.
  */
 static inline void stay_on_cpu(unsigned int cpu)
 {

@@ -159,7 +159,7 @@ static void nonblocking_submit_is_called_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-/* Whoever asked one shard alone hears of that shard alone. */
+/* A caller that asked one shard alone is called back by that shard alone. */
 static void refusal_of_one_shard_is_its_own(struct kunit *test)
 {
 	struct full full;

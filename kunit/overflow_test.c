@@ -134,7 +134,7 @@ static void task_of_another_pool_runs_what_it_submits(struct kunit *test)
 
 /*
  * A task that hands itself over again, @left times at most, alone or in a batch.
- * @depth: how often @thread, or whoever if that is NULL, is inside of it now.
+ * @depth: how often @thread, or any if that is NULL, is inside of it now.
  */
 struct again {
 	struct ants_pool *pool;
@@ -420,7 +420,7 @@ static void cancel_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
 }
 
-/* Callers that wait are before whoever was sent away. */
+/* Callers that wait are served before callers that were refused. */
 static void waiting_callers_are_first(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0), waited = ATOMIC_INIT(0);

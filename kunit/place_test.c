@@ -76,7 +76,7 @@ static bool calm(struct ants_pool *pool)
 	return ret;
 }
 
-/* Where the kernel lets kthreads run; whoever replaces that mask frees it. */
+/* Where the kernel lets kthreads run; replacing that mask frees it. */
 static const struct cpumask *housekeeping(void)
 {
 	static struct cpumask mask;
@@ -249,7 +249,7 @@ static void worker_moves_before_it_parks(struct kunit *test)
 	spot_end(rig, 1);
 }
 
-/* Whoever leaves has nothing to take up any more. */
+/* A worker that leaves has nothing to apply any more. */
 static void leaving_workers_are_forgotten(struct kunit *test)
 {
 	struct rig *rig = place_rig(test, (struct ants_attrs){

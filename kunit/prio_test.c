@@ -168,7 +168,7 @@ static void callers_of_high_priority_are_served_first(struct kunit *test)
 
 /*
  * Without memory those of one priority must not hold all slots of the other;
- * and who lost one to it gets the next.
+ * and a waiter that lost one to it gets the next.
  */
 static void high_waiter_without_a_slot_takes_one(struct kunit *test)
 {

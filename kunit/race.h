@@ -5,7 +5,7 @@
  *
  * Once a thread is held or a call is on its way a case uses EXPECT only: what
  * ends it early would leave the cleaning up to others. A pause point is armed
- * once in a case, for whoever it holds may still be on its way out when the
+ * once in a case, for the thread it holds may still be on its way out when the
  * next one is armed.
  */
 #ifndef _ANTS_KUNIT_RACE_H

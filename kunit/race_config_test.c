@@ -98,7 +98,7 @@ static void task_ends_between_the_steps_of_a_growth(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* B19: one worker too many, so exactly one leaves, whoever decides it. */
+/* B19: one worker too many, so exactly one leaves, whichever decides it. */
 static void task_ends_between_the_steps_of_a_shrink(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -422,7 +422,7 @@ static void destroy_waits_for_the_join(struct kunit *test)
 	expect_result(test, call, 0);
 }
 
-/* Who joins and who makes threads do not wait for each other. */
+/* Joining threads and making threads do not wait for each other. */
 static void thread_is_made_while_a_worker_is_joined(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .expiry = 1 };

@@ -86,7 +86,7 @@ static void closed_pool_takes_no_prepared_thread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
 }
 
-/* Destroy goes as far as it can without whoever tunes. */
+/* Destroy goes as far as it can without the caller that tunes. */
 static void destroy_goes_on_beside_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(&prealloc, "race_own");

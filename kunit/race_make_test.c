@@ -213,7 +213,7 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	gate_open(gate);
 }
 
-/* Who took its task and parked takes the next one, too. */
+/* The worker that took its task and parked takes the next one, too. */
 static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -342,7 +342,7 @@ static void thread_fails_after_the_queue_was_drained(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* No thread at all: who waits for the tasks runs them. */
+/* No thread at all: a stand-in runs the tasks of the callers that wait. */
 static void flush_runs_tasks_itself(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 3);

@@ -333,7 +333,7 @@ static void canceller_frees_the_item(struct kunit *test)
 	expect_counted(test, rig->pool, NR_FREED, nr);
 }
 
-/* Its submitter, who still waits, does not touch it any more. */
+/* Its submitter, which still waits, does not touch it any more. */
 static void submitter_outlives_the_item(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };

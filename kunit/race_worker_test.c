@@ -89,7 +89,7 @@ static void wake_up_is_late_after_two_ticks(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* Who took the lock is not on its way any more: the next one can be woken. */
+/* A worker that took the lock has arrived: the next one can be woken. */
 static void arrived_worker_frees_the_wake_up(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -141,7 +141,7 @@ static void second_wake_up_overtakes_the_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
 }
 
-/* Who has the lock need not wait for the timer, which is far away here. */
+/* The holder of the lock need not wait for the timer, which is far away. */
 static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);

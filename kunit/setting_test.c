@@ -172,7 +172,7 @@ static int do_deepen(struct call *call)
 	return set_attr(call->pool, "queue_depth", 10);
 }
 
-/* Whoever changes it is held up before what follows from it. */
+/* The caller that changes it is held up before what follows from it. */
 static void growth_that_is_held_up_calls_back(struct kunit *test)
 {
 	struct rig *rig = rig_crammed(test);

@@ -113,7 +113,7 @@ static void expect_flush_stands_in(struct kunit *test, unsigned int flags)
 	expect_stood_in(rig, 4);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
-	/* It has told who waits that it is gone. */
+	/* It has told the callers that wait that it is gone. */
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
@@ -167,7 +167,7 @@ static void destroy_stands_in_for_threads(struct kunit *test)
 	expect_stood_in(rig, 4);
 }
 
-/* A task that blocks holds up nobody who does not wait for ever. */
+/* A task that blocks holds up only callers that wait for ever. */
 static void flush_ends_in_time_without_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Storms: several submitters, and somebody who changes the pool under them.
+ * Storms: several submitters, and a thread that changes the pool under them.
  * Each task has an id and a byte that counts how often it ran; each submit that
  * was accepted counts in another byte. In the end both maps have to be equal:
  * nothing is lost, run twice, or run although it was refused. That the bounds
@@ -26,7 +26,7 @@ struct part {
 };
 
 /**
- * struct storm - tasks with ids, who submits them, and who meddles
+ * struct storm - tasks with ids, their submitters, and a thread that meddles
  * @pool: where to
  * @nr: how many ids; submitters take equal parts of them
  * @task: what to run; data is a byte of @ran
@@ -206,7 +206,7 @@ static void storm_judge(struct kunit *test, struct storm *storm)
 	ants_pool_stats(storm->pool, &stats);
 	KUNIT_EXPECT_EQ(test, memcmp(storm->ran, storm->accepted, storm->nr), 0);
 	KUNIT_EXPECT_EQ(test, stats.submitted, (u64)storm_sum(storm));
-	/* Who tries again gets every task in, and others get some in. */
+	/* A submitter that tries again gets all tasks in, others only some. */
 	KUNIT_EXPECT_GE(test, stats.submitted,
 			storm->again == always ? (u64)storm->nr : 1ULL);
 	KUNIT_EXPECT_EQ(test, stats.completed, stats.submitted);

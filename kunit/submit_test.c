@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handing over tasks: who is refused and why, in what order, within bounds. */
+/* Submitting tasks: refusals and their reasons, the order, the bounds. */
 #include <linux/module.h>
 
 #include "caller.h"

@@ -50,7 +50,7 @@ static void cancel_grants_a_waiter(struct kunit *test)
 	expect_counted(test, rig->pool, 3, 1);
 }
 
-/* Who waits behind a submitter whose item is cancelled moves up. */
+/* A waiter behind a submitter whose item is cancelled moves up. */
 static void cancelled_submitter_leaves_the_queue(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);
@@ -307,7 +307,7 @@ static struct visit *visit_make(struct kunit *test)
 /* More than one round wakes. */
 #define NR_WAITING	20
 
-/* Who is woken: waiters for the item, a submitter, and a flush. */
+/* All of these are woken: waiters for the item, a submitter, and a flush. */
 static void visit_with(struct kunit *test, void (*visit)(struct visit *v))
 {
 	struct visit *v = visit_make(test);

@@ -221,7 +221,7 @@ static struct call *start_flush(struct rig *rig, struct item *item)
 	return call;
 }
 
-/* An item that goes on for ever does not hold up who waits for a run of it. */
+/* An item that goes on for ever does not hold up a wait for one run. */
 static void flush_waits_for_what_is_queued_now(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Waiting for work items: who may, who is told what, and who gives up. */
+/* Waiting for work items: which callers may, what they get, and giving up. */
 #include <linux/module.h>
 
 #include "work.h"
@@ -141,7 +141,7 @@ static void cancel_sync_is_not_killed(struct kunit *test)
 	expect_ended(test, item, 1, RESULT(1));
 }
 
-/* Whoever waits for the item hears that its submitter gave up, at once. */
+/* A waiter for the item is told at once that its submitter gave up. */
 static void waiters_hear_of_a_submitter_that_gives_up(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);

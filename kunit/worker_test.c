@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Workers: who runs a task, when threads are made, wake-ups that are late. */
+/* Workers: which one runs a task, when threads are made, late wake-ups. */
 #include <linux/module.h>
 
 #include "rig.h"

@@ -67,7 +67,7 @@ run_logged()
 	return "$status"
 }
 
-# with_lock NAME COMMAND...: one at a time in the cache, whoever calls.
+# with_lock NAME COMMAND...: one at a time in the cache, for all callers.
 with_lock()
 {
 	local name=$1 fd

@@ -20,8 +20,8 @@
  *	hold_tune NAME, tune_held NAME, let_tune NAME
  *				the same for the next change of a bound of NAME
  *	close			closes the gate
- *	pass			lets one through: who waits there, or comes next
- *	let			opens it: whoever waits there goes on
+ *	pass			lets one through, which waits there or comes next
+ *	let			opens it: all that wait there go on
  *
  * /sys/kernel/debug/ants_ctl/progress counts for ants_client; it can be reset.
  * /sys/kernel/debug/ants_ctl/cpus lists what the last "cpus" noted.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ants_fail: loads of modules that fail at a chosen place of their init
- * function. Whoever writes N to the parameter nth has the Nth allocation of the
- * next init functions that it runs fail, as if it had written N to
- * /proc/self/fail-nth when each began: loading has allocations by the
- * hundred before that.
+ * function. A process that writes N to the parameter nth has the Nth allocation
+ * of the next init functions that it runs fail, as if it had written N to
+ * /proc/self/fail-nth when each began: loading has allocations by the hundred
+ * before that.
  *
- * Whoever writes N to the parameter call has the Nth call fail, of some functions
- * that need no memory: registering a notifier, or CPU hotplug states. Nor does
- * any allocation fail in these two: in making a slab cache, for the kernel dumps
- * its stack then; and in making a directory, whose allocations are most of all,
- * and fail in KUnit suites one by one.
+ * A process that writes N to the parameter call has the Nth call fail, of some
+ * functions that need no memory: registering a notifier, or CPU hotplug states.
+ * Nor does any allocation fail in these two: in making a slab cache, for the
+ * kernel dumps its stack then; and in making a directory, whose allocations are
+ * most of all, and fail in KUnit suites one by one.
  */
 #include <linux/init.h>
 #include <linux/kprobes.h>

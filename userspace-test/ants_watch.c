@@ -21,7 +21,7 @@
  *	work, group, call, call_release
  *			a read hands one to "cold", and waits for its end
  *
- * Who reads holds no lock, unlike who writes.
+ * A reader holds no lock, unlike a writer.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a pool as files: which there are, who may do what with them,
+ * The files of a pool as files: which there are, what may be done with them,
  * and how they read. Documentation/ABI is linked into this program.
  */
 #include "util.h"

@@ -195,7 +195,7 @@ CASE(live, max_blocking_counts_callers)
 	EXPECT_EQ(0, reap(pid));
 }
 
-/* Who waits already goes on waiting; who comes now is refused. */
+/* Callers that wait already go on waiting; further ones are refused. */
 CASE(live, nonblocking_is_for_newcomers)
 {
 	pid_t pid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a multi: which there are, who may do what with them, and its
+ * The files of a multi: which there are, what may be done with them, and its
  * states. Each test runs once for each strategy. Documentation/ABI is linked into
  * this program.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Explorer: all threads of a scenario run one at a time, and a run is determined
- * by who goes on at each point. A run in which nobody is interrupted, and the next
- * one in turn follows who sleeps, has no deviation; all runs with up to some
- * number of deviations are tried, one after the other.
+ * Explorer: all threads of a scenario run one at a time, and a run is
+ * determined by which one continues at each point. A run in which no thread is
+ * interrupted, and the next one in turn follows one that sleeps, has no
+ * deviation; all runs with up to some number of deviations are tried, one after
+ * the other.
  */
 #ifndef _EXPLORE_H
 #define _EXPLORE_H
@@ -35,7 +36,7 @@ void explore_lag(struct task_struct *task);
 /* What has come of the pool, for "explore -c". */
 void explore_note(struct ants_pool *pool);
 
-/* A pool whose idle threads do not help out who missed a wake-up. */
+/* A pool whose idle threads do not help out after a missed wake-up. */
 struct ants_pool *explore_pool(const struct ants_attrs *attrs);
 
 /* A step of a run at which more than one thread could go on. */

@@ -3,14 +3,15 @@
  * Partial-order reduction: two runs that lead to the same state are gone on with
  * once.
  *
- * What a thread will do depends on what it has done and seen, and each thread has
- * a hash of that: how many points it has passed, the values that it read without a
- * lock, and, whenever it takes a lock or changes a word that others may change,
- * the hash of who did so last. So hashes of threads that did the same, and met one
- * another in the same order wherever that matters, are the same, in whatever order
- * their steps were made otherwise. Memory is a function of that, too: it is changed
- * under locks, or by marked writes, and plain reads and writes are ordered by
- * those, or ThreadSanitizer would find a race in load-tsan.
+ * What a thread will do depends on what it has done and seen, and each thread
+ * has a hash of that: how many points it has passed, the values that it read
+ * without a lock, and, whenever it takes a lock or changes a word that others
+ * may change, the hash of the thread that did so last. So hashes of threads
+ * that did the same, and met one another in the same order wherever that
+ * matters, are the same, in whatever order their steps were made otherwise.
+ * Memory is a function of that, too: it is changed under locks, or by marked
+ * writes, and plain reads and writes are ordered by those, or ThreadSanitizer
+ * would find a race in load-tsan.
  *
  * A state is known by the hashes of all threads that there were, those that have
  * ended included, in the order in which explore.c offers them, the one that runs

@@ -2,9 +2,9 @@
 /*
  * Sequences of calls, whatever they are: each two bytes of the input are a call
  * and what it is about. Two callers take turns with them. The threads are those
- * of explore.c, and who goes on is determined by the input, too. Invariants are
- * checked at each unlock, and what has run is compared with what was accepted at
- * the end.
+ * of explore.c, and which one continues is determined by the input, too.
+ * Invariants are checked at each unlock, and what has run is compared with what
+ * was accepted at the end.
  *
  * For libFuzzer, or for fuzz_main.c if there is none.
  */
@@ -40,7 +40,7 @@ static const struct ants_attrs kinds[] = {
  * @next: the plain task that comes next
  * @items: work items, with a timer
  * @group: a group
- * @members: those who may come to be in it
+ * @members: those that may come to be in it
  */
 struct fuzz {
 	struct ants_pool *pool;
@@ -323,7 +323,7 @@ static void fuzz_end(void)
 	kfree(fuzz);
 }
 
-/* One of two who take turns: the calls at even places, or at odd ones. */
+/* One of two that take turns: the calls at even places, or at odd ones. */
 static int caller_fn(void *place)
 {
 	size_t i;

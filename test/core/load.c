@@ -204,7 +204,7 @@ static int submitter_fn(void *data)
 	return 0;
 }
 
-/* --- who changes things ----------------------------------------------------------- */
+/* --- changes of the pool -------------------------------------------------- */
 
 static void reopen(struct ants_pool *pool)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the load share: many submitters, who do whatever comes next
- * with whatever pool.
+ * What the files of the load share: many submitters, which do whatever comes
+ * next with whatever pool.
  */
 #ifndef _LOAD_H
 #define _LOAD_H

@@ -18,7 +18,7 @@ struct member {
 };
 
 /**
- * struct party - a group and its members, freed by who waits for it
+ * struct party - a group and its members, freed by the caller that waits for it
  * @group: the group
  * @nr: how many members it has
  * @cancel_at: the member that cancels the group

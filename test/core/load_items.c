@@ -93,7 +93,7 @@ unsigned int load_item_cancel(struct submitter *s)
 	return item_end(item, !cancelled);
 }
 
-/* Whoever is cancelled while it is queued again has run at least once. */
+/* An item that is cancelled while it is queued again has run at least once. */
 unsigned int load_item_again(struct submitter *s)
 {
 	struct item *item = item_make(s, 1 + load_random(&s->random, 4));

@@ -67,8 +67,8 @@ void shim_park(void)
 }
 
 /*
- * What came before the wake-up is seen by who sets its state later and looks, for
- * the exchange is fully ordered even if the thread runs.
+ * What came before the wake-up is seen by a thread that sets its state later
+ * and looks, for the exchange is fully ordered even if the thread runs.
  */
 bool shim_unpark(struct task_struct *task)
 {

@@ -71,7 +71,7 @@ static void members_check(unsigned int nr)
 		     ants_work_result(&members[i].work));
 }
 
-/* By who was told that it has ended. */
+/* By the caller that was told that it has ended. */
 static void group_free(unsigned int nr)
 {
 	members_check(nr);
@@ -128,7 +128,7 @@ static int next_soon_fn(void *nr)
 	return 0;
 }
 
-/* The cancel may go on while the group ends: who waits frees it at once. */
+/* The cancel may go on while the group ends: its waiter frees it at once. */
 static void cancel_wait_on(unsigned int nr, int (*wait)(void *nr))
 {
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = nr }, 0, nr,

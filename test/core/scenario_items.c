@@ -131,7 +131,7 @@ static void cancel_finish(void)
 	end();
 }
 
-/* Who gets the end first frees it. */
+/* The first to see the end frees it. */
 static void cancel_sync_free(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 }, 0);

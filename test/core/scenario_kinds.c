@@ -65,7 +65,7 @@ static int drain_fn(void *unused)
 	return 0;
 }
 
-/* Who waits has somebody stand in, until threads can be made again, or never. */
+/* A waiter has a worker stand in, until threads can be made again, or never. */
 static void stand_in_on(int times)
 {
 	begin();
@@ -339,7 +339,7 @@ static bool reboot_has_begun(void *unused)
 	return shim_has_task("ants/pool");
 }
 
-/* Who closes the pool while it is opened, with threads that are made before, wins. */
+/* A release wins over an opening, with threads that are made before. */
 static void reboot_close(void)
 {
 	begin();

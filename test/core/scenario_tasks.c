@@ -231,7 +231,7 @@ static void reboot(void)
 }
 
 /*
- * Who destroys the pool knows from a task that the caller has come to the pool.
+ * The destroyer knows from a task that the caller has come to the pool.
  * The caller is still inside.
  */
 static bool has_run(void *nr)
@@ -296,7 +296,7 @@ static bool both_have_come(void *unused)
 	return ants_nr_waiting(pool) + nr_returned >= 2;
 }
 
-/* Those who wait when the pool goes give up by themselves, or are told to. */
+/* Callers that wait when the pool goes give up, or are told to. */
 static void timeout_destroy(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 });

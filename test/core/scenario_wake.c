@@ -54,8 +54,8 @@ static void check(void)
 }
 
 /*
- * All tasks run before the pool is closed, which wakes whoever sleeps. Nothing is
- * in flight in a pool that is empty.
+ * All tasks run before the pool is closed, which wakes all that sleep. Nothing
+ * is in flight in a pool that is empty.
  */
 static void end(void)
 {
@@ -298,7 +298,7 @@ static void makers_release(void)
 	end();
 }
 
-/* From now on whoever made the calling thread waits for all others. */
+/* From now on the maker of the calling thread waits for all others. */
 static void *lag_init(struct ants_pool *unused)
 {
 	explore_lag(current->parent);

@@ -53,7 +53,7 @@ bool shim_timers_stopping(void);
 
 /* shim_misc.c */
 long shim_nr_allocated(void);
-/* For who tells what led to the failure. */
+/* For callers that tell what led to the failure. */
 extern void (*shim_on_fail)(void);
 extern bool shim_verbose;
 

@@ -74,7 +74,7 @@ void put_task_struct(struct task_struct *task)
 	__atomic_fetch_sub(&nr_live, 1, __ATOMIC_RELEASE);
 }
 
-/* Who wakes a task that ended is in an RCU section, or has a reference. */
+/* To wake a task that ended needs an RCU section, or a reference. */
 void shim_task_main(struct task_struct *task)
 {
 	shim_self = task;
@@ -136,7 +136,7 @@ long schedule_timeout(long timeout)
 	return max(left, 0L);
 }
 
-/* As on a preemptible kernel with one CPU: who is woken preempts who wakes it. */
+/* As on a preemptible kernel with one CPU: a wake-up preempts its caller. */
 int wake_up_process(struct task_struct *task)
 {
 	bool slept;

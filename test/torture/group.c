@@ -55,7 +55,7 @@ struct party {
 
 /**
  * struct box - where a group can be found to cancel it
- * @lock: held by whoever cancels it; taken by its waiter before it frees it
+ * @lock: held to cancel it; taken by its waiter before it frees it
  * @group: the group, NULL: there is none
  */
 struct box {

@@ -104,7 +104,7 @@ static void have_room(struct ants_pool *pool)
 						     (void *)number));
 }
 
-/* --- who may call ------------------------------------------------------------- */
+/* --- which actors may call ------------------------------------------------ */
 
 static bool get(struct target *target)
 {

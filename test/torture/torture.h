@@ -63,7 +63,7 @@ static inline void count(enum count what)
 /* Reports that ants broke a promise; the verdict is FAILURE from then on. */
 __printf(1, 2) void broken(const char *fmt, ...);
 
-/* call.c: who calls, and which errors a call may return. */
+/* call.c: the callers, and which errors a call may return. */
 
 enum call {
 	CALL_NONE,
@@ -133,7 +133,7 @@ enum call {
 struct target;
 
 /**
- * struct actor - whoever makes calls: a thread, a task, an interrupt
+ * struct actor - makes calls: a thread, a task, an interrupt
  * @rnd: the stream from which it takes its decisions
  * @depth: 0 for a thread; one more than that of the task's submitter
  * @atomic: in an interrupt or under a lock

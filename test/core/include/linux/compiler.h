@@ -118,7 +118,7 @@ static inline void shim_freed(const void *p)
 	__auto_type _value = __atomic_load_n(p, __ATOMIC_ACQUIRE);	\
 	shim_saw((unsigned long)_value);				\
 	_value; })
-/* Who sees it may be faster than what follows. */
+/* A thread that sees it may be faster than what follows. */
 #define smp_store_release(p, val) do {					\
 	__atomic_store_n(p, val, __ATOMIC_RELEASE);			\
 	shim_wrote(p);							\

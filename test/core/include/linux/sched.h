@@ -53,10 +53,10 @@ struct shim_thread;
  * @should_stop: kthread_stop() was called
  * @fn: what it runs
  * @data: and with what
- * @parent: who made it, NULL if nobody; may be gone
+ * @parent: the task that made it, NULL if none; may be gone
  * @lags: see explore_lag()
  * @exited: it has ended
- * @users: who knows it; itself too, until a grace period after its end
+ * @users: references; one is its own, until a grace period after its end
  * @all: in the list of all
  * @thread: what runs it: native.c, explore.c
  */

@@ -16,7 +16,7 @@ struct task_struct;
 /**
  * struct shim_lock - what spinlocks and mutexes are made of
  * @mutex: not used by explore.c, which runs one thread at a time
- * @owner: who holds it
+ * @owner: the task that holds it
  * @quiet: none of explore.c's points: it guards nothing that matters
  */
 struct shim_lock {
