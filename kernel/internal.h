@@ -4,7 +4,7 @@
  * fields, are in pool.h, worker.h, item.h and place.h.
  *
  * A file calls functions of the files that stand before it here, and of those
- * on its own line:
+ * on its own line, which tools/call-order checks:
  *
  *	debug, jitter
  *	slot, affine

@@ -257,8 +257,7 @@ struct ants_fifo {
  * @congested_all: L: a caller was refused by all shards of the multi
  * @nested: L: FIFO of those waiters that are inside tasks of the same pool
  * @nr_nested: L: length of @nested
- * @high_late: L: late ones of high priority granted in a row while others were
- *	late
+ * @high_late: L: those of high priority granted in a row while others waited
  * @late: L: FIFOs of work items whose time has come while there was no room, by
  *	priority
  * @workers: L: every worker that was started and has not left
