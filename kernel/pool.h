@@ -162,8 +162,9 @@ struct ants_fifo {
 /**
  * struct ants_pool - a pool
  * @lock: guards everything that decisions depend on
- * @room: L: while fewer tasks are in flight, one more is accepted at once: 0
- *	while the pool is released or callers wait, else @limit less @nr_joined
+ * @room: L: while fewer tasks are busy or pending, one more is accepted at
+ *	once: 0 while the pool is released or callers wait, else @limit less
+ *	@nr_joined
  * @calm: L: while no more workers exist, each of them may stay without a closer
  *	look: @capacity, or 0 while @nr_misplaced
  * @nr_busy: L: tasks that run
