@@ -242,12 +242,12 @@ static inline bool ants_coming_late(const struct ants_pool *pool)
 	return jiffies - pool->waking_since >= ants_late_ticks();
 }
 
-/* Are as many wake-ups in flight as allowed, and none of them is late? */
+/* Are as many wake-ups in flight as allowed, none of them late? */
 static inline bool ants_wake_suffices(const struct ants_pool *pool)
 {
 	unsigned long late = pool->wake_late;
 
-	/* Jiffies of 64 bits are never so near to their end that 0 is ahead. */
+	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
 	return (BITS_PER_LONG == 64 || late) && (long)(jiffies - late) < 0;
 }
 

@@ -16,7 +16,7 @@
 
 #include "internal.h"
 
-/* Without kernel preemption a wake-up preempts no submitter. */
+/* Without kernel preemption a wake-up does not preempt the submitter. */
 #define PREEMPTS		IS_ENABLED(CONFIG_PREEMPTION)
 /*
  * Number of threads preempted within a tick that makes SCHED_BATCH worth a try.

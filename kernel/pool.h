@@ -63,7 +63,7 @@
  * full tick.
  */
 #define ANTS_LATE_TICKS		2
-/* Work items of a pool that make threads beside the upkeep work. */
+/* Makers of a pool: its work items that make threads. */
 #define ANTS_MAKERS		7
 /* The most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
@@ -182,20 +182,20 @@ struct ants_fifo {
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c scans the pool
  * @cancel_scan: L: cancel.c scans the pending tasks; its cursor is @cancel_at
- * @nr_waking: L: wake-ups in flight: workers in state ANTS_WAKING, but for those
- *	that were given up as late, and the one of @wake_deferred. A worker that
- *	arrives looks after the next.
- * @wake_limit: L: most wake-ups in flight, at least 1. Doubled when a worker arrives
- *	and the one before it sleeps in its task while others are pending, one less
- *	when that one runs, halved when a worker arrives in vain.
+ * @nr_waking: L: wake-ups in flight: workers in state ANTS_WAKING, except those
+ *	that were given up as late, plus the one of @wake_deferred. A worker
+ *	that arrives checks for the next ones
+ * @wake_limit: L: the most wake-ups in flight, at least 1. Doubled when a
+ *	worker arrives and the one before it sleeps in its task while others are
+ *	pending; one less when that one runs; halved when a worker comes in vain
  * @nr_starting: L: workers in state ANTS_NEW that were started for a task,
  *	except those that were given up as late. They count against @wake_limit
  *	when another thread is wanted, but do not keep idle workers from being
  *	woken
  * @waking_since: L: jiffies when the first of both was woken or started, or
  *	when one of them arrived; they are late together if that is too long ago
- * @wake_late: L: jiffies when the wake-ups in flight are late, if they are as many as
- *	allowed: until then no other is needed. Else 0.
+ * @wake_late: L: jiffies when the wake-ups in flight become late, if they are
+ *	as many as allowed: until then no other is needed. Else 0
  * @pending: L: FIFO of accepted tasks
  * @urgent: L: FIFO of accepted tasks of high priority, which go first
  * @high_run: L: number of those started in a row while others were pending
@@ -246,7 +246,8 @@ struct ants_fifo {
  * @expiry_ms: C: the same in milliseconds; as written, if in sysfs
  * @flags: C: bits of enum ants_flags
  * @spare_slots: I: slots that stay in @stock for callers that may not allocate
- * @stock_max: C: most slots in @stock: those that it is to keep, and a batch
+ * @stock_max: C: the most slots in @stock: those that it is to keep, and a
+ *	batch
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: waiters of high priority granted in a row while others
  *	waited
@@ -277,7 +278,7 @@ struct ants_fifo {
  * @timer_waking: L: @timer is armed for wake-ups in flight only, and for what
  *	can be told from the rest of the pool
  * @timer_back: L: jiffies when it was last taken back because they had arrived
- * @upkeep: sends makers off, retires threads, fills the stock
+ * @upkeep: starts makers, retires threads, fills the stock, see upkeep.c
  * @nr_makers: L: number of @makers that are queued or run
  * @upkeep_queued: L: @upkeep is queued or runs, and will check once more before
  *	it ends
@@ -302,7 +303,7 @@ struct ants_fifo {
  * @waitq: callers that wait for tasks or threads to end
  * @config: serialises reboot, tune and every other change. Held while threads
  *	are made, so closing and destroying the pool do not take it
- * @makers: make the threads that tasks and @floor want, one each at a time
+ * @makers: make the threads that tasks and @floor want, each one at a time
  * @name: I
  * @owner: I: the module that created the pool
  * @fn: I: what ants_invoke() runs, NULL if not set

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What needs a process of its own, off the submit path. One work item per pool, the
- * upkeep, tells idle workers to move or leave, fills the stock, ends the members of
- * groups that an error cancelled, and wakes the callers that one round did not
- * reach. It waits for no thread, and for no function of a client. Making a thread
- * means waiting until it has run for the first time: the upkeep leaves that to the
- * makers, which are work items as well, one for each thread that is being made.
- * Threads that left may be slow to get a CPU, so that the joiner, another work
- * item, joins them. Each looks under the lock whether anything is left to do before
- * it ends.
+ * What cannot be done on the submit path, because it sleeps. One work item for
+ * each pool, the upkeep work, wakes idle workers to move or to leave, fills the
+ * stock, ends the members of groups that an error cancelled, and notifies the
+ * callers that one hold of the lock did not reach. It waits neither for a
+ * thread nor for a function of a client.
+ *
+ * Making a thread takes until the thread has run for the first time. The upkeep
+ * work leaves that to makers, which are work items as well, one for each thread
+ * that is being made. Threads that have left may be slow to get a CPU, so a
+ * further work item, the joiner, joins them. Before any of these ends, it
+ * checks under the lock whether anything is left to do.
  */
 #define pr_fmt(fmt) "ants: " fmt
 

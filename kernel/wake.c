@@ -82,8 +82,8 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 }
 
 /*
- * As many wake-ups are in flight as allowed: until they are late no task needs to
- * look for a worker. To be called after each change of what this depends on.
+ * If as many wake-ups are in flight as allowed, no task needs to look for a worker
+ * until they are late. To be called after each change of what this depends on.
  */
 static void set_wake_late(struct ants_pool *pool)
 {
