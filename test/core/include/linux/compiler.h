@@ -21,6 +21,7 @@
 
 #define IS_ENABLED(option)	0
 #define BIT(nr)			(1UL << (nr))
+#define BITS_PER_LONG		__LONG_WIDTH__
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PTR_ALIGN_DOWN(p, a)	((typeof(p))((uintptr_t)(p) & ~((a) - 1UL)))
