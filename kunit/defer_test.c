@@ -35,7 +35,7 @@ static void submit_two(struct rig *rig, int first)
  * Two workers are idle, and nothing is late before the test says so. The first of
  * two tasks is at its gate, the other one, posts[3], is pending.
  */
-static struct rig *rig_make_held(struct kunit *test, unsigned int vain)
+static struct rig *rig_make_vain(struct kunit *test, unsigned int vain)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
@@ -53,7 +53,7 @@ static bool starts(struct rig *rig, int nr)
 	return WAIT_FOR(atomic_read(&rig->posts[nr].gate.entered) == 1);
 }
 
-static void expect_held(struct rig *rig)
+static void expect_deferred(struct rig *rig)
 {
 	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->wake_deferred));
 	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_waking), 1U);
@@ -71,18 +71,18 @@ static void expect_end(struct rig *rig)
 
 static void helper_is_woken_as_a_rule(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX - 1);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX - 1);
 
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	expect_end(rig);
 }
 
-static void helper_is_held_back_after_many_in_vain(struct kunit *test)
+static void wake_up_is_deferred_after_many_in_vain(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
 	struct task_struct *thread = READ_ONCE(rig->posts[2].thread);
 
-	expect_held(rig);
+	expect_deferred(rig);
 	gate_open(&rig->posts[2].gate);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(rig->posts[3].thread), thread);
@@ -92,11 +92,11 @@ static void helper_is_held_back_after_many_in_vain(struct kunit *test)
 }
 
 /* The task sleeps: the other one starts within ticks, and from then on at once. */
-static void held_wake_up_is_late_like_others(struct kunit *test)
+static void deferred_wake_up_is_late_like_others(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
 
-	expect_held(rig);
+	expect_deferred(rig);
 	ants_late_arm(0);
 	raw_spin_lock_irq(&rig->pool->lock);
 	mod_timer(&rig->pool->timer, jiffies);
@@ -139,9 +139,9 @@ static void one_of_many_is_tried(struct kunit *test)
 }
 
 /* The last pending task is taken: the next submit wakes a worker. */
-static void nothing_is_held_when_nothing_is_pending(struct kunit *test)
+static void nothing_is_deferred_when_nothing_is_pending(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
 
 	gate_open(&rig->posts[2].gate);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
@@ -153,17 +153,17 @@ static void nothing_is_held_when_nothing_is_pending(struct kunit *test)
 
 static void change_of_the_bounds_ends_it(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
 
-	expect_held(rig);
+	expect_deferred(rig);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	expect_end(rig);
 }
 
-static void release_while_one_is_held(struct kunit *test)
+static void release_while_one_is_deferred(struct kunit *test)
 {
-	struct rig *rig = rig_make_held(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
 
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	rig_open_gates(rig);
@@ -172,7 +172,7 @@ static void release_while_one_is_held(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wake_deferred));
 }
 
-static void nothing_is_held_while_several_are_in_flight(struct kunit *test)
+static void nothing_is_deferred_while_several_are_in_flight(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
@@ -189,14 +189,14 @@ static void nothing_is_held_while_several_are_in_flight(struct kunit *test)
 
 static struct kunit_case defer_cases[] = {
 	KUNIT_CASE(helper_is_woken_as_a_rule),
-	KUNIT_CASE(helper_is_held_back_after_many_in_vain),
-	KUNIT_CASE(held_wake_up_is_late_like_others),
+	KUNIT_CASE(wake_up_is_deferred_after_many_in_vain),
+	KUNIT_CASE(deferred_wake_up_is_late_like_others),
 	KUNIT_CASE(pool_heals_itself_when_the_task_sleeps),
 	KUNIT_CASE(one_of_many_is_tried),
-	KUNIT_CASE(nothing_is_held_when_nothing_is_pending),
+	KUNIT_CASE(nothing_is_deferred_when_nothing_is_pending),
 	KUNIT_CASE(change_of_the_bounds_ends_it),
-	KUNIT_CASE(release_while_one_is_held),
-	KUNIT_CASE(nothing_is_held_while_several_are_in_flight),
+	KUNIT_CASE(release_while_one_is_deferred),
+	KUNIT_CASE(nothing_is_deferred_while_several_are_in_flight),
 	{}
 };
 

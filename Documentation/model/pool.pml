@@ -56,8 +56,8 @@
 #ifndef ADAPTS
 #define ADAPTS	0	/* how often that falls to 1, or rises again, at any moment */
 #endif
-#ifndef HOLD
-#define HOLD	0	/* who takes a task may hold the wake-up for the others back */
+#ifndef DEFER
+#define DEFER	0	/* a worker that takes a task may defer the wake-up for the others */
 #endif
 #ifndef MAXFAIL
 #define MAXFAIL	0	/* creations that fail */
@@ -192,7 +192,7 @@ byte nexp;				/* the oldest nexp idle ones have expired */
 byte wlim = WLIM;			/* wake_limit */
 byte fl[NW];				/* in flight: FLIES, or GIVEN_UP as late */
 byte nwaking, nstarting, nslow;		/* WAKING and NEW ones that fly, NEW ones that were given up: nr_late */
-bool held;				/* a wake-up is held back, and counts in nwaking */
+bool deferred;				/* a wake-up is deferred, and counts in nwaking */
 byte wq[NQ], nwait;			/* FIFO of waiters; wq[0] is the next */
 byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
@@ -237,7 +237,7 @@ byte entered;				/* submits that have begun, for DESTROY */
 short alive, ever;			/* accepted and unfinished, ever accepted, by identity */
 
 hidden byte ix, wk, tk, nr;
-hidden byte mayhold;			/* this step may hold a wake-up back */
+hidden byte maydefer;			/* this step may defer a wake-up */
 
 #define npend		len(pend)
 #define NFREE		(cap + QD - busy - npend - joined)
@@ -247,10 +247,10 @@ hidden byte mayhold;			/* this step may hold a wake-up back */
 #define NESTING(x)	((x) >= NS)
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
 #define COMING		(nwaking + nstarting)
-#ifdef MUT_HOLD_NEVER_LATE
+#ifdef MUT_DEFER_NEVER_LATE
 #define OVERDUE		(LATE && COMING > 0)
 #else
-#define OVERDUE		((LATE || held) && COMING > 0)	/* those in flight may be given up as late */
+#define OVERDUE		((LATE || deferred) && COMING > 0)	/* those in flight may be given up as late */
 #endif
 #define MADE_UP		(nslow < npend -> nslow : npend)	/* late threads that others are made for */
 #define STAYING		(workers - leaving - (mk != NONE))
@@ -297,7 +297,7 @@ inline check()
 	assert(nr == nnew);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == WAKING && fl[ix] == FLIES) }
-	assert(nr + held == nwaking);
+	assert(nr + deferred == nwaking);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == FLIES) }
 	assert(nr == nstarting);
@@ -305,9 +305,9 @@ inline check()
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == NEW && fl[ix] == GIVEN_UP) }
 	assert(nr == nslow);
 	/* those that are late will be noticed */
-	assert(COMING == 0 || !(LATE || held) || armed);
-	/* who holds a wake-up back will take the tasks that it is for, but for those that another one takes */
-	assert(!held || busy > 0);
+	assert(COMING == 0 || !(LATE || deferred) || armed);
+	/* a worker that defers a wake-up will take the tasks that it is for, but for those that another one takes */
+	assert(!deferred || busy > 0);
 	/* accepted = pending + running + running inside another one */
 	nr = 0;
 #if JOINS
@@ -587,14 +587,14 @@ inline give_up()
 	nslow = nslow + nstarting;
 	nstarting = 0;
 	nwaking = 0;
-	held = 0
+	deferred = 0
 }
 
-/* ants_hold_end() */
-inline hold_end()
+/* ants_deferred_end() */
+inline deferred_end()
 {
 	if
-	:: held -> held = 0; nwaking--
+	:: deferred -> deferred = 0; nwaking--
 	:: else
 	fi
 }
@@ -613,7 +613,7 @@ inline wake_drainers()
 inline ants_dispatch()
 {
 	ants_serve();
-	hold_end();
+	deferred_end();
 	wake_all()
 }
 
@@ -622,14 +622,14 @@ inline dispatch_rest()
 {
 	ants_serve();
 	if
-	:: npend == 0 -> hold_end()
+	:: npend == 0 -> deferred_end()
 	:: else
 	fi;
 	if	/* ants_wake_helper(): whether it pays is not modelled */
-	:: mayhold && wlim == 1 && COMING == 0 && nidle > 0 && npend > 0 ->
-		held = 1;
+	:: maydefer && wlim == 1 && COMING == 0 && nidle > 0 && npend > 0 ->
+		deferred = 1;
 		nwaking++;
-#ifndef MUT_HOLD_NO_TIMER
+#ifndef MUT_DEFER_NO_TIMER
 		armed = 1
 #endif
 	:: else
@@ -785,9 +785,9 @@ inline worker_park(x)
 		fi;
 		if	/* ants_timer_take_back() */
 #ifdef MUT_TAKE_BACK_EARLY
-		:: (LATE || HOLD) && !soon -> armed = (REAP && SPARE) || (NEED && PAUSED)
+		:: (LATE || DEFER) && !soon -> armed = (REAP && SPARE) || (NEED && PAUSED)
 #else
-		:: (LATE || HOLD) && !soon && COMING == 0 -> armed = (REAP && SPARE) || (NEED && PAUSED)
+		:: (LATE || DEFER) && !soon && COMING == 0 -> armed = (REAP && SPARE) || (NEED && PAUSED)
 #endif
 		:: else
 		fi
@@ -799,7 +799,7 @@ inline worker_looked(x)
 {
 	if
 	:: st[x] == BUSY -> dispatch_rest()
-#ifdef MUT_HOLD_KEPT
+#ifdef MUT_DEFERRED_KEPT
 	:: st[x] == IDLE -> ants_serve(); wake_all()
 #endif
 	:: else -> ants_dispatch()
@@ -999,22 +999,22 @@ active [NW] proctype worker()
 end:	do
 	:: d_step {
 		COMES(_pid) ->
-		mayhold = 0;
+		maydefer = 0;
 		worker_arrive(_pid);
 		check()
 	   }
 	:: d_step {
 		ENDS(_pid) ->
-		mayhold = 0;
+		maydefer = 0;
 		res[NS + _pid] = 0;
 		worker_finish(_pid);
 		check()
 	   }
-#if HOLD
-	:: d_step { COMES(_pid) && wlim == 1 && nidle > 0 -> mayhold = 1; worker_arrive(_pid); check() }
+#if DEFER
+	:: d_step { COMES(_pid) && wlim == 1 && nidle > 0 -> maydefer = 1; worker_arrive(_pid); check() }
 	:: d_step {
 		ENDS(_pid) && wlim == 1 && nidle > 0 ->
-		mayhold = 1;
+		maydefer = 1;
 		res[NS + _pid] = 0;
 		worker_finish(_pid);
 		check()

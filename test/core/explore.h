@@ -90,7 +90,7 @@ void explore_once(const struct scenario *s);
 /* scenario_*.c; the last one of each has no name. */
 extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_wake[];
-extern const struct scenario scenarios_hold[];
+extern const struct scenario scenarios_defer[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
 extern const struct scenario scenarios_kinds[];

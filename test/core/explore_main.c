@@ -17,14 +17,14 @@
 /* SCENARIOS= may leave some out. */
 #pragma weak scenarios_tasks
 #pragma weak scenarios_wake
-#pragma weak scenarios_hold
+#pragma weak scenarios_defer
 #pragma weak scenarios_items
 #pragma weak scenarios_groups
 #pragma weak scenarios_kinds
 #pragma weak scenarios_unload
 
 static const struct scenario *const lists[] = {
-	scenarios_tasks, scenarios_wake, scenarios_hold, scenarios_items,
+	scenarios_tasks, scenarios_wake, scenarios_defer, scenarios_items,
 	scenarios_groups, scenarios_kinds, scenarios_unload,
 };
 

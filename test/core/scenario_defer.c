@@ -2,8 +2,8 @@
 /*
  * Scenarios of a wake-up that is deferred, because those before it came in vain.
  * Workers are idle, and tasks come in one section: the one that takes the first of
- * them holds the wake-up for the others back, in each run. But for the first
- * scenario nothing is ever late, so that something else has to end that.
+ * them defers the wake-up for the others, in each run. But for the first scenario
+ * nothing is ever late, so that something else has to end that.
  */
 #include "internal.h"
 #include "explore.h"
@@ -54,7 +54,7 @@ static bool all_idle(void *nr)
 	return pool->nr_idle == (unsigned long)nr;
 }
 
-static bool is_held(void *unused)
+static bool is_deferred(void *unused)
 {
 	return pool->wake_deferred;
 }
@@ -142,7 +142,7 @@ static int submit_two(void *unused)
 }
 
 /* The task that runs waits for the one that is pending. */
-static void hold_late(void)
+static void defer_late(void)
 {
 	begin(2, ANTS_LATE_TICKS);
 	submit_both(wait_fn, open_fn);
@@ -151,7 +151,7 @@ static void hold_late(void)
 }
 
 /* The worker takes all the others, or finds nothing. */
-static void hold_submit(void)
+static void defer_submit(void)
 {
 	begin(2, NEVER);
 	submit_both(run_fn, run_fn);
@@ -166,7 +166,7 @@ static int tune_fn(void *capacity)
 }
 
 /* The worker may not stay. */
-static void hold_leave(void)
+static void defer_leave(void)
 {
 	begin(3, NEVER);
 	submit_both(run_fn, run_fn);
@@ -175,52 +175,52 @@ static void hold_leave(void)
 	end();
 }
 
-static int tune_held(void *capacity)
+static int tune_deferred(void *capacity)
 {
-	shim_wait_until(is_held, NULL);
+	shim_wait_until(is_deferred, NULL);
 	return tune_fn(capacity);
 }
 
-static void hold_tune(void)
+static void defer_tune(void)
 {
 	begin(2, NEVER);
 	submit_both(wait_fn, open_fn);
-	explore_call(tune_held, (void *)3, "tune");
+	explore_call(tune_deferred, (void *)3, "tune");
 	explore_call(submit_two, NULL, "a");
 	end();
 }
 
-static int release_held(void *unused)
+static int release_deferred(void *unused)
 {
-	shim_wait_until(is_held, NULL);
+	shim_wait_until(is_deferred, NULL);
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
 	return 0;
 }
 
-static void hold_release(void)
+static void defer_release(void)
 {
 	begin(2, NEVER);
 	submit_both(wait_fn, open_fn);
-	explore_call(release_held, NULL, "release");
+	explore_call(release_deferred, NULL, "release");
 	explore_call(submit_two, NULL, "a");
 	end();
 }
 
 /* What the wake-up was for is gone; the task that runs ends, and the next one comes. */
-static int cancel_held(void *unused)
+static int cancel_deferred(void *unused)
 {
-	shim_wait_until(is_held, NULL);
+	shim_wait_until(is_deferred, NULL);
 	nr_accepted -= ants_cancel_pending(pool, NULL, NULL);
 	complete(&gate);
 	shim_wait_until(all_idle, (void *)2);
 	return submit_two(NULL);
 }
 
-static void hold_cancel(void)
+static void defer_cancel(void)
 {
 	begin(2, NEVER);
 	submit_both(wait_fn, run_fn);
-	explore_call(cancel_held, NULL, "cancel");
+	explore_call(cancel_deferred, NULL, "cancel");
 	end();
 }
 
@@ -243,7 +243,7 @@ static void join_fn(void *data)
 	run_fn(data);
 }
 
-static void hold_join(void)
+static void defer_join(void)
 {
 	begin(2, NEVER);
 	submit_both(join_fn, run_fn);
@@ -251,13 +251,13 @@ static void hold_join(void)
 	end();
 }
 
-const struct scenario scenarios_hold[] = {
-	{ "hold-late", hold_late },
-	{ "hold-submit", hold_submit },
-	{ "hold-leave", hold_leave },
-	{ "hold-tune", hold_tune },
-	{ "hold-release", hold_release },
-	{ "hold-cancel", hold_cancel },
-	{ "hold-join", hold_join },
+const struct scenario scenarios_defer[] = {
+	{ "defer-late", defer_late },
+	{ "defer-submit", defer_submit },
+	{ "defer-leave", defer_leave },
+	{ "defer-tune", defer_tune },
+	{ "defer-release", defer_release },
+	{ "defer-cancel", defer_cancel },
+	{ "defer-join", defer_join },
 	{}
 };
