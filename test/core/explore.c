@@ -13,8 +13,6 @@
 
 #define STACK_SIZE	(128 * 1024)
 #define MAX_THREADS	192
-/* A timer that is due later than that is for the log, or a last resort. */
-#define FAR		(10 * HZ)
 /* By chance one step in so many is a deviation. */
 #define CHANCE		16
 
@@ -439,7 +437,7 @@ static bool timer_may_fire(void *unused)
 	unsigned long when;
 
 	return shim_timers_stopping() ||
-	       (shim_timer_next(&when) && time_before(when, now + FAR));
+	       (shim_timer_next(&when) && time_before(when, now + EXPLORE_FAR));
 }
 
 void shim_timer_rest(void)
@@ -451,37 +449,6 @@ void shim_timer_rest(void)
 	    !shim_timers_stopping())
 		now = when;
 	shim_saw(now);
-}
-
-struct ants_pool *explore_pool(const struct ants_attrs *attrs)
-{
-	struct ants_attrs patient = *attrs;
-	struct ants_pool *pool;
-
-	if (!patient.expiry)
-		patient.expiry = 2 * FAR;
-	pool = ants_pool_create(&patient, "pool");
-	WARN_ON(IS_ERR(pool));
-	trace_watch(pool);
-	return pool;
-}
-
-/* --- callers ---------------------------------------------------------------------- */
-
-static struct task_struct *callers[MAX_CALLERS];
-static unsigned int nr_callers;
-
-void explore_call(int (*fn)(void *data), void *data, const char *name)
-{
-	if (nr_callers == MAX_CALLERS)
-		shim_fail("too many callers");
-	callers[nr_callers++] = shim_run(fn, data, name);
-}
-
-void explore_join(void)
-{
-	while (nr_callers)
-		shim_join(callers[--nr_callers]);
 }
 
 /* --- a run ------------------------------------------------------------------------ */

@@ -26,6 +26,9 @@ struct scenario {
 	void (*run)(void);
 };
 
+/* A timer that is due later than that is for the log, or a last resort. */
+#define EXPLORE_FAR	(10 * HZ)
+
 /* Threads are interrupted from here on, or no more. */
 void explore_begin(void);
 void explore_end(void);
@@ -35,9 +38,6 @@ void explore_lag(struct task_struct *task);
 
 /* What has come of the pool, for "explore -c". */
 void explore_note(struct ants_pool *pool);
-
-/* A pool whose idle threads do not help out after a missed wake-up. */
-struct ants_pool *explore_pool(const struct ants_attrs *attrs);
 
 /* A step of a run at which more than one thread could go on. */
 struct step {
@@ -95,6 +95,11 @@ extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
 extern const struct scenario scenarios_kinds[];
 extern const struct scenario scenarios_unload[];
+
+/* explore_scenario.c */
+
+/* A pool whose idle threads do not help out who missed a wake-up. */
+struct ants_pool *explore_pool(const struct ants_attrs *attrs);
 
 /* Threads that a scenario joins at its end. */
 #define MAX_CALLERS	4
