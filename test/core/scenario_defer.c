@@ -6,21 +6,12 @@
  * nothing is ever late, so that something else has to end that.
  */
 #include "internal.h"
-#include "explore.h"
+#include "scenario.h"
 
-#define MAX_TASKS	8
 #define NEVER		(1000 * HZ)
 
-static struct ants_pool *pool;
 static struct completion gate;
-static unsigned int runs[MAX_TASKS];
-static unsigned int nr_accepted;
 static unsigned int nr_waiting;
-
-static void run_fn(void *data)
-{
-	(*(unsigned int *)data)++;
-}
 
 static void wait_fn(void *data)
 {
@@ -33,15 +24,6 @@ static void open_fn(void *data)
 {
 	complete(&gate);
 	run_fn(data);
-}
-
-static int submit(ants_fn_t fn, unsigned int i)
-{
-	int err = ants_submit(pool, fn, &runs[i]);
-
-	nr_accepted += !err;
-	WARN(err && err != -ESHUTDOWN, "error %d", err);
-	return err;
 }
 
 static bool all_wait(void *nr)
@@ -72,17 +54,12 @@ static void begin(unsigned long capacity, unsigned long late_ticks)
 {
 	unsigned int i;
 
-	memset(runs, 0, sizeof(runs));
-	nr_accepted = 0;
 	nr_waiting = 0;
 	init_completion(&gate);
-	core_begin();
-	pool = explore_pool(&(struct ants_attrs) {
-		.capacity = capacity, .queue_depth = 4,
-	});
+	tasks_begin(&(struct ants_attrs) { .capacity = capacity, .queue_depth = 4 });
 	set_limits(capacity, 0);
 	for (i = 0; i < capacity; i++)
-		submit(wait_fn, i);
+		WARN_ON(submit_fn(wait_fn, i));
 	shim_wait_until(all_wait, (void *)capacity);
 	while (i--)
 		complete(&gate);
@@ -92,34 +69,14 @@ static void begin(unsigned long capacity, unsigned long late_ticks)
 	explore_begin();
 }
 
-static unsigned int nr_ran(void)
-{
-	unsigned int i, ran = 0;
-
-	for (i = 0; i < MAX_TASKS; i++)
-		ran += runs[i];
-	return ran;
-}
-
-static bool all_ran(void *unused)
-{
-	return nr_ran() == nr_accepted;
-}
-
-/* Each task that was accepted, and not cancelled, runs once, before workers leave. */
 static void end(void)
 {
-	explore_join();
-	shim_wait_until(all_ran, NULL);
-	explore_end();
-	explore_note(pool);
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	tasks_drain();
 	WARN(pool->nr_waking || pool->wake_deferred,
 	     "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	ants_late_arm(ANTS_LATE_TICKS);
-	WARN(!all_ran(NULL), "%u tasks ran, not %u", nr_ran(), nr_accepted);
-	core_end();
+	tasks_end();
 }
 
 /* In one section: both are pending when a worker comes. */
@@ -131,14 +88,8 @@ static void submit_both(ants_fn_t first, ants_fn_t second)
 
 	WARN_ON(ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks)) !=
 		ARRAY_SIZE(tasks));
-	nr_accepted += ARRAY_SIZE(tasks);
-}
-
-static int submit_two(void *unused)
-{
-	if (!submit(run_fn, 2))
-		submit(run_fn, 3);
-	return 0;
+	accepted[0]++;
+	accepted[1]++;
 }
 
 /* The task that runs waits for the one that is pending. */
@@ -146,7 +97,7 @@ static void defer_late(void)
 {
 	begin(2, ANTS_LATE_TICKS);
 	submit_both(wait_fn, open_fn);
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
 }
 
@@ -155,14 +106,8 @@ static void defer_submit(void)
 {
 	begin(2, NEVER);
 	submit_both(run_fn, run_fn);
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
-}
-
-static int tune_fn(void *capacity)
-{
-	WARN_ON(ants_tune(pool, (unsigned long)capacity));
-	return 0;
 }
 
 /* The worker may not stay. */
@@ -171,7 +116,7 @@ static void defer_leave(void)
 	begin(3, NEVER);
 	submit_both(run_fn, run_fn);
 	explore_call(tune_fn, (void *)1, "tune");
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
 }
 
@@ -186,15 +131,14 @@ static void defer_tune(void)
 	begin(2, NEVER);
 	submit_both(wait_fn, open_fn);
 	explore_call(tune_deferred, (void *)3, "tune");
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
 }
 
 static int release_deferred(void *unused)
 {
 	shim_wait_until(is_deferred, NULL);
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	return 0;
+	return release_fn(NULL);
 }
 
 static void defer_release(void)
@@ -202,7 +146,7 @@ static void defer_release(void)
 	begin(2, NEVER);
 	submit_both(wait_fn, open_fn);
 	explore_call(release_deferred, NULL, "release");
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
 }
 
@@ -210,10 +154,10 @@ static void defer_release(void)
 static int cancel_deferred(void *unused)
 {
 	shim_wait_until(is_deferred, NULL);
-	nr_accepted -= ants_cancel_pending(pool, NULL, NULL);
+	accepted[1] -= ants_cancel_pending(pool, NULL, NULL);
 	complete(&gate);
 	shim_wait_until(all_idle, (void *)2);
-	return submit_two(NULL);
+	return submit_two((void *)2);
 }
 
 static void defer_cancel(void)
@@ -237,7 +181,7 @@ static void join_fn(void *data)
 {
 	INIT_ANTS_WORK(&item, item_fn);
 	if (!ants_queue_work(pool, &item)) {
-		nr_accepted++;
+		accepted[4]++;
 		WARN_ON(ants_work_wait(&item, NULL));
 	}
 	run_fn(data);
@@ -247,7 +191,7 @@ static void defer_join(void)
 {
 	begin(2, NEVER);
 	submit_both(join_fn, run_fn);
-	explore_call(submit_two, NULL, "a");
+	explore_call(submit_two, (void *)2, "a");
 	end();
 }
 

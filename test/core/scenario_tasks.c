@@ -2,35 +2,7 @@
 /*
  * Scenarios of plain tasks: submits, threads that come and go, the end.
  */
-#include "explore.h"
-
-#define MAX_TASKS	8
-
-static struct ants_pool *pool;
-static unsigned int runs[MAX_TASKS];
-static int accepted[MAX_TASKS];
-
-static void run_fn(void *data)
-{
-	(*(unsigned int *)data)++;
-}
-
-static void begin(const struct ants_attrs *attrs)
-{
-	memset(runs, 0, sizeof(runs));
-	memset(accepted, 0, sizeof(accepted));
-	core_begin();
-	pool = explore_pool(attrs);
-}
-
-static void check(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < MAX_TASKS; i++)
-		WARN(runs[i] != accepted[i], "task %u ran %u times, not %d", i,
-		     runs[i], accepted[i]);
-}
+#include "scenario.h"
 
 /* All that was accepted has run. */
 static void end(void)
@@ -39,42 +11,14 @@ static void end(void)
 	explore_end();
 	explore_note(pool);
 	WARN_ON(ants_pool_destroy(pool));
-	check();
-	core_end();
-}
-
-/* Returns the error; those that the scenario expects are up to it. */
-static int submit(unsigned int i)
-{
-	int err = ants_submit(pool, run_fn, &runs[i]);
-
-	accepted[i] += !err;
-	return err;
-}
-
-static int submit_two(void *data)
-{
-	unsigned int i = (unsigned long)data;
-	int err;
-
-	err = submit(i) ?: submit(i + 1);
-	WARN(err && err != -ESHUTDOWN, "error %d", err);
-	return 0;
-}
-
-static int submit_one(void *data)
-{
-	int err = submit((unsigned long)data);
-
-	WARN(err && err != -ESHUTDOWN, "error %d", err);
-	return 0;
+	tasks_end();
 }
 
 /* --- submitters wait, tasks are handed over ----------------------------------------- */
 
 static void submit_block(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -83,7 +27,7 @@ static void submit_block(void)
 
 static void hand_off(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -103,7 +47,7 @@ static int submit_late(void *data)
 
 static void timeout(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_late, (void *)2, "b");
@@ -123,7 +67,7 @@ static void killed(void)
 {
 	struct task_struct *victim;
 
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	victim = shim_run(submit_killed, (void *)2, "victim");
 	explore_call(submit_two, (void *)0, "a");
@@ -136,7 +80,7 @@ static void killed(void)
 
 static void reap_submit(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .expiry = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .expiry = 1 });
 	WARN_ON(submit(4) || ants_flush(pool));
 	explore_begin();
 	explore_call(submit_one, (void *)0, "a");
@@ -147,22 +91,16 @@ static void reap_submit(void)
 /* The only thread is told to leave while a task comes. */
 static void reap_last(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1, .expiry = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .expiry = 1 });
 	WARN_ON(submit(4) || ants_flush(pool));
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	end();
 }
 
-static int tune_fn(void *capacity)
-{
-	WARN_ON(ants_tune(pool, (unsigned long)capacity));
-	return 0;
-}
-
 static void tune_grow(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -172,27 +110,17 @@ static void tune_grow(void)
 
 static void tune_shrink(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
-	WARN_ON(submit(4) || submit(5) || ants_flush(pool));
-	explore_begin();
-	explore_call(submit_two, (void *)0, "a");
-	explore_call(submit_one, (void *)2, "b");
-	explore_call(tune_fn, (void *)1, "tune");
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
+	tune_idle();
 	end();
 }
 
 /* --- the end ------------------------------------------------------------------------ */
 
-static int release_fn(void *unused)
-{
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	return 0;
-}
-
 /* The last thread is gone, too. */
 static void release_threads(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	release_fn(NULL);
@@ -202,7 +130,7 @@ static void release_threads(void)
 
 static void release_submit(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -222,7 +150,7 @@ static int reopen_fn(void *unused)
 
 static void reboot(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1, .min_workers = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .min_workers = 1 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(reopen_fn, NULL, "reopen");
@@ -234,19 +162,10 @@ static void reboot(void)
  * The destroyer knows from a task that the caller has come to the pool.
  * The caller is still inside.
  */
-static bool has_run(void *nr)
-{
-	return READ_ONCE(*(unsigned int *)nr);
-}
-
 static void destroy_after(unsigned int i)
 {
 	shim_wait_until(has_run, &runs[i]);
-	WARN_ON(ants_pool_destroy(pool));
-	explore_join();
-	explore_end();
-	check();
-	core_end();
+	tasks_destroy();
 }
 
 static int batch_fn(void *unused)
@@ -264,7 +183,7 @@ static int batch_fn(void *unused)
 
 static void batch_destroy(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(batch_fn, NULL, "batch");
 	destroy_after(0);
@@ -272,7 +191,7 @@ static void batch_destroy(void)
 
 static void batch_destroy_last(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
 	explore_begin();
 	explore_call(batch_fn, NULL, "batch");
 	destroy_after(2);
@@ -299,18 +218,14 @@ static bool both_have_come(void *unused)
 /* Callers that wait when the pool goes give up, or are told to. */
 static void timeout_destroy(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	nr_returned = 0;
 	explore_begin();
 	WARN_ON(submit(0));
 	explore_call(submit_closed, (void *)1, "a");
 	explore_call(submit_closed, (void *)2, "b");
 	shim_wait_until(both_have_come, NULL);
-	WARN_ON(ants_pool_destroy(pool));
-	explore_join();
-	explore_end();
-	check();
-	core_end();
+	tasks_destroy();
 }
 
 static int submit_last(void *unused)
@@ -321,7 +236,7 @@ static int submit_last(void *unused)
 
 static void submit_destroy(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 });
 	explore_begin();
 	explore_call(submit_last, NULL, "submit");
 	destroy_after(2);
@@ -335,7 +250,7 @@ static int flush_fn(void *unused)
 
 static void flush_two(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 });
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(flush_fn, NULL, "flush");
@@ -355,7 +270,7 @@ static int submit_flush(void *data)
 
 static void flush_own(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 1 });
 	explore_begin();
 	explore_call(submit_flush, (void *)0, "a");
 	explore_call(submit_flush, (void *)1, "b");
@@ -393,7 +308,7 @@ static bool urgent_are_over(void *unused)
 /* Tasks of high priority that come again and again stop nobody for ever. */
 static void starve(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 3 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 3 });
 	nr_urgent = 0;
 	explore_begin();
 	WARN_ON(ants_submit(pool, both_fn, NULL));

@@ -4,18 +4,7 @@
  * of threads. The pool has adapted to tasks that block before each of them begins.
  */
 #include "internal.h"
-#include "explore.h"
-
-#define MAX_TASKS	8
-
-static struct ants_pool *pool;
-static unsigned int runs[MAX_TASKS];
-static unsigned int nr_accepted;
-
-static void run_fn(void *data)
-{
-	(*(unsigned int *)data)++;
-}
+#include "scenario.h"
 
 static void set_limit(unsigned int limit)
 {
@@ -26,73 +15,18 @@ static void set_limit(unsigned int limit)
 
 static void begin(const struct ants_attrs *attrs, unsigned int limit)
 {
-	memset(runs, 0, sizeof(runs));
-	nr_accepted = 0;
-	core_begin();
-	pool = explore_pool(attrs);
+	tasks_begin(attrs);
 	set_limit(limit);
 }
 
-static unsigned int nr_ran(void)
-{
-	unsigned int i, ran = 0;
-
-	for (i = 0; i < MAX_TASKS; i++)
-		ran += runs[i];
-	return ran;
-}
-
-static bool all_ran(void *unused)
-{
-	return nr_ran() == nr_accepted;
-}
-
-/* Each task that was accepted ran once. */
-static void check(void)
-{
-	WARN(!all_ran(NULL), "%u tasks ran, not %u", nr_ran(), nr_accepted);
-}
-
-/*
- * All tasks run before the pool is closed, which wakes all that sleep. Nothing
- * is in flight in a pool that is empty.
- */
+/* Nothing is in flight in a pool that is empty. */
 static void end(void)
 {
-	explore_join();
-	shim_wait_until(all_ran, NULL);
-	explore_end();
-	explore_note(pool);
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	tasks_drain();
 	WARN(pool->nr_waking || pool->nr_starting || pool->nr_late ||
 	     pool->arrived, "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
-	check();
-	core_end();
-}
-
-static int submit(unsigned int i)
-{
-	int err = ants_submit(pool, run_fn, &runs[i]);
-
-	nr_accepted += !err;
-	WARN(err && err != -ESHUTDOWN, "error %d", err);
-	return err;
-}
-
-static int submit_one(void *data)
-{
-	submit((unsigned long)data);
-	return 0;
-}
-
-static int submit_two(void *data)
-{
-	unsigned int i = (unsigned long)data;
-
-	if (!submit(i))
-		submit(i + 1);
-	return 0;
+	tasks_end();
 }
 
 /* When a wake-up that came before is late, and perhaps nobody has noticed. */
@@ -126,10 +60,11 @@ static int submit_batch(void *unused)
 		{ run_fn, &runs[0] }, { run_fn, &runs[1] },
 		{ run_fn, &runs[2] }, { run_fn, &runs[3] },
 	};
-	int ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
+	int i, ret = ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
 
 	WARN(ret != ARRAY_SIZE(tasks), "result %d", ret);
-	nr_accepted += ret;
+	for (i = 0; i < ret; i++)
+		accepted[i] = 1;
 	return 0;
 }
 
@@ -207,27 +142,11 @@ static void late_batch(void)
 	ants_late_arm(ANTS_LATE_TICKS);
 }
 
-static int tune_fn(void *capacity)
-{
-	WARN_ON(ants_tune(pool, (unsigned long)capacity));
-	return 0;
-}
-
 static void wake_tune(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 3, .min_workers = 1 }, 4);
-	WARN_ON(submit(4) || submit(5) || ants_flush(pool));
-	explore_begin();
-	explore_call(submit_two, (void *)0, "a");
-	explore_call(submit_one, (void *)2, "b");
-	explore_call(tune_fn, (void *)1, "tune");
+	tune_idle();
 	end();
-}
-
-static int release_fn(void *unused)
-{
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	return 0;
 }
 
 static void wake_release(void)
@@ -238,11 +157,6 @@ static void wake_release(void)
 	explore_call(submit_one, (void *)2, "b");
 	explore_call(release_fn, NULL, "release");
 	end();
-}
-
-static bool has_run(void *nr)
-{
-	return READ_ONCE(*(unsigned int *)nr);
 }
 
 static bool batch_has_run(void *unused)
@@ -337,11 +251,7 @@ static void makers_destroy(void)
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	shim_wait_until(has_run, &runs[1]);
-	WARN_ON(ants_pool_destroy(pool));
-	explore_join();
-	explore_end();
-	check();
-	core_end();
+	tasks_destroy();
 }
 
 const struct scenario scenarios_wake[] = {
