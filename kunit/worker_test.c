@@ -267,23 +267,30 @@ static void spin_task(void *data)
 		cond_resched();
 }
 
+/* The first worker runs a task. The other one comes when three more are there. */
+static void start_second_of_two(struct rig *rig)
+{
+	int i;
+
+	hold(rig, ANTS_PAUSE_MAKE);
+	for (i = 1; i < 4; i++)
+		KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, post_task,
+						       &rig->posts[i]), 0);
+	held(rig, ANTS_PAUSE_MAKE);
+	let_go(rig, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(rig->test, atomic_read(&rig->posts[1].gate.entered) == 1);
+}
+
 /* The last worker sleeps in its task when the next one comes, and more wait. */
 static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
-	int i;
 
 	post_start(rig, 0);
 	EXPECT_SOON(test, sleeps(rig->posts[0].thread));
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
-	hold(rig, ANTS_PAUSE_MAKE);
-	for (i = 1; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
-						  &rig->posts[i]), 0);
-	held(rig, ANTS_PAUSE_MAKE);
-	let_go(rig, ANTS_PAUSE_MAKE);
-	EXPECT_SOON(test, atomic_read(&rig->posts[1].gate.entered) == 1);
+	start_second_of_two(rig);
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 2);
 }
 
@@ -292,17 +299,10 @@ static void wake_limit_stays_while_tasks_run(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
-	int i;
 
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_task, rig), 0);
 	EXPECT_SOON(test, atomic_read(&rig->inside) == 1);
-	hold(rig, ANTS_PAUSE_MAKE);
-	for (i = 1; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
-						  &rig->posts[i]), 0);
-	held(rig, ANTS_PAUSE_MAKE);
-	let_go(rig, ANTS_PAUSE_MAKE);
-	EXPECT_SOON(test, atomic_read(&rig->posts[1].gate.entered) == 1);
+	start_second_of_two(rig);
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
 	atomic_set(&rig->stop, 1);
 }
