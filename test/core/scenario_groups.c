@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "internal.h"
 #include "explore.h"
 
 /* More than one round of a cancel takes. */
@@ -146,6 +147,29 @@ static void group_next_timeout(void)
 	      member_fn);
 	explore_begin();
 	explore_call(next_soon_fn, (void *)2UL, "next");
+	end();
+}
+
+static unsigned long start;
+
+static bool time_goes_on(void *unused)
+{
+	return time_after(jiffies, start);
+}
+
+static int late_fn(struct ants_work *work)
+{
+	shim_wait_until(time_goes_on, NULL);
+	return member_fn(work);
+}
+
+/* The same, but the member does not end before. */
+static void group_next_late(void)
+{
+	start = jiffies;
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0, 1, late_fn);
+	explore_begin();
+	explore_call(next_soon_fn, (void *)1UL, "next");
 	end();
 }
 
@@ -304,6 +328,33 @@ static void join_late(void)
 static struct ants_group first, stream;
 static struct member inner;
 
+static void take_from_stream(void *unused)
+{
+	WARN_ON(ants_group_next(&stream, MAX_SCHEDULE_TIMEOUT) != &inner.work);
+}
+
+static bool one_joins(void *unused)
+{
+	return pool->nr_joining == 1;
+}
+
+/* The only thread sleeps in a task that waits for a group, and a member comes. */
+static void join_stream(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
+
+	core_begin();
+	pool = explore_pool(&attrs);
+	WARN_ON(ants_group_init(&stream, pool, 0));
+	INIT_ANTS_WORK(&inner.work, member_fn);
+	explore_begin();
+	WARN_ON(ants_submit(pool, take_from_stream, NULL));
+	shim_wait_until(one_joins, NULL);
+	WARN_ON(ants_group_submit(&stream, &inner.work));
+	WARN_ON(ants_flush(pool));
+	end();
+}
+
 static int wait_for_inner(void *unused)
 {
 	int err = ants_work_wait(&inner.work, NULL);
@@ -352,12 +403,14 @@ const struct scenario scenarios_groups[] = {
 	{ "group-cancel-next", group_cancel_next },
 	{ "group-cancel-few", group_cancel_few },
 	{ "group-next-timeout", group_next_timeout },
+	{ "group-next-late", group_next_late },
 	{ "group-error", group_error },
 	{ "group-error-many", group_error_many },
 	{ "group-submit", group_submit },
 	{ "fork-join", fork_join },
 	{ "join-delayed", join_delayed },
 	{ "join-late", join_late },
+	{ "join-stream", join_stream },
 	{ "join-last", join_last },
 	{}
 };

@@ -171,6 +171,34 @@ static void prealloc_tune(void)
 	end();
 }
 
+static bool has_run(void *nr)
+{
+	return READ_ONCE(*(unsigned int *)nr);
+}
+
+/* Ends when the task behind it has run. */
+static void wait_fn(void *data)
+{
+	shim_wait_until(has_run, data + sizeof(*runs));
+	run_fn(data);
+}
+
+/* The upkeep, too, makes a thread for the place that is new. */
+static void prealloc_busy(void)
+{
+	begin();
+	pool = explore_pool(&(struct ants_attrs) {
+		.capacity = 1, .queue_depth = 1, .flags = ANTS_PREALLOC,
+	});
+	WARN_ON(ants_submit(pool, wait_fn, &runs[0]));
+	accepted[0]++;
+	submit_fn((void *)1);
+	explore_begin();
+	tune_fn((void *)2);
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
 static int nice_fn(void *unused)
 {
 	WARN_ON(ants_set_nice(pool, 5));
@@ -363,6 +391,7 @@ const struct scenario scenarios_kinds[] = {
 	{ "worker-init", worker_init },
 	{ "caller-runs", caller_runs },
 	{ "prealloc-tune", prealloc_tune },
+	{ "prealloc-busy", prealloc_busy },
 	{ "move", move },
 	{ "multi-tune", multi_tune },
 	{ "multi-release", multi_release },
