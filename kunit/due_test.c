@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "file.h"
 #include "work.h"
 
 /* So late that a case has done its part by then. */
@@ -157,6 +158,33 @@ static void release_is_first(struct kunit *test)
 	expect_nothing_delayed(test, rig);
 }
 
+static int set_jitter(const char *us)
+{
+	return sys_write("/sys/module/ants/parameters/pause_jitter_us", us);
+}
+
+/*
+ * One thread of four is delayed at a pause point, and one that may not sleep does
+ * not: the kernel would report it.
+ */
+static void timers_that_are_delayed_keep_their_cpu(struct kunit *test)
+{
+	const int nr = 32;
+	struct item *items = items_alloc(test, nr);
+	struct rig *rig = rig_make(test, "jitter", (struct ants_attrs){
+					.capacity = 2 });
+	int i;
+
+	KUNIT_ASSERT_EQ(test, set_jitter("500"), 0);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool,
+							      &items[i].dwork,
+							      1), 0);
+	for (i = 0; i < nr; i++)
+		expect_ended(test, &items[i], 1, RESULT(1));
+	KUNIT_EXPECT_EQ(test, set_jitter("0"), 0);
+}
+
 static struct kunit_case due_cases[] = {
 	KUNIT_CASE(cancel_is_first),
 	KUNIT_CASE(cancelled_and_queued_again),
@@ -164,6 +192,7 @@ static struct kunit_case due_cases[] = {
 	KUNIT_CASE(cancelled_and_put_off),
 	KUNIT_CASE(put_off_in_time),
 	KUNIT_CASE(release_is_first),
+	KUNIT_CASE(timers_that_are_delayed_keep_their_cpu),
 	{}
 };
 

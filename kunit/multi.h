@@ -3,9 +3,8 @@
 #ifndef _ANTS_KUNIT_MULTI_H
 #define _ANTS_KUNIT_MULTI_H
 
-#include <linux/fs.h>
-
 #include "caller.h"
+#include "file.h"
 
 #include "../kernel/multi.h"
 
@@ -142,35 +141,26 @@ static inline struct caller *multi_submit_async(struct kunit *test,
 				     MAX_SCHEDULE_TIMEOUT));
 }
 
-static inline struct file *open_file(const char *file, int flags)
+/* The path of a file of a pool; there is one at a time. */
+static inline const char *path_of(const char *file)
 {
-	struct file *f;
-	char path[80];
+	static char path[80];
 
 	snprintf(path, sizeof(path), "/sys/kernel/ants/%s", file);
-	scoped_with_init_fs()
-		f = filp_open(path, flags, 0);
-	return f;
+	return path;
 }
 
 /* What an administrator does. */
 static inline int write_file(const char *file, const char *text)
 {
-	struct file *f = open_file(file, O_WRONLY);
-	ssize_t ret;
-
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	ret = kernel_write(f, text, strlen(text), NULL);
-	filp_close(f, NULL);
-	return ret < 0 ? ret : 0;
+	return sys_write(path_of(file), text);
 }
 
 /* What a file of sysfs says, without its newline. */
 static inline const char *read_file(const char *file)
 {
 	static char text[64];
-	struct file *f = open_file(file, O_RDONLY);
+	struct file *f = sys_open(path_of(file), O_RDONLY);
 	ssize_t len;
 
 	if (IS_ERR(f))
