@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where workers run: nice and cpumask of a live pool. */
-#include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/nodemask.h>
-#include <linux/sched/isolation.h>
 
-#include "rig.h"
+#include "place.h"
 
 #define NAME	"place"
 
@@ -63,33 +60,6 @@ static void expect_spot(struct rig *rig, int nr, int nice, int cpu)
 	spot_start(rig, nr);
 	KUNIT_EXPECT_EQ(rig->test, spots[nr].nice, nice);
 	KUNIT_EXPECT_EQ(rig->test, spots[nr].cpu, cpu);
-}
-
-/* Nobody has anything to take up: no task looks closer any more. */
-static bool calm(struct ants_pool *pool)
-{
-	bool ret;
-
-	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_misplaced && pool->calm == pool->capacity;
-	raw_spin_unlock_irq(&pool->lock);
-	return ret;
-}
-
-/* Where the kernel lets kthreads run; replacing that mask frees it. */
-static const struct cpumask *housekeeping(void)
-{
-	static struct cpumask mask;
-
-	rcu_read_lock();
-	cpumask_copy(&mask, housekeeping_cpumask(HK_TYPE_KTHREAD));
-	rcu_read_unlock();
-	return &mask;
-}
-
-static bool runs_on(struct task_struct *thread, const struct cpumask *mask)
-{
-	return cpumask_equal(&thread->cpus_mask, mask);
 }
 
 static void set_place(struct rig *rig, int nice, int cpu)
@@ -358,55 +328,6 @@ static void task_may_change_its_pool(struct kunit *test)
 	spot_end(rig, 0);
 }
 
-/* The node of CPU 1, in a guest where CPU 0 is in another one. */
-static int far_node(struct kunit *test)
-{
-	if (!cpu_online(1) || cpu_to_node(1) == cpu_to_node(0))
-		kunit_skip(test, "needs CPUs 0 and 1 in two nodes");
-	return cpu_to_node(1);
-}
-
-static void node_has_its_cpus(struct kunit *test)
-{
-	int node = far_node(test);
-	struct rig *rig = place_rig(test, (struct ants_attrs){
-					.capacity = 1, .node = node,
-					.flags = ANTS_ON_NODE });
-
-	KUNIT_EXPECT_FALSE(test, rig->pool->place->any);
-	spot_start(rig, 0);
-	KUNIT_EXPECT_EQ(test, cpu_to_node(spots[0].cpu), node);
-	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread,
-					cpumask_of_node(node)));
-	set_place(rig, 0, 0);
-	spot_end(rig, 0);
-	expect_spot(rig, 1, 0, 0);
-	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
-	spot_end(rig, 1);
-	spot_start(rig, 2);
-	KUNIT_EXPECT_TRUE(test, runs_on(spots[2].thread,
-					cpumask_of_node(node)));
-	spot_end(rig, 2);
-}
-
-static void thread_of_a_node_lies_there(struct kunit *test)
-{
-	int node = far_node(test);
-	struct rig *rig = place_rig(test, (struct ants_attrs){
-					.capacity = 1, .node = node,
-					.flags = ANTS_ON_NODE });
-	struct ants_worker *w;
-
-	KUNIT_EXPECT_EQ(test, rig->pool->node, node);
-	spot_start(rig, 0);
-	w = list_first_entry_or_null(&rig->pool->workers, struct ants_worker,
-				     member);
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w)), node);
-	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w->task)), node);
-	spot_end(rig, 0);
-}
-
 /* Submitters go on and on while the place changes under them. */
 static void burst_while_it_changes(struct kunit *test)
 {
@@ -450,8 +371,6 @@ static struct kunit_case place_cases[] = {
 	KUNIT_CASE(no_mask_means_all),
 	KUNIT_CASE(policy_is_kept),
 	KUNIT_CASE(task_may_change_its_pool),
-	KUNIT_CASE(node_has_its_cpus),
-	KUNIT_CASE(thread_of_a_node_lies_there),
 	KUNIT_CASE(burst_while_it_changes),
 	{}
 };
