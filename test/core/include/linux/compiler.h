@@ -19,7 +19,9 @@
 #define __acquire(x)		((void)0)
 #define __release(x)		((void)0)
 
-#define IS_ENABLED(option)	0
+#define IS_ENABLED(option)	SHIM_##option
+#define SHIM_CONFIG_LOCKDEP	0
+#define SHIM_CONFIG_PREEMPTION	1
 #define BIT(nr)			(1UL << (nr))
 #define BITS_PER_LONG		__LONG_WIDTH__
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
