@@ -73,6 +73,18 @@ struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
 	return place;
 }
 
+/* The CPUs of the pool's place, be they given or chosen. */
+struct ants_place *ants_place_with_nice(const struct ants_pool *pool, int nice)
+{
+	struct ants_place *place = pool->place, *other;
+
+	other = ants_place_alloc(nice, place->any ? NULL : ants_place_cpus(place),
+				 pool->node);
+	if (other)
+		other->given = place->given;
+	return other;
+}
+
 struct ants_place *ants_place_get(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);

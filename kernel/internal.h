@@ -285,7 +285,7 @@ struct ants_pool *ants_pool_make(struct module *owner,
 				 bool ordered, const char *fmt, va_list args);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
-				    const struct ants_attrs *attrs);
+				    const struct ants_attrs *attrs, bool given);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_hide(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool);

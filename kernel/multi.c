@@ -109,7 +109,8 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 	attrs.min_workers = ants_share(multi, total->min_workers, nr);
 	if (multi->shard_of)
 		ants_local_attrs(multi, nr, &attrs, mask);
-	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs);
+	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs,
+				 total->cpumask);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	/* No shard is marked congested before the multi can be used. */

@@ -258,11 +258,7 @@ static int change_places(struct ants_multi *multi, make_place_t make,
 static struct ants_place *place_with_nice(const struct ants_pool *pool,
 					  const void *nice)
 {
-	struct ants_place *place = pool->place;
-
-	return ants_place_alloc(*(const int *)nice,
-				place->given ? ants_place_cpus(place) : NULL,
-				pool->node);
+	return ants_place_with_nice(pool, *(const int *)nice);
 }
 
 int __ants_multi_set_nice(struct ants_multi *multi, int nice)

@@ -37,11 +37,9 @@ void ants_place_change(struct ants_pool *pool, struct ants_place *place)
 	ants_place_put(place);
 }
 
-static int change_place(struct ants_pool *pool, int nice,
-			const struct cpumask *cpus)
+/* @place: NULL if there was no memory for it. */
+static int change_place(struct ants_pool *pool, struct ants_place *place)
 {
-	struct ants_place *place = ants_place_alloc(nice, cpus, pool->node);
-
 	if (!place)
 		return -ENOMEM;
 	ants_place_change(pool, place);
@@ -50,13 +48,10 @@ static int change_place(struct ants_pool *pool, int nice,
 
 int __ants_set_nice(struct ants_pool *pool, int nice)
 {
-	struct ants_place *place = pool->place;
-
 	lockdep_assert_held(&pool->config);
 	if (nice < MIN_NICE || nice > MAX_NICE)
 		return -EINVAL;
-	return change_place(pool, nice,
-			    place->given ? ants_place_cpus(place) : NULL);
+	return change_place(pool, ants_place_with_nice(pool, nice));
 }
 
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
@@ -64,7 +59,8 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	lockdep_assert_held(&pool->config);
 	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
 		return -EINVAL;
-	return change_place(pool, pool->place->nice, mask);
+	return change_place(pool, ants_place_alloc(pool->place->nice, mask,
+						   pool->node));
 }
 
 /**

@@ -14,8 +14,9 @@
  * @users: the pool, and everyone who looks at it without the lock
  * @nice: I
  * @any: I: no CPUs were asked for
- * @given: I: the CPUs were named one by one; otherwise isolated ones are left
- *	out
+ * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ *	a shard, and a thread leaves out those that are isolated when it takes
+ *	them up
  * @cpus: I: a cpumask; with @any all possible CPUs
  */
 struct ants_place {
@@ -46,6 +47,7 @@ static inline void ants_update_calm(struct ants_pool *pool)
 /* affine.c */
 struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
 				    int node);
+struct ants_place *ants_place_with_nice(const struct ants_pool *pool, int nice);
 struct ants_place *ants_place_get(struct ants_pool *pool);
 void ants_place_put(struct ants_place *place);
 void ants_leave_out_isolated(struct cpumask *mask);

@@ -177,10 +177,14 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	return pool;
 }
 
-static int init_place(struct ants_pool *pool, const struct ants_attrs *attrs)
+static int init_place(struct ants_pool *pool, const struct ants_attrs *attrs,
+		      bool given)
 {
 	pool->place = ants_place_alloc(attrs->nice, attrs->cpumask, pool->node);
-	return pool->place ? 0 : -ENOMEM;
+	if (!pool->place)
+		return -ENOMEM;
+	pool->place->given = given;
+	return 0;
 }
 
 static bool name_is_taken(const char *name)
@@ -276,7 +280,7 @@ struct ants_pool *ants_pool_make(struct module *owner,
 	pool->fn = fn;
 	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
-	      init_place(pool, attrs) ?: pool_publish(pool);
+	      init_place(pool, attrs, attrs->cpumask) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -367,11 +371,12 @@ EXPORT_SYMBOL_GPL(__ants_pool_create_ordered);
 /*
  * Create a pool that is part of an object with a directory and a name, and ends
  * with that object. It has no owner, because unload.c destroys the object as a
- * whole. The caller has checked @attrs.
+ * whole. The caller has checked @attrs. @given: the CPUs of @attrs were asked for;
+ * otherwise ants chose them.
  */
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
-				    const struct ants_attrs *attrs)
+				    const struct ants_attrs *attrs, bool given)
 {
 	struct ants_pool *pool = pool_alloc(NULL, attrs);
 	int err;
@@ -381,7 +386,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->parent = parent;
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
-	err = init_place(pool, attrs) ?: pool_publish(pool);
+	err = init_place(pool, attrs, given) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
