@@ -12,7 +12,13 @@
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/timer.h>
+#include <linux/topology.h>
 #include <linux/version.h>
+
+#if defined(CONFIG_X86) && !defined(topology_llc_cpumask)
+#include <asm/apicdef.h>
+#include <asm/processor.h>
+#endif
 
 /*
  * Where kthreads have their own root, a kthread that opens files borrows that
@@ -58,5 +64,30 @@ static inline int ants_affine_preferred(struct task_struct *task,
 	return -EOPNOTSUPP;
 }
 #endif
+
+/*
+ * The last-level cache of @cpu, which is online: a number that the CPUs have in
+ * common that share it, negative if modules are not told. x86 exports numbers;
+ * the architectures with a generic topology export masks, and where a cache is
+ * not known, the mask has the CPU alone.
+ */
+static inline int ants_llc_of(unsigned int cpu)
+{
+#if defined(topology_llc_cpumask)
+	const struct cpumask *sharing = topology_llc_cpumask(cpu);
+
+	return cpumask_weight(sharing) > 1 ? (int)cpumask_first(sharing) : -1;
+#elif defined(CONFIG_X86)
+#if KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
+	unsigned int llc = per_cpu_llc_id(cpu);
+#else
+	unsigned int llc = get_llc_id(cpu);
+#endif
+
+	return llc == BAD_APICID ? -1 : (int)llc;
+#else
+	return -1;
+#endif
+}
 
 #endif /* _ANTS_COMPAT_H */

@@ -90,6 +90,9 @@ enum ants_fail_point {
 };
 
 #ifdef ANTS_DEBUG
+/* Of functions that tests call with what they make up. */
+#define EXPORT_SYMBOL_FOR_TESTS(symbol)	EXPORT_SYMBOL_GPL(symbol)
+
 /**
  * struct ants_visit - one call of a function that may sleep, on the caller's
  * stack
@@ -138,6 +141,8 @@ void ants_long_wait_arm(unsigned long after);
 unsigned long ants_late_ticks(void);
 void ants_late_arm(unsigned long ticks);
 #else
+#define EXPORT_SYMBOL_FOR_TESTS(symbol)
+
 struct ants_visit {
 };
 

@@ -9,29 +9,38 @@
 #include "internal.h"
 #include "multi.h"
 
-/* Check everything before anything is made. @attrs hold totals. */
+/*
+ * Check everything before anything is made. @attrs hold totals. The number of local
+ * shards may be 0, for as many as fit.
+ */
 static int check(const struct ants_attrs *attrs, unsigned int nr_shards,
 		 enum ants_strategy strategy)
 {
-	if (!nr_shards || nr_shards > ANTS_MAX_SHARDS)
-		return -EINVAL;
 	if ((unsigned int)strategy > ANTS_LOCAL)
+		return -EINVAL;
+	if (nr_shards > ANTS_MAX_SHARDS ||
+	    (!nr_shards && strategy != ANTS_LOCAL))
 		return -EINVAL;
 	if (attrs->capacity < nr_shards)
 		return -EINVAL;
 	return ants_check_attrs(attrs);
 }
 
+/* @shard_of: the multi's from here on, even if there is no memory for it. */
 static struct ants_multi *multi_alloc(struct module *owner,
 				      unsigned int nr_shards,
-				      enum ants_strategy strategy)
+				      enum ants_strategy strategy,
+				      unsigned int *shard_of)
 {
 	struct ants_multi *multi;
 
 	multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
-	if (!multi)
+	if (!multi) {
+		kfree(shard_of);
 		return NULL;
+	}
 	ants_live_get();
+	multi->shard_of = shard_of;
 	multi->owner = owner;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
@@ -59,20 +68,31 @@ static int init_turns(struct ants_multi *multi)
 }
 
 /*
- * Set up what the strategy needs. @allowed: the CPUs of the threads; %NULL
- * means all.
+ * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
+ * unit of capacity. It has what its strategy needs, but no name and no shards yet.
  */
-static int init_strategy(struct ants_multi *multi,
-			 const struct cpumask *allowed)
+static struct ants_multi *multi_make(struct module *owner,
+				     const struct ants_attrs *total,
+				     unsigned int nr_shards,
+				     enum ants_strategy strategy)
 {
-	switch (multi->strategy) {
-	case ANTS_ROUND_ROBIN:
-		return init_turns(multi);
-	case ANTS_LOCAL:
-		return ants_local_init(multi, allowed);
-	default:
-		return 0;
+	unsigned int most = min_t(unsigned int, total->capacity,
+				  ANTS_MAX_SHARDS);
+	unsigned int *shard_of = NULL;
+	struct ants_multi *multi;
+
+	if (strategy == ANTS_LOCAL) {
+		shard_of = ants_local_map(total->cpumask, &nr_shards, most);
+		if (!shard_of)
+			return NULL;
 	}
+	multi = multi_alloc(owner, nr_shards, strategy, shard_of);
+	if (!multi)
+		return NULL;
+	if (strategy != ANTS_ROUND_ROBIN || !init_turns(multi))
+		return multi;
+	kobject_put(&multi->kobj);
+	return NULL;
 }
 
 /*
@@ -214,14 +234,13 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	err = check(&total, nr_shards, strategy);
 	if (err)
 		return ERR_PTR(err);
-	multi = multi_alloc(owner, nr_shards, strategy);
+	multi = multi_make(owner, &total, nr_shards, strategy);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
 	va_start(args, fmt);
 	err = set_name(multi, fmt, args);
 	va_end(args);
-	err = err ?: init_strategy(multi, total.cpumask) ?:
-	      publish(multi, &total);
+	err = err ?: publish(multi, &total);
 	if (err) {
 		kobject_put(&multi->kobj);
 		return ERR_PTR(err);

@@ -6,6 +6,7 @@
 #include <linux/ants.h>
 #include <linux/atomic.h>
 #include <linux/kobject.h>
+#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
@@ -88,9 +89,40 @@ static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
 }
 
 /* multi_local.c: which CPUs belong to which shard */
-int ants_local_init(struct ants_multi *multi, const struct cpumask *asked);
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most);
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);
+
+/* Most CPUs of a shard, where ants chooses how many shards there are. */
+#define ANTS_SHARD_CPUS		8
+
+/* The cache of a CPU of which only the node is known. */
+#define ANTS_NO_CACHE		INT_MIN
+
+/**
+ * struct ants_cpu - a CPU, where it is, and the shard that it gets
+ * @cpu: its number
+ * @node: NUMA node
+ * @cache: last-level cache, or what stands in for it; one number on one node
+ * @core: the first CPU of the core; one number in one cache
+ * @shard: what ants_fit_group() sets
+ */
+struct ants_cpu {
+	unsigned int cpu;
+	int node;
+	int cache;
+	unsigned int core;
+	unsigned int shard;
+};
+
+/* multi_fit.c: how many shards fit */
+unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
+			    unsigned int most);
+unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
+			   const struct ants_cpu *other, unsigned int turn);
+unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
+		      unsigned int most, unsigned int *shard_of);
 
 /* multi_config.c: what is done to all shards */
 struct ants_pool *ants_multi_own(const struct ants_multi *multi);

@@ -11,15 +11,16 @@
 #include "multi.h"
 
 /*
- * Divide @cpus in order into contiguous ranges whose sizes differ by one at
- * most.
+ * Divide @cpus among @nr shards in order, into contiguous ranges whose sizes differ
+ * by one at most.
  */
-static void spread(struct ants_multi *multi, const struct cpumask *cpus)
+static void spread(unsigned int *shard_of, unsigned int nr,
+		   const struct cpumask *cpus)
 {
 	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
 
 	for_each_cpu(cpu, cpus)
-		multi->shard_of[cpu] = rank++ * multi->nr_shards / total;
+		shard_of[cpu] = rank++ * nr / total;
 }
 
 static unsigned int node_rank(int node, const nodemask_t *nodes)
@@ -33,7 +34,8 @@ static unsigned int node_rank(int node, const nodemask_t *nodes)
 }
 
 /* If there are as many nodes as shards, each shard gets a node. */
-static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
+static void spread_nodes(unsigned int *shard_of, unsigned int nr,
+			 const struct cpumask *cpus)
 {
 	nodemask_t nodes = NODE_MASK_NONE;
 	unsigned int cpu;
@@ -41,12 +43,12 @@ static void spread_nodes(struct ants_multi *multi, const struct cpumask *cpus)
 
 	for_each_cpu(cpu, cpus)
 		node_set(cpu_to_node(cpu), nodes);
-	if (nodes_weight(nodes) != multi->nr_shards)
+	if (nodes_weight(nodes) != nr)
 		return;
 	for_each_possible_cpu(cpu) {
 		node = cpu_to_node(cpu);
 		if (node != NUMA_NO_NODE && node_isset(node, nodes))
-			multi->shard_of[cpu] = node_rank(node, &nodes);
+			shard_of[cpu] = node_rank(node, &nodes);
 	}
 }
 
@@ -61,35 +63,52 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
 		ants_leave_out_isolated(mask);
 }
 
+/* Gives each possible CPU a shard; returns how many shards there are, or 0. */
+static unsigned int map_cpus(unsigned int *shard_of, unsigned int nr,
+			     unsigned int most, const struct cpumask *first,
+			     const struct cpumask *rest)
+{
+	if (!nr)
+		return ants_fit(first, rest, most, shard_of);
+	spread(shard_of, nr, first);
+	spread(shard_of, nr, rest);
+	spread_nodes(shard_of, nr, first);
+	return nr;
+}
+
 /*
- * First divide the CPUs that threads may run on and that are online, so that
- * each shard gets some of them; then the others, because submitters may run
- * there, too. @asked: NULL if no CPUs were asked for.
+ * Find the shard of each CPU. First divide the CPUs that threads may run on and that
+ * are online, so that each shard gets some of them; then the others, because
+ * submitters may run there, too. @asked: NULL if no CPUs were asked for. @nr_shards:
+ * their number; if it is 0, as many as fit, at most @most, and it is set. Return NULL
+ * if there is no memory.
  */
-int ants_local_init(struct ants_multi *multi, const struct cpumask *asked)
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most)
 {
 	cpumask_var_t first, rest;
+	unsigned int *shard_of;
 
 	if (!zalloc_cpumask_var(&first, GFP_KERNEL))
-		return -ENOMEM;
+		return NULL;
 	if (!zalloc_cpumask_var(&rest, GFP_KERNEL)) {
 		free_cpumask_var(first);
-		return -ENOMEM;
+		return NULL;
 	}
-	multi->shard_of = kcalloc(nr_cpu_ids, sizeof(*multi->shard_of),
-				  GFP_KERNEL);
-	if (multi->shard_of) {
+	shard_of = kcalloc(nr_cpu_ids, sizeof(*shard_of), GFP_KERNEL);
+	if (shard_of) {
 		set_allowed(rest, asked);
 		if (!cpumask_and(first, rest, cpu_online_mask))
 			cpumask_copy(first, rest);
 		cpumask_andnot(rest, cpu_possible_mask, first);
-		spread(multi, first);
-		spread(multi, rest);
-		spread_nodes(multi, first);
+		*nr_shards = map_cpus(shard_of, *nr_shards, most, first, rest);
 	}
 	free_cpumask_var(first);
 	free_cpumask_var(rest);
-	return multi->shard_of ? 0 : -ENOMEM;
+	if (shard_of && *nr_shards)
+		return shard_of;
+	kfree(shard_of);
+	return NULL;
 }
 
 /*

@@ -90,6 +90,11 @@ static void create_local(struct kunit *test)
 	create(test, ANTS_LOCAL, NR_SHARDS);
 }
 
+static void create_as_many_as_fit(struct kunit *test)
+{
+	create(test, ANTS_LOCAL, 0);
+}
+
 static void multi_free(struct kunit_resource *res)
 {
 	ants_multi_destroy(res->data);
@@ -343,6 +348,7 @@ static void destroy(struct kunit *test)
 static struct kunit_case fail_multi_cases[] = {
 	KUNIT_CASE(create_round_robin),
 	KUNIT_CASE(create_local),
+	KUNIT_CASE(create_as_many_as_fit),
 	KUNIT_CASE(reboot),
 	KUNIT_CASE(tune),
 	KUNIT_CASE(set_queue_depth),

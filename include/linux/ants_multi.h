@@ -22,9 +22,11 @@
  * @ANTS_LEAST_TASKS: the one with the fewest running and pending tasks; idle
  *	threads do not count
  * @ANTS_LOCAL: that of the caller's CPU. CPUs are divided among the shards in
- *	contiguous ranges, or by node if there are as many nodes as shards. The
- *	threads of a shard run on its CPUs only; without &ants_attrs.cpumask
- *	isolated CPUs have no threads
+ *	contiguous ranges, or by node if there are as many nodes as shards; or
+ *	there are as many shards as fit, see ants_multi_create(). The threads of
+ *	a shard run on its CPUs. Without &ants_attrs.cpumask this is a preference:
+ *	isolated CPUs have no threads, and kernels from 6.17 on are told the
+ *	preference
  */
 enum ants_strategy {
 	ANTS_ROUND_ROBIN,
@@ -50,15 +52,22 @@ struct ants_multi *__ants_multi_create(struct module *owner,
  *	shard. If max_blocking is not 0, each shard gets at least 1. The other
  *	fields apply to each shard. If all shards have refused a caller, the one
  *	that has room first calls &ants_attrs.room, once
- * @nr_shards: the number of pools; the most is %ANTS_MAX_SHARDS
+ * @nr_shards: the number of pools; the most is %ANTS_MAX_SHARDS. 0, with
+ *	%ANTS_LOCAL: as many as fit the CPUs that are online and that threads may
+ *	run on. The CPUs of a shard share a last-level cache and a node and are at
+ *	most 8; those of a core are in one shard, and the CPUs of a cache are divided
+ *	evenly. Where modules cannot learn about caches, the package is taken
+ *	instead. There are never more shards than capacity: if need be, neighbours
+ *	share one, even across caches
  * @strategy: which of them is the first choice for a task
  * @...: printf format and arguments of the name: unique among pools and
  *	multis, without a slash; with a slash and the highest shard's number
  *	after it still shorter than %ANTS_NAME_LEN
  *
  * Context: Process context. May sleep.
- * Return: the multi, or an ERR_PTR: -EINVAL for a number of shards that is 0,
- * too high or above the capacity, an unknown strategy, attributes or a name out
+ * Return: the multi, or an ERR_PTR: -EINVAL for a number of shards that is too
+ * high, above the capacity, or 0 with another strategy than %ANTS_LOCAL, an
+ * unknown strategy, attributes or a name out
  * of range or in contradiction, -EEXIST if the name is taken, -ENOMEM, -EINTR
  * if the caller was killed meanwhile.
  */
