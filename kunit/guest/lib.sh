@@ -11,7 +11,8 @@
 #
 # "# boot: ARGS" among a script's comments gives it a guest of its own with
 # these kernel arguments, "# smp: N" one with N CPUs, "# numa: N" one with N
-# nodes, "# timeout: SEC" more time than the usual 120 s.
+# nodes, "# topology: TEXT" one with such sockets, cores and threads,
+# "# timeout: SEC" more time than the usual 120 s.
 
 ANTS_N=0
 ANTS_FAILED=0
