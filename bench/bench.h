@@ -155,7 +155,7 @@ extern const struct subject kthread_run_subject;
 extern const struct subject async_schedule_subject;
 extern const struct subject plain_port_subject;
 
-/* subject_ants.c: the pool of a row, for benches that look into it */
+/* subject_ants.c: the pool of a row, if it has one, for benches that look into it */
 extern struct ants_pool *bench_pool;
 int pool_warm(struct ants_pool *pool, unsigned int workers);
 
@@ -184,6 +184,7 @@ extern const struct bench tune_bench;
 extern const struct bench blocking_bench;
 extern const struct bench latency_loaded_bench;
 extern const struct bench memory_bench;
+extern const struct bench lines_bench;
 extern const struct bench ramp_bench;
 extern const struct bench tiny_task_smp_bench;
 extern const struct bench ramp_smp_bench;

@@ -39,6 +39,7 @@ static const struct bench *const benches[] = {
 	&blocking_bench,
 	&latency_loaded_bench,
 	&memory_bench,
+	&lines_bench,
 	&ramp_bench,
 	&tiny_task_smp_bench,
 	&ramp_smp_bench,

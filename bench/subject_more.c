@@ -32,6 +32,7 @@ static int pool_setup(const struct row *row)
 
 	body = row->body;
 	pool = ants_pool_create(&attrs, "bench");
+	bench_pool = pool;
 	return PTR_ERR_OR_ZERO(pool);
 }
 

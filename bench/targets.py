@@ -27,6 +27,9 @@ CONTENTION = (None, 1.1)
 RAMP = (("cold", "none", 0.75), ("cold", "normal", 0.4), ("warm", "none", 0.9))
 # jiffies of the kernels that are measured, in microseconds
 TICK = 4000
+# capacity, queue_depth; at most so many lines of the pool, and atomic instructions
+LINES = ((256, 0), (16, 256))
+LINES_WRITTEN, ATOMICS = 4, 4
 SIZES = {"worker": 256, "slot": 48, "pool": 1024}
 
 
@@ -169,8 +172,17 @@ class Targets:
             yield Target(bench, f"struct {struct}", found[0].worst() if found else None,
                          limit, "bytes")
 
+    def lines(self, bench):
+        """Of many tasks in a row; submit and finish together."""
+        for capacity, depth in LINES:
+            task = {"capacity": capacity, "queue_depth": depth, "tasks": "many",
+                    "part": "task"}
+            yield self.at_most(DEFAULT, LINES_WRITTEN, bench, "lines_written",
+                               **task, memory="pool")
+            yield self.at_most(DEFAULT, ATOMICS, bench, "atomics", **task)
+
     BENCHES = (tiny_task, round_trip, cold_burst, scale_workers, idle_cost, blocking,
-               ramp, tiny_task_smp, late_wake, contention, memory)
+               ramp, tiny_task_smp, late_wake, contention, memory, lines)
 
     def all(self, benches):
         for bench in self.BENCHES:
