@@ -33,6 +33,22 @@
 #include "pool.h"
 
 /*
+ * The first cache lines of a pool are full: a member that joins one has to push
+ * another one out. The slab aligns pools to a line. Locks that are debugged, and
+ * short pointers, change the layout.
+ */
+#define ANTS_LINE	64
+#define ants_assert_line(line, first)					\
+	static_assert(sizeof(raw_spinlock_t) != 4 || sizeof(long) != 8 || \
+		      offsetof(struct ants_pool, first) == (line) * ANTS_LINE)
+
+ants_assert_line(0, lock);
+ants_assert_line(1, nr_waking);
+ants_assert_line(2, room);
+ants_assert_line(3, waiters);
+ants_assert_line(4, timer);
+
+/*
  * Look at a field of a pool without the lock that its writers hold. Stores to
  * numbers that every task changes are not marked, for that would cost an
  * instruction each. The value may be outdated, but it is never half of a

@@ -338,27 +338,38 @@ struct ants_fifo {
  * @seen_in_flight: L: tasks in flight at the last ants_check()
  */
 struct ants_pool {
+	/* What each task writes, in line 0: the lock, admission and the queue. */
 	raw_spinlock_t lock;
-	unsigned int room;
-	unsigned int calm;
 	unsigned int nr_busy;
 	unsigned int nr_pending;
 	unsigned int nr_stock;
-	unsigned int epoch;
+	struct list_head pending;
+	struct ants_slot *stock;
+	unsigned int in_epoch[2];
+	u64 submitted;
+	unsigned int peak_busy;
+	unsigned int peak_pending;
+
+	/* What each task reads, and a worker that is woken or parks writes: line 1. */
 	unsigned int nr_waking;
+	unsigned int nr_idle;
+	unsigned int nr_workers;
 	unsigned int wake_limit;
-	unsigned int nr_starting;
 	unsigned long waking_since;
 	unsigned long wake_late;
-	struct list_head pending;
-	struct list_head urgent;
-	unsigned int high_run;
-	unsigned int nr_again;
-	unsigned int nr_joined;
-	unsigned int nr_joining;
-	struct hlist_head untold;
-	struct list_head delayed;
-	unsigned int nr_delayed;
+	struct list_head idle;
+	struct ants_worker *arrived;
+	unsigned int wake_seq;
+	bool wake_deferred;
+	u8 nr_vain;
+	u8 nr_deferred;
+	bool upkeep_queued;
+
+	/* What each task only reads, as long as there is room: line 2. */
+	unsigned int room;
+	unsigned int calm;
+	unsigned int epoch;
+	unsigned int capacity;
 	union {
 		struct {
 			unsigned int nr_high;
@@ -367,50 +378,6 @@ struct ants_pool {
 		};
 		u64 odd;
 	};
-	struct ants_slot *stock;
-	struct list_head idle;
-	unsigned int nr_idle;
-	unsigned int nr_new;
-	unsigned int nr_late;
-	unsigned int wake_seq;
-	struct ants_worker *arrived;
-	bool wake_deferred;
-	u8 nr_vain;
-	u8 nr_deferred;
-	unsigned int nr_workers;
-	unsigned int nr_leaving;
-	unsigned int nr_making;
-	unsigned int in_epoch[2];
-	unsigned int nr_callers;
-	unsigned int nr_emptied;
-	u64 submitted;
-	u64 spawned;
-	u64 reaped;
-	u64 blocked;
-	u64 rejected;
-	u64 cancelled;
-	u64 caller_runs;
-	unsigned int peak_busy;
-	unsigned int peak_pending;
-	unsigned int peak_waiting;
-	unsigned int peak_running;
-
-	unsigned int capacity;
-	unsigned int limit;
-	unsigned int refill;
-	unsigned int queue_depth;
-	unsigned int max_blocking;
-	unsigned int min_workers;
-	unsigned int floor;
-	unsigned int expiry_ms;
-	unsigned long expiry;
-	unsigned int flags;
-	unsigned int spare_slots;
-	unsigned int stock_max;
-
-	struct ants_fifo waiters[2];
-	unsigned int high_grants;
-	unsigned int late_grants;
 	union {
 		struct {
 			unsigned int nr_waiting;
@@ -420,31 +387,75 @@ struct ants_pool {
 		};
 		u64 heed;
 	};
+	const struct module *scan_mod;
+	void *(*worker_init)(struct ants_pool *pool);
+	unsigned int nr_starting;
+	unsigned int nr_making;
+	unsigned int spare_slots;
+	unsigned int stock_max;
+
+	/* The pool is full, or a flush waits: line 3. */
+	struct ants_fifo waiters[2];
+	unsigned int limit;
+	unsigned int refill;
+	unsigned int nr_joined;
+	unsigned int nr_callers;
+
+	/* A worker is woken, arrives or parks: lines 4 and 5, beside line 1. */
+	struct timer_list timer;
+	unsigned long timer_by;
+	unsigned long expiry;
+	bool timer_waking;
+	bool released;
+	unsigned int flags;
+	struct ants_policy policy;
+
+	/* The rest. */
+	unsigned long timer_back;
+	unsigned int nr_new;
+	unsigned int nr_late;
+	unsigned int nr_emptied;
+	unsigned int nr_leaving;
+	unsigned int floor;
+	unsigned int high_grants;
+	unsigned int late_grants;
+	u64 blocked;
+	unsigned int peak_waiting;
+	unsigned int max_blocking;
+	struct list_head urgent;
+	unsigned int high_run;
+	unsigned int nr_again;
+	unsigned int nr_joining;
+	struct hlist_head untold;
+	struct list_head delayed;
+	unsigned int nr_delayed;
+	u64 spawned;
+	u64 reaped;
+	u64 rejected;
+	u64 cancelled;
+	u64 caller_runs;
+	unsigned int peak_running;
+	unsigned int queue_depth;
+	unsigned int min_workers;
+	unsigned int expiry_ms;
 	struct list_head nested;
 	unsigned int nr_nested;
 	unsigned int high_late;
 	struct list_head late[2];
 	struct list_head workers;
 	struct list_head left;
-	const struct module *scan_mod;
 	unsigned long scan_hit;
 	struct list_head *scan_at;
 	struct list_head *cancel_at;
 	/* Serialises the walks of cancel.c. */
 	struct mutex cancel;
 
-	struct timer_list timer;
-	unsigned long timer_by;
-	unsigned long timer_back;
-	bool timer_waking;
 	struct work_struct upkeep;
 	unsigned int nr_makers;
-	bool upkeep_queued;
 	bool join_queued;
 	bool stand_in_queued;
 	bool stock_wanted;
 	bool waitq_wanted;
-	bool released;
 	unsigned int nr_releasing;
 	unsigned int release_seq;
 	unsigned int generation;
@@ -462,7 +473,6 @@ struct ants_pool {
 	char name[ANTS_NAME_LEN];
 	struct module *owner;
 	ants_fn_t fn;
-	void *(*worker_init)(struct ants_pool *pool);
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	void (*room_cb)(struct ants_pool *pool);
 	atomic_t *shared_congested;
@@ -477,7 +487,6 @@ struct ants_pool {
 	struct ants_worker *poke_next;
 	struct list_head cancelling;
 	struct ants_worker stand_in;
-	struct ants_policy policy;
 	struct kobject kobj;
 	struct kobject *parent;
 	bool ordered;
