@@ -118,40 +118,42 @@ static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 		pool->name, fn);
 }
 
+static inline bool stock_is_low(const struct ants_pool *pool)
+{
+	return pool->nr_stock <= pool->spare_slots && !pool->released;
+}
+
 /*
  * Allocate slots for this task and for callers that may not allocate. Without
  * memory the task takes one of the latter, or waits until one is returned. The
- * caller is counted in, because the allocation may sleep.
+ * caller is counted in while it has dropped the lock, because the allocation may
+ * sleep.
  */
-static noinline void prepare_slow(struct ants_pool *pool, ants_fn_t fn)
+static noinline void fill_stock(struct ants_pool *pool, struct ants_kick *kick)
+	__must_hold(&pool->lock)
 {
-	if (current->flags & PF_MEMALLOC)
-		check_reclaim(pool, fn);
-	ants_caller_enter(pool);
+	ants_caller_in(pool);
+	ants_unlock(pool, kick);
 	ants_stock_fill(pool, pool->spare_slots + ANTS_SLOT_BATCH);
+	ants_lock(pool, kick);
+	ants_caller_out(pool, kick);
 }
 
-static inline bool stock_is_low(const struct ants_pool *pool)
-{
-	return ants_peek(pool->nr_stock) <= pool->spare_slots &&
-	       !READ_ONCE(pool->released);
-}
-
-/* Open a locked section and try to submit the task in it. */
+/*
+ * Open a locked section and try to submit the task in it. The stock is checked in it
+ * as well: a look at it before would take the line of the lock away from the CPU
+ * that holds the lock.
+ */
 static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 				  void *data, bool high, struct ants_kick *kick)
 	__acquires(&pool->lock)
 {
-	bool counted = false;
-
-	if (unlikely(current->flags & PF_MEMALLOC || stock_is_low(pool))) {
-		prepare_slow(pool, fn);
-		counted = true;
-	}
+	if (unlikely(current->flags & PF_MEMALLOC))
+		check_reclaim(pool, fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ants_lock(pool, kick);
-	if (unlikely(counted))
-		ants_caller_out(pool, kick);
+	if (unlikely(stock_is_low(pool)))
+		fill_stock(pool, kick);
 	return accept(pool, fn, data, high, kick);
 }
 
