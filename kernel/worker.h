@@ -70,17 +70,19 @@ enum ants_worker_state {
 struct ants_worker {
 	struct list_head node;
 	struct list_head member;
+	/* To the end of its first cache line: what each task needs. */
 	struct ants_pool *pool;
-	struct task_struct *task;
 	ants_fn_t fn;
 	void *data;
+	enum ants_worker_state state;
+	unsigned int tag;
+
+	struct task_struct *task;
 	unsigned long text;
 	struct ants_frame *frame;
 	struct ants_work *waits_for;
 	void *local;
 	unsigned long idle_since;
-	enum ants_worker_state state;
-	unsigned int tag;
 	unsigned int wake_seq;
 	bool coming;
 	bool helps;
