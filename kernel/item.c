@@ -201,7 +201,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		work_rearm(pool, work, kick);
 		break;
 	default:
-		pool->cancelled += work->state == ANTS_WORK_SKIPPED;
+		if (unlikely(work->state == ANTS_WORK_SKIPPED))
+			pool->cancelled++;
 		ants_work_end(pool, work, work->result, kick);
 	}
 }

@@ -101,7 +101,9 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
 	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
-	pool->nr_high += high;
+	/* Else no store: each task reads this line, and writes others. */
+	if (unlikely(high))
+		pool->nr_high++;
 	if (++pool->nr_pending > pool->peak_pending)
 		pool->peak_pending = pool->nr_pending;
 }
