@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What tools/kernel, which sources this file, gets from a suite of Debian that is
+# not this machine's: sources, and kernels with what builds modules for them.
+
+# --- packages ------------------------------------------------------------------
+
+# Where this machine gets Debian from, whatever the syntax of its sources.
+mirror_of()
+{
+	local codename=$1
+
+	# shellcheck disable=SC2016 # apt expands these
+	apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(RELEASE) $(CODENAME)' \
+		'Created-By: Packages' |
+		awk -v name="$codename" '
+		$2 == "main" && ($3 == name || $4 == name) && !found++ { print $1 }'
+}
+
+# apt with lists and sources of its own: the machine's stay as they are.
+foreign_apt()
+{
+	local dir=$1
+
+	shift
+	"$@" -o Dir::Etc::SourceList="$dir/sources.list" \
+	     -o Dir::Etc::SourceParts=/dev/null \
+	     -o Dir::State::Lists="$dir/lists" \
+	     -o Dir::Cache::PkgCache="" -o Dir::Cache::SrcPkgCache="" \
+	     -o APT::Sandbox::User="$(id -un)"
+}
+
+foreign_update()
+{
+	local suite=$1 dir=$ANTS_CACHE/apt/$1 codename mirror keyring
+
+	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	mirror=$(mirror_of "$codename")
+	# apt names no targets before it has read a list
+	if [[ ! $mirror ]]; then
+		"$ANTS_ROOT/tools/setup" --update >&2
+		mirror=$(mirror_of "$codename")
+	fi
+	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	if [[ ! $mirror ]]; then
+		log "no mirror of Debian $codename in this machine's apt sources"
+		return 1
+	fi
+	mkdir -p "$dir/lists/partial"
+	echo "deb [signed-by=$keyring] $mirror $suite main" >"$dir/sources.list"
+	run_logged "reading package lists of $suite" "$ANTS_CACHE/log/apt-$suite.log" \
+		foreign_apt "$dir" apt-get update
+}
+
+# foreign_download SUITE DIR PACKAGE...: into DIR
+foreign_download()
+{
+	local dir=$2 apt=$ANTS_CACHE/apt/$1
+
+	shift 2
+	mkdir -p "$dir"
+	(
+		cd "$dir" || exit
+		run_logged "downloading $*" "$ANTS_CACHE/log/download-$1.log" \
+			foreign_apt "$apt" apt-get download "$@"
+	)
+}
+
+# Downloads PACKAGE of SUITE and leaves its tarball in DIR.
+foreign_tarball()
+{
+	local suite=$1 pkg=$2 dir=$3
+
+	foreign_update "$suite" || return "$UNAVAILABLE"
+	foreign_download "$suite" "$dir" "$pkg" || return "$UNAVAILABLE"
+	dpkg-deb --fsys-tarfile "$dir/$pkg"_*.deb |
+		tar -x -C "$dir" --wildcards './usr/src/*.tar.*'
+}
+
+# --- kernels -------------------------------------------------------------------
+
+# The release of SUITE's cloud kernel.
+foreign_release()
+{
+	foreign_apt "$ANTS_CACHE/apt/$1" apt-cache depends linux-headers-cloud-amd64 |
+		sed -n 's/.*Depends: linux-headers-\([0-9]\)/\1/p' | head -n 1
+}
+
+# Since 6.13 the image is a package of its own behind that of its name.
+image_package()
+{
+	local suite=$1 release=$2
+
+	foreign_apt "$ANTS_CACHE/apt/$suite" apt-cache depends "linux-image-$release" |
+		grep -o "linux-binary-$release" || echo "linux-image-$release"
+}
+
+# Headers name each other by where they are installed, and their compiler by version.
+move_headers()
+{
+	local dir=$1 headers=$2
+
+	sed -i "s|/usr/src/|$dir/usr/src/|" "$headers/Makefile"
+	sed -i 's/gcc-[0-9]*$/gcc/' "$headers/.kernelvariables"
+}
+
+# What the kernel's own compiler could do, and that of this machine cannot; and a
+# version of pahole that is compared, though no BTF is made. None of it changes how
+# anything is laid out.
+lower_config()
+{
+	local headers=$1
+
+	echo 'override PAHOLE = none' >>"$headers/.kernelvariables"
+	sed -i 's/^CONFIG_PAHOLE_VERSION=.*/CONFIG_PAHOLE_VERSION=0/' \
+		"$headers/include/config/auto.conf"
+	gcc -fmin-function-alignment=16 -E -x c /dev/null >/dev/null 2>&1 ||
+		sed -i '/CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT/d' \
+			"$headers/include/config/auto.conf" \
+			"$headers/include/generated/autoconf.h"
+}
+
+# The programs of kbuild ask for a newer libc than this machine's may be: they get
+# that of their suite, beside them.
+wrap_programs()
+{
+	local lib=$1/usr/lib/x86_64-linux-gnu programs program
+
+	mapfile -t programs < <(find "$1"/usr/lib/linux-kbuild-* -type f -executable \
+		-exec sh -c '[ "$(head -c 4 "$1")" = "$(printf "\177ELF")" ]' sh {} \; -print)
+	((${#programs[@]})) || return
+	for program in "${programs[@]}"; do
+		mv "$program" "$program.bin"
+		# some run others that lie beside them
+		# shellcheck disable=SC2016 # for the script
+		printf '#!/bin/sh\nexec %s --library-path %s --argv0 "$0" %s "$@"\n' \
+			"$lib/ld-linux-x86-64.so.2" "$lib" "$program.bin" >"$program"
+		chmod +x "$program"
+	done
+}
+
+# What a build reads, and the image.
+unpack_foreign()
+{
+	local dir=$1 deb
+
+	for deb in "$dir"/tmp/*.deb; do
+		dpkg-deb -x "$deb" "$dir/tmp/root" || return
+	done
+	mkdir -p "$dir/usr/lib"
+	mv "$dir/tmp/root/usr/src" "$dir/usr/" || return
+	mv "$dir"/tmp/root/usr/lib/{linux-kbuild-*,x86_64-linux-gnu} "$dir/usr/lib/" || return
+	mv "$(find "$dir/tmp/root" -name 'vmlinuz*' -type f)" "$dir/vmlinuz"
+}
+
+fetch_foreign()
+{
+	local suite=$1 dir=$2 release=$3 base=${3%-cloud-amd64} image
+	local headers=$dir/usr/src/linux-headers-$release libc=${1%-backports}
+
+	"$ANTS_ROOT/tools/setup" build kernel-build >&2 || return
+	rm -rf "$dir"
+	image=$(image_package "$suite" "$release")
+	[[ $libc == "$suite" ]] || foreign_update "$libc" || return
+	foreign_download "$libc" "$dir/tmp" libc6 || return
+	foreign_download "$suite" "$dir/tmp" "$image" "linux-headers-$release" \
+		"linux-headers-$base-common" "linux-kbuild-$base" || return
+	unpack_foreign "$dir" || return
+	# without it no BTF is made
+	rm -rf "$dir/tmp" "$headers/vmlinux"
+	move_headers "$dir" "$headers"
+	wrap_programs "$dir" || return
+	lower_config "$headers" || return
+	ln -s "$headers" "$dir/build"
+	touch "$dir/complete"
+}
+
+foreign_once()
+{
+	local version=$1 suite=$2 dir=$3 release
+
+	! stock_ready "$dir" || return 0
+	foreign_update "$suite" || return "$UNAVAILABLE"
+	release=$(foreign_release "$suite")
+	if [[ $release != "$version".* ]]; then
+		log "$suite has ${release:-no cloud kernel}, and not $version"
+		return "$UNAVAILABLE"
+	fi
+	fetch_foreign "$suite" "$dir" "$release"
+}
+
+# foreign_kernel NAME SUITE: as stock_kernel, and like it never updated by itself
+foreign_kernel()
+{
+	local dir=$ANTS_CACHE/kernels/$1/$2
+
+	stock_ready "$dir" || with_lock "$1" foreign_once "${1#stock-}" "$2" "$dir"
+	echo "$dir"
+}
