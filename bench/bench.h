@@ -121,7 +121,8 @@ struct row {
  * @dear: a task costs so much that fewer tell as much
  * @setup: makes it ready for a row; 0 or -errno
  * @submit: hands @nr tasks over; 0 or -errno. One call for many, so that the
- *	measured loop is the subject's own.
+ *	measured loop is the subject's own. From a hard interrupt only as many
+ *	as there is room for.
  * @flush: returns when all of them have ended
  * @teardown: undoes @setup
  * @threads: most threads it ever had since @setup, if it knows better than a
@@ -150,7 +151,9 @@ extern const struct subject ants_full_subject;
 extern const struct subject ants_local_subject;
 extern const struct subject wq_unbound_subject;
 extern const struct subject wq_bound_subject;
+extern const struct subject wq_ordered_subject;
 extern const struct subject kthread_worker_subject;
+extern const struct subject kthread_worker_cpu_subject;
 extern const struct subject kthread_run_subject;
 extern const struct subject async_schedule_subject;
 extern const struct subject plain_port_subject;
@@ -181,6 +184,8 @@ extern const struct bench scale_workers_bench;
 extern const struct bench idle_cost_bench;
 extern const struct bench reap_bench;
 extern const struct bench tune_bench;
+extern const struct bench sized_task_bench;
+extern const struct bench from_irq_bench;
 extern const struct bench blocking_bench;
 extern const struct bench latency_loaded_bench;
 extern const struct bench memory_bench;
@@ -193,6 +198,7 @@ extern const struct bench contention_bench;
 
 /* main.c */
 unsigned int bench_rounds(const struct bench *bench);
+unsigned int bench_seed(void);
 bool bench_wants(const char *subject);
 
 /* results.c */

@@ -34,6 +34,8 @@ static const struct row rows[] = {
 	{ &wq_unbound_subject, .scope = "cache" },
 	{ &wq_unbound_subject, .scope = "numa" },
 	{ &wq_unbound_subject, .scope = "system" },
+	{ &wq_bound_subject },
+	{ &kthread_worker_cpu_subject },
 	{ &ants_submit_subject, 16 },
 	{ &ants_throughput_subject, 16 },
 	{ &ants_submit_subject, 256 },
@@ -160,7 +162,7 @@ static int run(const struct bench *bench)
 
 const struct bench contention_bench = {
 	.name = "contention",
-	.rounds = 11,
+	.rounds = 3,
 	.parallel = true,
 	.run = run,
 };

@@ -27,6 +27,10 @@ static unsigned int rounds;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "measured rounds of each row (default: each bench's own number)");
 
+static unsigned int seed;
+module_param(seed, uint, 0444);
+MODULE_PARM_DESC(seed, "order in which the rows of a round run (default: 0, as they are listed)");
+
 static const struct bench *const benches[] = {
 	&tiny_task_bench,
 	&round_trip_bench,
@@ -36,6 +40,8 @@ static const struct bench *const benches[] = {
 	&scale_workers_bench,
 	&reap_bench,
 	&tune_bench,
+	&sized_task_bench,
+	&from_irq_bench,
 	&blocking_bench,
 	&latency_loaded_bench,
 	&memory_bench,
@@ -50,6 +56,11 @@ static const struct bench *const benches[] = {
 unsigned int bench_rounds(const struct bench *b)
 {
 	return rounds ?: b->rounds;
+}
+
+unsigned int bench_seed(void)
+{
+	return seed;
 }
 
 /* Is @name the first in a list with commas between? */

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory: what a pool, an idle thread and a waiter take. The first two as the
- * free pages that are missing while there are many of them: with the thread's
- * stack, its sysfs files, and whatever else the kernel keeps for it.
+ * memory: what a pool, an idle thread and a waiter take; and a workqueue, a thread
+ * of one, and a kthread_worker beside them. All but the waiter as the free pages
+ * that are missing while there are many of them: with the thread's stack, its
+ * sysfs files, and whatever else the kernel keeps for it.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 /* For the sizes of what is private; nothing else of it is used. */
 #include "../kernel/internal.h"
@@ -15,6 +18,10 @@
 
 #define POOLS		256
 #define WORKERS		1024
+/* What a workqueue allows on each kernel. */
+#define WQ_WORKERS	512
+/* Longer than a workqueue keeps threads that it has no work for. */
+#define WQ_EXPIRY_S	610
 
 static const struct {
 	const char *param;
@@ -52,10 +59,11 @@ static int create_pools(void)
 	return 0;
 }
 
-static void print_pages(const struct bench *bench, const char *param,
-			unsigned int round, long pages, unsigned int nr)
+static void print_pages(const struct bench *bench, const char *subject,
+			const char *param, unsigned int round, long pages,
+			unsigned int nr)
 {
-	result(bench, "ants_pool", param, round,
+	result(bench, subject, param, round,
 	       div_s64((s64)pages * PAGE_SIZE, nr), "bytes");
 }
 
@@ -70,7 +78,8 @@ static int measure_pools(const struct bench *bench, unsigned int round)
 	pages -= meter_free_pages();
 	destroy_pools();
 	if (!err && round)
-		print_pages(bench, "object=pool", round, pages, POOLS);
+		print_pages(bench, "ants_pool", "object=pool", round, pages,
+			    POOLS);
 	return err;
 }
 
@@ -92,8 +101,145 @@ static int measure_workers(const struct bench *bench, unsigned int round)
 	pages -= meter_free_pages();
 	ants_pool_destroy(pool);
 	if (!err && round)
-		print_pages(bench, "object=idle_worker", round, pages, WORKERS);
+		print_pages(bench, "ants_pool", "object=idle_worker", round,
+			    pages, WORKERS);
 	return err;
+}
+
+/* Two ways to make many of what others use instead. */
+
+static void *make_wq(void)
+{
+	return alloc_workqueue("ants_bench", WQ_UNBOUND, 0) ?: ERR_PTR(-ENOMEM);
+}
+
+static void end_wq(void *wq)
+{
+	destroy_workqueue(wq);
+}
+
+static void *make_kworker(void)
+{
+	struct kthread_worker *w = kthread_create_worker(0, "ants_bench");
+
+	if (!IS_ERR(w))
+		wake_up_process(w->task);
+	return w;
+}
+
+static void end_kworker(void *w)
+{
+	kthread_destroy_worker(w);
+}
+
+static const struct other {
+	const char *name;
+	void *(*make)(void);
+	void (*end)(void *it);
+} others[] = {
+	{ "wq_unbound", make_wq, end_wq },
+	{ "kthread_worker", make_kworker, end_kworker },
+};
+
+static int make_others(const struct other *other, void **made)
+{
+	unsigned int i;
+
+	for (i = 0; i < POOLS; i++) {
+		made[i] = other->make();
+		if (IS_ERR(made[i]))
+			return PTR_ERR(made[i]);
+	}
+	return 0;
+}
+
+static void end_others(const struct other *other, void **made)
+{
+	unsigned int i;
+
+	for (i = 0; i < POOLS && !IS_ERR_OR_NULL(made[i]); i++)
+		other->end(made[i]);
+}
+
+static int measure_others(const struct bench *bench, unsigned int round,
+			  const struct other *other)
+{
+	void **made = kcalloc(POOLS, sizeof(*made), GFP_KERNEL);
+	long pages;
+	int err;
+
+	if (!made)
+		return -ENOMEM;
+	meter_settle();
+	pages = meter_free_pages();
+	err = make_others(other, made);
+	pages -= meter_free_pages();
+	end_others(other, made);
+	kfree(made);
+	if (!err && round)
+		print_pages(bench, other->name, "object=pool", round, pages,
+			    POOLS);
+	return err;
+}
+
+/* A workqueue's threads, each of which runs a task. */
+
+static struct completion gate;
+static atomic_t to_start;
+
+static inline void stand_job(struct job *job)
+{
+	atomic_dec(&to_start);
+	wait_for_completion(&gate);
+}
+
+DEFINE_BODY(stand);
+
+static int run_all(struct row *row)
+{
+	unsigned int tries = 3000;
+
+	init_completion(&gate);
+	atomic_set(&to_start, row->tasks);
+	row_submit(row, row->jobs, row->tasks);
+	while (atomic_read(&to_start) && --tries)
+		usleep_range(10000, 11000);
+	return row->err ?: tries ? 0 : -ETIMEDOUT;
+}
+
+static int measure_wq_workers(const struct bench *bench, unsigned int round)
+{
+	struct row row = {
+		.subject = &wq_unbound_subject,
+		.max_active = WQ_WORKERS,
+		.tasks = WQ_WORKERS,
+		.body = &stand_body,
+	};
+	int err = row_open(&row);
+	long pages;
+
+	if (err)
+		return err;
+	ssleep(WQ_EXPIRY_S);
+	pages = meter_free_pages();
+	err = run_all(&row);
+	pages -= meter_free_pages();
+	complete_all(&gate);
+	row_close(&row);
+	if (!err && round)
+		print_pages(bench, "wq_unbound", "object=idle_worker", round,
+			    pages, WQ_WORKERS);
+	return err;
+}
+
+static int measure_peers(const struct bench *bench, unsigned int round)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(others) && !err; i++)
+		err = measure_others(bench, round, &others[i]);
+	return err ?: measure_wq_workers(bench, round);
 }
 
 static void print_structs(const struct bench *bench, unsigned int round)
@@ -114,7 +260,8 @@ static int run(const struct bench *bench)
 	for (round = 0; round <= bench_rounds(bench) && !err; round++) {
 		print_structs(bench, round);
 		err = measure_pools(bench, round) ?:
-		      measure_workers(bench, round);
+		      measure_workers(bench, round) ?:
+		      measure_peers(bench, round);
 	}
 	return err;
 }

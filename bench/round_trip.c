@@ -22,10 +22,13 @@ DEFINE_BODY(tell);
 static const struct row rows[] = {
 	{ &wq_unbound_subject },
 	{ &wq_bound_subject },
+	{ &wq_ordered_subject },
 	{ &kthread_worker_subject },
 	{ &plain_port_subject, 16 },
 	{ &ants_submit_subject, 16 },
 	{ &ants_throughput_subject, 16 },
+	{ &ants_queue_work_subject, 16 },
+	{ &ants_submit_subject, 1 },
 	{ &ants_local_subject, 16 },
 };
 

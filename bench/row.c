@@ -11,6 +11,8 @@
 /* Of a round of a subject whose tasks are dear. */
 #define DEAR_TASKS	500U
 #define WARM_UP_ROUNDS	5
+/* That can be run in any order. */
+#define MAX_ROWS	32
 
 int row_make_jobs(struct row *row)
 {
@@ -70,12 +72,14 @@ u64 row_burst(struct row *row)
 static void measure_row(const struct bench *bench, const struct series *series,
 			struct row *row)
 {
+	u64 cost, warm_up[WARM_UP_ROUNDS];
 	unsigned int round;
-	u64 cost;
 
 	/* Until the pool has the threads that it keeps; cold_burst is without. */
 	for (round = 0; round < WARM_UP_ROUNDS; round++)
-		series->measure(row);
+		warm_up[round] = series->measure(row);
+	for (round = 0; round < WARM_UP_ROUNDS; round++)
+		row_result(bench, row, round + 1, warm_up[round], "warm_up");
 	for (round = 1; round <= bench_rounds(bench) && !row->err; round++) {
 		cost = series->measure(row);
 		row_result(bench, row, round, cost, "instructions");
@@ -114,16 +118,38 @@ int series_run(const struct bench *bench, const struct series *series)
 	return err;
 }
 
+/* In an order of its own, if the user wants that, else in that of the rows. */
+static void choose_order(u8 *order, unsigned int nr, unsigned int round)
+{
+	u32 seed = bench_seed();
+	unsigned int i, j;
+
+	for (i = 0; i < nr; i++)
+		order[i] = i;
+	if (!seed)
+		return;
+	seed += round;
+	for (i = nr - 1; i; i--) {
+		seed = seed * 1664525 + 1013904223;
+		j = (seed >> 16) % (i + 1);
+		swap(order[i], order[j]);
+	}
+}
+
 static int run_round(const struct bench *bench, const struct row *rows,
 		     unsigned int nr_rows, unsigned int round,
 		     row_round_t run_row)
 {
+	u8 order[MAX_ROWS];
 	unsigned int i;
 	int err = 0;
 
+	if (WARN_ON(!nr_rows || nr_rows > MAX_ROWS))
+		return -EINVAL;
+	choose_order(order, nr_rows, round);
 	for (i = 0; i < nr_rows && !err; i++)
-		if (bench_wants(rows[i].subject->name))
-			err = run_row(bench, rows[i], round);
+		if (bench_wants(rows[order[i]].subject->name))
+			err = run_row(bench, rows[order[i]], round);
 	return err;
 }
 

@@ -3,6 +3,7 @@
  * Subjects: ants, in the ways to hand it a task.
  */
 #include <linux/delay.h>
+#include <linux/preempt.h>
 
 #include "bench.h"
 
@@ -74,7 +75,8 @@ static int try_submit_one(struct job *job)
 
 	for (;;) {
 		err = ants_try_submit(bench_pool, call, job);
-		if (likely(!err) || (err != -EAGAIN && err != -ENOMEM))
+		if (likely(!err) || (err != -EAGAIN && err != -ENOMEM) ||
+		    in_hardirq())
 			return err;
 		ants_flush(bench_pool);
 	}

@@ -5,6 +5,7 @@
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/preempt.h>
 
 #include "bench.h"
 
@@ -60,7 +61,7 @@ static int queue_one(struct ants_work *work)
 {
 	int err;
 
-	while ((err = ants_queue_work(pool, work)) == -EAGAIN)
+	while ((err = ants_queue_work(pool, work)) == -EAGAIN && !in_hardirq())
 		ants_flush(pool);
 	return err;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Subjects: kthread_worker, async_schedule(), and a thread a task.
+ * Subjects: kthread_worker, alone and one on each CPU; async_schedule(); a thread
+ * a task.
  */
 #include <linux/async.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/percpu.h>
 
 #include "bench.h"
 
@@ -48,6 +51,70 @@ const struct subject kthread_worker_subject = {
 	.submit = worker_submit,
 	.flush = worker_flush,
 	.teardown = worker_teardown,
+};
+
+/* One on each CPU, as clients have them that want what a bound workqueue is. */
+
+static DEFINE_PER_CPU(struct kthread_worker *, local_worker);
+
+static void local_teardown(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (per_cpu(local_worker, cpu))
+			kthread_destroy_worker(per_cpu(local_worker, cpu));
+		per_cpu(local_worker, cpu) = NULL;
+	}
+}
+
+static int add_local_worker(int cpu)
+{
+	struct kthread_worker *w;
+
+	w = kthread_create_worker_on_cpu(cpu, 0, "ants_bench");
+	if (IS_ERR(w))
+		return PTR_ERR(w);
+	per_cpu(local_worker, cpu) = w;
+	wake_up_process(w->task);
+	return 0;
+}
+
+static int local_setup(const struct row *row)
+{
+	unsigned int i;
+	int cpu, err = 0;
+
+	for (i = 0; i < row->tasks; i++)
+		kthread_init_work(&row->jobs[i].kwork, row->body->kwork);
+	for_each_online_cpu(cpu)
+		err = err ?: add_local_worker(cpu);
+	if (err)
+		local_teardown();
+	return err;
+}
+
+static int local_submit(struct job *jobs, unsigned int nr)
+{
+	for (; nr; nr--, jobs++)
+		kthread_queue_work(raw_cpu_read(local_worker), &jobs->kwork);
+	return 0;
+}
+
+static void local_flush(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		kthread_flush_worker(per_cpu(local_worker, cpu));
+}
+
+const struct subject kthread_worker_cpu_subject = {
+	.name = "kthread_worker_cpu",
+	.setup = local_setup,
+	.submit = local_submit,
+	.flush = local_flush,
+	.teardown = local_teardown,
 };
 
 static int nothing_to_setup(const struct row *row)

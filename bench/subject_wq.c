@@ -93,6 +93,13 @@ static int bound_setup(const struct row *row)
 	return 0;
 }
 
+static int ordered_setup(const struct row *row)
+{
+	init_works(row);
+	wq = alloc_ordered_workqueue(WQ_NAME, 0);
+	return wq ? 0 : -ENOMEM;
+}
+
 static int submit(struct job *jobs, unsigned int nr)
 {
 	struct workqueue_struct *to = wq;
@@ -110,6 +117,14 @@ static void flush(void)
 const struct subject wq_unbound_subject = {
 	.name = "wq_unbound",
 	.setup = unbound_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+};
+
+const struct subject wq_ordered_subject = {
+	.name = "wq_ordered",
+	.setup = ordered_setup,
 	.submit = submit,
 	.flush = flush,
 	.teardown = teardown,

@@ -19,6 +19,7 @@ DEFINE_BODY(empty);
 
 static const struct row rows[] = {
 	{ &wq_unbound_subject },
+	{ &wq_bound_subject },
 	{ &ants_submit_subject, 256 },
 	{ &ants_throughput_subject, 256 },
 	{ &ants_submit_subject, 16, 256 },
@@ -57,7 +58,7 @@ static int run(const struct bench *bench)
 
 const struct bench tiny_task_smp_bench = {
 	.name = "tiny_task_smp",
-	.rounds = 11,
+	.rounds = 3,
 	.parallel = true,
 	.run = run,
 };
