@@ -4,7 +4,17 @@
 import math
 import os
 
+# In the order of the tables: what people run, then without all that costs.
+KERNELS = ("stock-6.1-voluntary", "stock-6.1-full", "stock-6.12-voluntary",
+           "stock-6.12-full", "stock-7.3-lazy", "stock-7.3-full", "6.1", "7.3")
 PEER = "wq_unbound"
+WORKQUEUES = (PEER, "wq_bound", "wq_ordered")
+# Of a CPU, in percent: if other programs had more, a parallel bench tells nothing.
+BUSY = 10
+# Rounds of a deterministic bench that are further apart are shown as they are.
+SPREAD_PERCENT = 1.0
+# What has to be the same in all that is compared.
+PROVENANCE = ("commit", "compiler", "qemu")
 # Of these the least is the worst.
 MORE_IS_BETTER = ("items_per_second",)
 # What tells variants of the peer apart, and what means nothing to it.
@@ -14,15 +24,10 @@ POOL_KEYS = {"capacity", "queue_depth", "pool"}
 
 def result_files(directory):
     """(version, path) of each kernel that there are results of."""
-    names = (("6.1", "results.tsv"), ("7.3", "results-7.3.tsv"))
+    names = ((version, "results.tsv" if version == "6.1" else f"results-{version}.tsv")
+             for version in KERNELS)
     paths = ((version, os.path.join(directory, name)) for version, name in names)
     return [(version, path) for version, path in paths if os.path.exists(path)]
-
-
-def release_of(directory, version):
-    """What the kernel itself said that it was."""
-    with open(os.path.join(directory, version, "release"), encoding="utf-8") as text:
-        return text.read().strip()
 
 
 def parse_params(text):
@@ -51,6 +56,10 @@ class Series:
         return list(self.rounds.values())
 
     @property
+    def nr_boots(self):
+        return len({boot for boot, _ in self.rounds})
+
+    @property
     def param_text(self):
         return " ".join(f"{key}={value}" for key, value in self.params.items())
 
@@ -65,6 +74,14 @@ class Series:
         middle = self.median()
         return 100 * (max(self.values) - min(self.values)) / abs(middle) if middle else 0.0
 
+    def is_wide(self):
+        return self.spread() > SPREAD_PERCENT
+
+    def is_far(self, value):
+        """Further from all rounds than they may be from each other."""
+        margin = SPREAD_PERCENT / 100 * abs(self.median())
+        return not min(self.values) - margin <= value <= max(self.values) + margin
+
     def has(self, **params):
         return all(self.params.get(key) == str(value) for key, value in params.items())
 
@@ -74,34 +91,62 @@ class Series:
                 if key not in PEER_KEYS | POOL_KEYS}
 
     def ratios(self, other):
-        """To another series, round by round."""
-        return [value / other.rounds[number] for number, value in self.rounds.items()
-                if other.rounds.get(number)]
+        """To another series: of several boots one of each, else round by round."""
+        boots = {}
+        for key, value in self.rounds.items():
+            if other.rounds.get(key):
+                boots.setdefault(key[0], []).append(value / other.rounds[key])
+        if len(boots) > 1:
+            return [median(ratios) for ratios in boots.values()]
+        return [ratio for ratios in boots.values() for ratio in ratios]
 
 
 class Results:
-    """One kernel's results; all series in the order of the file."""
+    """One kernel's results; all series in the order of the file. What they are of
+    is in @about: each name with all the values that the file has for it."""
 
     def __init__(self, version, path):
         self.version, self.path = version, path
-        self.series = []
+        self.series, self.warm_ups = [], []
+        self.about = {}
         self.nr_rows = 0
         index = {}
         with open(path, encoding="utf-8") as lines:
             next(lines, None)
             for line in lines:
-                self._add(index, line.rstrip("\n"))
+                if line.startswith("# "):
+                    name, _, value = line[2:].strip().partition(" ")
+                    self.about.setdefault(name, set()).add(value)
+                else:
+                    self._add(index, line.rstrip("\n"))
 
     def _add(self, index, line):
         bench, subject, text, value, unit = line.split("\t")
         params = parse_params(text)
-        number = int(params.pop("round", 1))
+        number = int(params.pop("boot", 1)), int(params.pop("round", 1))
         key = (bench, subject, tuple(params.items()), unit)
         if key not in index:
             index[key] = Series(bench, subject, params, unit)
-            self.series.append(index[key])
+            series = self.warm_ups if unit == "warm_up" else self.series
+            series.append(index[key])
         index[key].rounds[number] = float(value)
         self.nr_rows += 1
+
+    @property
+    def release(self):
+        """What the kernel itself said that it was."""
+        return " and ".join(sorted(self.about.get("kernel", {self.version})))
+
+    def busy(self, bench):
+        """What other programs used meanwhile, in percent of a CPU, if that is too much."""
+        used = [int(text.split()[1]) for text in self.about.get("others", ())
+                if text.split()[0] == bench]
+        return max((percent for percent in used if percent > BUSY), default=None)
+
+    def warm_up(self, series):
+        """What came before the rounds of a series."""
+        return next((s for s in self.warm_ups if s.bench == series.bench
+                     and s.subject == series.subject and s.params == series.params), None)
 
     def benches(self):
         return list(dict.fromkeys(s.bench for s in self.series))
@@ -121,5 +166,22 @@ class Results:
         found = [s for s in self.select(series.bench, PEER, series.unit)
                  if s.setting() == series.setting()]
         plain = [s for s in found if not any(key in s.params for key in PEER_KEYS)]
-        best = max if series.unit in MORE_IS_BETTER else min
-        return best(plain or found, key=Series.median, default=None)
+        return best(plain or found)
+
+    def best_workqueue(self, series):
+        """The workqueue that does best, of whatever kind and with whatever settings."""
+        return best([s for s in self.select(series.bench, unit=series.unit)
+                     if s.subject in WORKQUEUES and s.setting() == series.setting()])
+
+
+def best(found):
+    choose = max if found and found[0].unit in MORE_IS_BETTER else min
+    return choose(found, key=Series.median, default=None)
+
+
+def mixture(kernels):
+    """What is not the same in all results: lines that say so."""
+    for name in PROVENANCE:
+        values = {value for results in kernels for value in results.about.get(name, {"unknown"})}
+        if len(values) > 1:
+            yield f"{name}: {', '.join(sorted(values))}"

@@ -21,8 +21,19 @@ TINY_TASK_SMP = (
     (16, 256, 1.0, 1.0),
     (16, 0, 0.4, None),
 )
+# On the kernels that people run: capacity, queue_depth, and at most so many times
+# the best workqueue of the same boot
+STOCK_TINY_TASK = ((256, 0, 0.45), (16, 256, 0.45), (16, 0, 1.0), (4, 0, 1.5))
 ROUND_TRIP = (0.92, 0.99)
-CONTENTION = (None, 1.1)
+# subject, and at least so many times the items a second of the best scope
+STOCK_CONTENTION = ((DEFAULT, 0.8), (LOCAL, 1.0))
+# threads of pool and workqueue; unit; whether the pool's exist before; at most so
+# many times the workqueue's, on 6.1 and on 7.3
+EQUAL_WIDTHS = (
+    (512, COST, "warm", 1.1, 1.1),
+    (2048, "ms", "warm", None, 0.8),
+    (2048, "ms", "cold", None, 1.0),
+)
 # start, load; at most so many times the peer's time
 RAMP = (("cold", "none", 0.75), ("cold", "normal", 0.4), ("warm", "none", 0.9))
 # jiffies of the kernels that are measured, in microseconds
@@ -58,7 +69,9 @@ class Targets:
 
     def __init__(self, results):
         self.results = results
-        self.column = 0 if results.version == "6.1" else 1
+        self.stock = results.version.startswith("stock-")
+        release = results.version.split("-")[1] if self.stock else results.version
+        self.column = 0 if release == "6.1" else 1
 
     def limit(self, limits):
         return limits[self.column]
@@ -83,6 +96,15 @@ class Targets:
     def half_a_ping_pong(self):
         found = [s for s in self.results.series if s.subject == "ping_pong"]
         return found[0].median() / 2 + 300 if found else None
+
+    def stock_tiny_task(self, bench):
+        peer = self.results.find(bench, PEER, COST)
+        best = peer and self.results.best_workqueue(peer)
+        for capacity, depth, share in STOCK_TINY_TASK:
+            target = self.at_most(DEFAULT, best and share * best.median(), bench,
+                                  capacity=capacity, queue_depth=depth)
+            target.what += f" against {best.subject if best else PEER} x {share:g}"
+            yield target
 
     def round_trip(self, bench):
         peer = self.results.find(bench, PEER, COST)
@@ -109,6 +131,11 @@ class Targets:
             yield self.at_most(DEFAULT, 0, bench, unit, phase="after_expiry")
 
     def blocking(self, bench):
+        for width, unit, pool, *limits in EQUAL_WIDTHS:
+            other = self.results.find(bench, PEER, unit, max_active=width, tasks=20000)
+            if self.limit(limits):
+                yield self.at_most(DEFAULT, other and self.limit(limits) * other.median(), bench,
+                                   unit, capacity=width, tasks=20000, pool=pool)
         if self.column:
             return
         for unit, peer, shares in (("ms", PEER, {"warm": 3}),
@@ -136,10 +163,10 @@ class Targets:
                     yield self.parallel(bench, subject, self.limit(limits),
                                         capacity=capacity, queue_depth=depth)
 
-    def contention(self, bench):
-        for subject in (LOCAL, BATCH, DEFAULT):
-            if self.limit(CONTENTION):
-                yield self.parallel(bench, subject, self.limit(CONTENTION))
+    def stock_contention(self, bench):
+        if self.column and bench in self.results.benches():
+            for subject, limit in STOCK_CONTENTION:
+                yield self.parallel(bench, subject, limit)
 
     def ramp(self, bench):
         """Of 2048 tasks not all are there: not beside a load, and not all peers."""
@@ -182,13 +209,16 @@ class Targets:
             yield self.at_most(DEFAULT, ATOMICS, bench, "atomics", **task)
 
     BENCHES = (tiny_task, round_trip, cold_burst, scale_workers, idle_cost, blocking,
-               ramp, tiny_task_smp, late_wake, contention, memory, lines)
+               ramp, tiny_task_smp, late_wake, memory, lines)
+    STOCK = (stock_tiny_task, stock_contention)
 
     def all(self, benches):
-        for bench in self.BENCHES:
-            if bench.__name__ in benches:
-                yield from bench(self, bench.__name__)
+        for bench in self.STOCK if self.stock else self.BENCHES:
+            name = bench.__name__.removeprefix("stock_")
+            if name in benches:
+                yield from bench(self, name)
 
 
 def benches_with_targets():
-    return [bench.__name__ for bench in Targets.BENCHES]
+    names = (bench.__name__.removeprefix("stock_") for bench in Targets.BENCHES + Targets.STOCK)
+    return list(dict.fromkeys(names))
