@@ -13,13 +13,20 @@ INSTALL = DESTDIR='$(DESTDIR)' prefix='$(prefix)' \
 # The sources with one deliberate bug.
 BUSTED_SRC = $(CURDIR)/build/busted-$(ANTS_BUSTED)
 
+# A program with nothing beside it; STATIC= links it as the system does.
+ANTSTAT = build/antstat/antstat
+ANTSTAT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra \
+	-DANTS_VERSION='"$(shell sed -n 's/^MODULE_VERSION("\(.*\)");$$/\1/p' kernel/main.c)"'
+STATIC = -static
+CFLAGS ?= -O2 -g
+
 # What the user set, and not make, goes on to kbuild.
 VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH ANTS_TORTURE
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install clean help demo test test-kernels torture model \
+.PHONY: modules modules_install antstat clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages
 .DEFAULT_GOAL := modules
@@ -30,7 +37,15 @@ modules:
 modules_install: modules
 	@$(INSTALL) modules $(KDIR) $(PASS)
 
-install: modules_install
+antstat: $(ANTSTAT)
+
+$(ANTSTAT): $(wildcard tools/antstat/*.[ch]) kernel/main.c Makefile
+	@command -v $(CC) >/dev/null || tools/setup build >&2
+	@mkdir -p $(@D)
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(ANTSTAT_CFLAGS) $(LDFLAGS) $(STATIC) -o $@ \
+		$(wildcard tools/antstat/*.c)
+
+install: modules_install antstat
 	@$(INSTALL) files $(KDIR)
 
 uninstall:
@@ -102,8 +117,9 @@ help:
 	@echo 'For this machine:'
 	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
 	@echo '  make modules_install  install it (INSTALL_MOD_PATH=, INSTALL_MOD_DIR=updates/ants)'
-	@echo '  make install        the same, with headers, Module.symvers and documentation'
+	@echo '  make install        the same, with antstat, headers, Module.symvers and documents'
 	@echo '                      (DESTDIR=, prefix=/usr/local); make uninstall removes them'
+	@echo '  make antstat        the program that shows the pools, build/antstat/antstat'
 	@echo '  make dkms_install   the sources for DKMS, into /usr/src/ants-VERSION'
 	@echo '  make deb            Debian packages, in build/deb'
 	@echo '  make check-kernel KDIR=...  does it build for that kernel, and what is missing?'
@@ -114,8 +130,8 @@ help:
 	@echo '  make demo           show the pool at work'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
-	@echo '                      torture-kcsan compile style busted model functional) or one'
-	@echo '                      suite, script or program'
+	@echo '                      torture-kcsan compile style antstat busted model functional) or'
+	@echo '                      one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
 	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
