@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of ants.ko share. The structures, and what guards their
- * fields, are in pool.h, worker.h, item.h and place.h.
+ * fields, are in pool.h, waiter.h, worker.h, item.h and place.h.
  *
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:

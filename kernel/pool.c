@@ -18,10 +18,7 @@ LIST_HEAD(ants_multis);
 /* Guards both lists, and so the names. */
 DEFINE_MUTEX(ants_registry_lock);
 
-/*
- * Number of pools and multis not freed yet, plus one until the module is
- * removed.
- */
+/* Number of pools and multis not freed yet, plus one while the module is loaded. */
 static atomic_t nr_live = ATOMIC_INIT(1);
 static DECLARE_COMPLETION(all_freed);
 
@@ -369,10 +366,9 @@ struct ants_pool *__ants_pool_create_ordered(struct module *owner,
 EXPORT_SYMBOL_GPL(__ants_pool_create_ordered);
 
 /*
- * Create a pool that is part of an object with a directory and a name, and ends
- * with that object. It has no owner, because unload.c destroys the object as a
- * whole. The caller has checked @attrs. @given: the CPUs of @attrs were asked for;
- * otherwise ants chose them.
+ * Create a pool that is part of an object with a directory and a name. It has no
+ * owner, because unload.c destroys that object as a whole. The caller has checked
+ * @attrs. @given: their CPUs were asked for; otherwise ants chose them.
  */
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,

@@ -40,6 +40,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "waiter.h"
 #include "worker.h"
 
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
@@ -110,54 +111,6 @@ struct ants_place;
  * In the tag of a worker: it runs a work item that it may not touch any more.
  */
 #define ANTS_TAG_DETACHED	8U
-
-/* The result of a waiter while it waits. */
-#define ANTS_STILL_WAITING	1
-
-/**
- * struct ants_waiter - a submitter that waits, on its own stack
- * @node: L: in a FIFO of pool->waiters
- * @task: I: the submitter
- * @slot: L: taken out of the stock in advance, so that it can be granted at any
- *	time; NULL if there was none
- * @fn: I: the function of its task
- * @data: I: the argument of that function
- * @work: I: the work item that it wants to submit instead, which brings its own
- *	slot; NULL if none
- * @since: I: jiffies when it was enqueued
- * @prio: I: the priority of its task
- * @sleep: I: the state that it sleeps in
- * @nested: L: in pool->nested if it is an untimed wait inside a task of the
- *	same pool, else empty
- * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
- *	last access to the waiter by another thread; pairs with the acquire in
- *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
- *	may be gone
- */
-struct ants_waiter {
-	struct list_head node;
-	struct task_struct *task;
-	struct ants_slot *slot;
-	ants_fn_t fn;
-	void *data;
-	struct ants_work *work;
-	unsigned long since;
-	enum ants_prio prio;
-	unsigned int sleep;
-	struct list_head nested;
-	int result;
-};
-
-/**
- * struct ants_fifo - waiters of one priority
- * @list: L: the waiters, in the order in which they came
- * @unlogged: L: the first one whose wait was not logged as a long one, or NULL;
- *	waits begin in order, so those before it were logged
- */
-struct ants_fifo {
-	struct list_head list;
-	struct ants_waiter *unlogged;
-};
 
 /**
  * struct ants_pool - a pool
