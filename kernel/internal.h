@@ -15,7 +15,7 @@
  *	stats, call, each, group, cancel
  *	upkeep, flush, release, tune, place
  *	pool, devres
- *	multi_local, multi_config, multi_set, multi_submit, multi
+ *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
  *	sysfs, multi_sysfs, hotplug, unload, main
  *
  * There are four exceptions. Checks in debug builds, and those for lockdep
