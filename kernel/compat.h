@@ -66,10 +66,10 @@ static inline int ants_affine_preferred(struct task_struct *task,
 #endif
 
 /*
- * The last-level cache of @cpu, which is online: a number that the CPUs have in
- * common that share it, negative if modules are not told. x86 exports numbers;
- * the architectures with a generic topology export masks, and where a cache is
- * not known, the mask has the CPU alone.
+ * The last-level cache of @cpu, which is online: a number that all CPUs sharing
+ * it have in common; negative if modules cannot know it. x86 exports numbers.
+ * The architectures with a generic topology export masks; if a cache is not
+ * known, its mask has the CPU alone.
  */
 static inline int ants_llc_of(unsigned int cpu)
 {

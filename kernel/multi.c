@@ -26,7 +26,10 @@ static int check(const struct ants_attrs *attrs, unsigned int nr_shards,
 	return ants_check_attrs(attrs);
 }
 
-/* @shard_of: the multi's from here on, even if there is no memory for it. */
+/*
+ * @shard_of belongs to the multi from here on, even if there is no memory for
+ * that.
+ */
 static struct ants_multi *multi_alloc(struct module *owner,
 				      unsigned int nr_shards,
 				      enum ants_strategy strategy,

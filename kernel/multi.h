@@ -94,7 +94,7 @@ unsigned int *ants_local_map(const struct cpumask *asked,
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);
 
-/* Most CPUs of a shard, where ants chooses how many shards there are. */
+/* The most CPUs of a shard if ants chooses the number of shards. */
 #define ANTS_SHARD_CPUS		8
 
 /* The cache of a CPU of which only the node is known. */

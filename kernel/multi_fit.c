@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How many shards fit a machine, and which CPUs belong together: those of one
- * last-level cache on one node, at most ANTS_SHARD_CPUS of them, the threads of a
- * core never apart. What is decided here is decided once, when the shards are
- * made; the functions on struct ants_cpu see nothing but their arguments.
+ * last-level cache on one node, at most ANTS_SHARD_CPUS of them, and the
+ * threads of a core are never apart. This is decided once, when the shards are
+ * made. The functions on struct ants_cpu look at nothing but their arguments.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>
@@ -29,7 +29,7 @@ static int order(int a, int b)
 	return (a > b) - (a < b);
 }
 
-/* Node by node, cache by cache, core by core. */
+/* Compare by node, then by cache, then by core. */
 static int compare(const void *left, const void *right)
 {
 	const struct ants_cpu *a = left, *b = right;
@@ -107,9 +107,9 @@ static unsigned int nearness(const struct ants_cpu *a, const struct ants_cpu *b)
 }
 
 /*
- * The shard for a CPU that is not among the @nr grouped ones: one of those that
- * have CPUs of its core, else of its cache, else of its node, else any. @turn
- * spreads CPUs over the shards that are equally near.
+ * Find the shard for a CPU that is not among the @nr grouped ones: one that has
+ * CPUs of its core, else of its cache, else of its node, else any. @turn
+ * spreads CPUs over shards that are equally near.
  */
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 			   const struct ants_cpu *other, unsigned int turn)
@@ -130,8 +130,8 @@ unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 EXPORT_SYMBOL_FOR_TESTS(ants_fit_near);
 
 /*
- * Where the kernel does not tell modules about caches, the package stands in for
- * one. A package of one CPU says nothing: then the node alone decides.
+ * Where the kernel does not tell modules about caches, the package is taken
+ * instead. A package of one CPU says nothing: then the node alone decides.
  */
 static int cache_of(unsigned int cpu)
 {
@@ -146,9 +146,9 @@ static int cache_of(unsigned int cpu)
 }
 
 /*
- * A CPU that is offline has a node only: the kernel may have forgotten the rest,
- * or never known it. No lock is held. If CPUs come and go meanwhile, the answer
- * fits less well, and that is all.
+ * Of a CPU that is offline only the node is known: the kernel may have
+ * forgotten the rest, or has never known it. No lock is held. If CPUs come and
+ * go meanwhile, the shards only fit less well.
  */
 static struct ants_cpu locate(unsigned int cpu)
 {
@@ -165,9 +165,9 @@ static struct ants_cpu locate(unsigned int cpu)
 }
 
 /*
- * Group the CPUs @first, which are not none, and give each of @rest the nearest
- * shard. Write the shard of each CPU to @shard_of. Return how many shards there
- * are, at most @most; 0 if memory is short.
+ * Group the CPUs @first, of which there is at least one, and give each of @rest
+ * the nearest shard. Write the shard of each CPU to @shard_of. Return the
+ * number of shards, at most @most; 0 if there is no memory.
  */
 unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
 		      unsigned int most, unsigned int *shard_of)

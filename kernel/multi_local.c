@@ -63,7 +63,7 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
 		ants_leave_out_isolated(mask);
 }
 
-/* Gives each possible CPU a shard; returns how many shards there are, or 0. */
+/* Give each possible CPU a shard; return the number of shards, or 0. */
 static unsigned int map_cpus(unsigned int *shard_of, unsigned int nr,
 			     unsigned int most, const struct cpumask *first,
 			     const struct cpumask *rest)

@@ -11,7 +11,7 @@
 
 /**
  * struct ants_place - nice value and CPUs of the workers of a pool
- * @users: the pool, and everyone who looks at it without the lock
+ * @users: the pool, and threads that look at it without the lock
  * @nice: I
  * @any: I: no CPUs were asked for
  * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or

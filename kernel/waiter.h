@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A submitter that waits, and the queues of those that do. The letters in front of
- * the fields are explained in pool.h.
+ * A submitter that waits, and the FIFOs of such submitters. The letters in
+ * front of the fields are explained in pool.h.
  */
 #ifndef _ANTS_WAITER_H
 #define _ANTS_WAITER_H

@@ -67,9 +67,9 @@ struct ants_multi *__ants_multi_create(struct module *owner,
  * Context: Process context. May sleep.
  * Return: the multi, or an ERR_PTR: -EINVAL for a number of shards that is too
  * high, above the capacity, or 0 with another strategy than %ANTS_LOCAL, an
- * unknown strategy, attributes or a name out
- * of range or in contradiction, -EEXIST if the name is taken, -ENOMEM, -EINTR
- * if the caller was killed meanwhile.
+ * unknown strategy, attributes or a name out of range or in contradiction,
+ * -EEXIST if the name is taken, -ENOMEM, -EINTR if the caller was killed
+ * meanwhile.
  */
 #define ants_multi_create(attrs, nr_shards, strategy, ...)		\
 	__ants_multi_create(THIS_MODULE, attrs, nr_shards, strategy,	\
