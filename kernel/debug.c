@@ -189,7 +189,7 @@ static bool counts_fit(const struct ants_pool *pool)
 {
 	return pool->nr_idle + pool->nr_waking - pool->wake_deferred + pool->nr_new +
 	       pool->nr_leaving + pool->nr_busy <= pool->nr_workers &&
-	       pool->nr_misplaced <= pool->nr_workers &&
+	       pool->nr_stale <= pool->nr_workers &&
 	       pool->in_epoch[0] + pool->in_epoch[1] ==
 	       ants_in_flight(pool) + pool->nr_again;
 }

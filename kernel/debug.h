@@ -41,7 +41,7 @@ struct ants_pool;
  * @ANTS_PAUSE_REBOOT: a reboot has made what the pool needs, and is about to
  *	open it
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, and others may follow
- * @ANTS_PAUSE_POKE: between two rounds of waking parked workers to rebind
+ * @ANTS_PAUSE_REBIND: between two rounds of waking parked workers to rebind
  * @ANTS_PAUSE_DUE: the timer of a delayed work item has fired, in a softirq
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none yet
  * @ANTS_NR_PAUSE: the number of pause points
@@ -68,7 +68,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_CLOSED,
 	ANTS_PAUSE_REBOOT,
 	ANTS_PAUSE_PREPARE,
-	ANTS_PAUSE_POKE,
+	ANTS_PAUSE_REBIND,
 	ANTS_PAUSE_DUE,
 	ANTS_PAUSE_EACH,
 	ANTS_NR_PAUSE,
@@ -78,14 +78,14 @@ enum ants_pause_point {
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
  * @ANTS_FAIL_THREAD: making a thread
- * @ANTS_FAIL_PLACE: allocating the affinity of a shard, for a change of all
+ * @ANTS_FAIL_AFFINITY: allocating the affinity of a shard, for a change of all
  *	shards
  * @ANTS_NR_FAIL: the number of fail points
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
 	ANTS_FAIL_THREAD,
-	ANTS_FAIL_PLACE,
+	ANTS_FAIL_AFFINITY,
 	ANTS_NR_FAIL,
 };
 

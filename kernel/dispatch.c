@@ -351,8 +351,8 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 	if (kick->todo & ANTS_TODO_ROOM)
 		pool->room_cb(pool);
 	rcu_read_unlock();
-	if (kick->todo & ANTS_TODO_PLACE)
-		ants_place_take_up(kick->misplaced);
+	if (kick->todo & ANTS_TODO_REBIND)
+		ants_affinity_apply(kick->rebind);
 }
 
 static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)

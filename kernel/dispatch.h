@@ -14,7 +14,7 @@
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
  * @ANTS_TODO_ROOM: call pool->room_cb; likewise
- * @ANTS_TODO_PLACE: the caller is &ants_kick.misplaced, and has to rebind;
+ * @ANTS_TODO_REBIND: the caller is &ants_kick.rebind, and has to rebind;
  *	likewise
  * @ANTS_TODO_JOIN: queue pool->joiner
  */
@@ -25,7 +25,7 @@ enum ants_todo {
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_FREE		= 1 << 4,
 	ANTS_TODO_ROOM		= 1 << 5,
-	ANTS_TODO_PLACE		= 1 << 6,
+	ANTS_TODO_REBIND	= 1 << 6,
 	ANTS_TODO_JOIN		= 1 << 7,
 };
 
@@ -49,7 +49,7 @@ struct ants_round {
  *	expensive
  * @round: the others, NULL if there are none
  * @spare: a chain of chunks all of whose slots were given up
- * @misplaced: a worker that has a change of the affinity to apply
+ * @rebind: a worker that has a change of the affinity to apply
  */
 struct ants_kick {
 	unsigned long flags;
@@ -58,7 +58,7 @@ struct ants_kick {
 	struct task_struct *first;
 	struct ants_round *round;
 	struct ants_chunk *spare;
-	struct ants_worker *misplaced;
+	struct ants_worker *rebind;
 };
 
 extern struct workqueue_struct *ants_wq;

@@ -22,10 +22,10 @@ static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
-	if (!pool->place->any || pool->preferred) {
-		if (cpumask_test_cpu(cpu, ants_place_cpus(pool->place)))
-			pool->stranded = false;
-		ants_misplace(pool, &kick);
+	if (!pool->affinity->any || pool->preferred) {
+		if (cpumask_test_cpu(cpu, ants_affinity_cpus(pool->affinity)))
+			pool->mask_offline = false;
+		ants_affinity_invalidate(pool, &kick);
 	}
 	ants_unlock(pool, &kick);
 }
@@ -42,16 +42,17 @@ static bool other_is_online(const struct cpumask *cpus, unsigned int cpu)
 
 static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 {
-	struct ants_place *place;
-	unsigned int placement;
+	struct ants_affinity *affinity;
+	unsigned int affinity_seq;
 
 	raw_spin_lock_irq(&pool->lock);
-	place = ants_place_get(pool);
-	placement = pool->placement;
+	affinity = ants_affinity_get(pool);
+	affinity_seq = pool->affinity_seq;
 	ants_unlock_irq(pool);
-	if (!place->any && !other_is_online(ants_place_cpus(place), cpu))
-		ants_place_stranded(pool, place, placement);
-	ants_place_put(place);
+	if (!affinity->any &&
+	    !other_is_online(ants_affinity_cpus(affinity), cpu))
+		ants_affinity_warn_offline(pool, affinity, affinity_seq);
+	ants_affinity_put(affinity);
 }
 
 /* The CPU is offline: only now can the workers see that they have to move. */
@@ -60,8 +61,9 @@ static void cpu_is_gone_for(struct ants_pool *pool)
 	struct ants_kick kick;
 
 	ants_lock(pool, &kick);
-	if (!cpumask_intersects(ants_place_cpus(pool->place), cpu_online_mask))
-		ants_misplace(pool, &kick);
+	if (!cpumask_intersects(ants_affinity_cpus(pool->affinity),
+				cpu_online_mask))
+		ants_affinity_invalidate(pool, &kick);
 	ants_unlock(pool, &kick);
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of ants.ko share. The structures, and what guards their
- * fields, are in pool.h, waiter.h, worker.h, item.h and place.h.
+ * fields, are in pool.h, waiter.h, worker.h, item.h and affinity.h.
  *
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
  *	debug, jitter
- *	slot, affine
+ *	slot, affinity
  *	item_wait, item, group_item, wake, dispatch, policy
  *	timer
  *	worker, stand_in, wait, caller, submit, invoke
  *	delayed, work, join, work_wait, work_cancel
  *	stats, call, each, group, cancel
- *	upkeep, flush, release, tune, place
+ *	upkeep, flush, release, tune, affinity_set
  *	pool, devres
  *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
  *	sysfs, multi_sysfs, hotplug, unload, main
@@ -127,7 +127,7 @@ static inline unsigned long ants_time_left(unsigned long start,
 #include "dispatch.h"
 #include "item.h"
 #include "group.h"
-#include "place.h"
+#include "affinity.h"
 
 /* wait.c: callers that sleep */
 

@@ -12,20 +12,20 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
-struct ants_place;
+struct ants_affinity;
 
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
  * @was: M: its part of a total before a change that may be undone
- * @place: M: what its workers are to apply, once all shards have one
+ * @affinity: M: what its workers are to apply, once all shards have one
  * @seq: M: its @release_seq when a reboot found it drained
  */
 struct ants_shard {
 	struct ants_pool *pool;
 	unsigned int seq;
 	unsigned int was;
-	struct ants_place *place;
+	struct ants_affinity *affinity;
 };
 
 /**

@@ -214,31 +214,31 @@ int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
 /* Makes a new affinity for a shard; NULL if there is no memory. */
-typedef struct ants_place *(*make_place_t)(const struct ants_pool *pool,
-					   const void *arg);
+typedef struct ants_affinity *(*make_affinity_t)(const struct ants_pool *pool,
+						 const void *arg);
 
-static int make_places(struct ants_multi *multi, make_place_t make,
-		       const void *arg)
+static int make_affinities(struct ants_multi *multi, make_affinity_t make,
+			   const void *arg)
 {
 	struct ants_shard *shard;
 	unsigned int i;
 
 	for (i = 0; i < multi->nr_shards; i++) {
 		shard = &multi->shards[i];
-		shard->place = ants_inject(ANTS_FAIL_PLACE) ?
-			       NULL : make(shard->pool, arg);
-		if (shard->place)
+		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
+				  NULL : make(shard->pool, arg);
+		if (shard->affinity)
 			continue;
 		while (i--)
-			ants_place_put(multi->shards[i].place);
+			ants_affinity_put(multi->shards[i].affinity);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
 /* Make all affinities before the first one is applied. */
-static int change_places(struct ants_multi *multi, make_place_t make,
-			 const void *arg)
+static int change_affinities(struct ants_multi *multi, make_affinity_t make,
+			     const void *arg)
 {
 	struct ants_shard *shard;
 	unsigned int i;
@@ -246,26 +246,26 @@ static int change_places(struct ants_multi *multi, make_place_t make,
 
 	lockdep_assert_held(&multi->config);
 	lock_shards(multi);
-	err = make_places(multi, make, arg);
+	err = make_affinities(multi, make, arg);
 	for (i = 0; i < multi->nr_shards && !err; i++) {
 		shard = &multi->shards[i];
-		ants_place_change(shard->pool, shard->place);
+		ants_affinity_change(shard->pool, shard->affinity);
 	}
 	unlock_shards(multi);
 	return err;
 }
 
-static struct ants_place *place_with_nice(const struct ants_pool *pool,
-					  const void *nice)
+static struct ants_affinity *affinity_with_nice(const struct ants_pool *pool,
+						const void *nice)
 {
-	return ants_place_with_nice(pool, *(const int *)nice);
+	return ants_affinity_with_nice(pool, *(const int *)nice);
 }
 
 int __ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
 	if (nice < MIN_NICE || nice > MAX_NICE)
 		return -EINVAL;
-	return change_places(multi, place_with_nice, &nice);
+	return change_affinities(multi, affinity_with_nice, &nice);
 }
 
 /**
@@ -294,10 +294,10 @@ int ants_multi_set_nice(struct ants_multi *multi, int nice)
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 
-static struct ants_place *place_with_cpus(const struct ants_pool *pool,
-					  const void *mask)
+static struct ants_affinity *affinity_with_cpus(const struct ants_pool *pool,
+						const void *mask)
 {
-	return ants_place_alloc(pool->place->nice, mask, pool->node);
+	return ants_affinity_alloc(pool->affinity->nice, mask, pool->node);
 }
 
 int __ants_multi_set_cpumask(struct ants_multi *multi,
@@ -307,7 +307,7 @@ int __ants_multi_set_cpumask(struct ants_multi *multi,
 		return -EINVAL;
 	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
 		return -EINVAL;
-	return change_places(multi, place_with_cpus, mask);
+	return change_affinities(multi, affinity_with_cpus, mask);
 }
 
 /**

@@ -98,7 +98,7 @@ static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
 	int nice;
 
 	raw_spin_lock_irq(&pool->lock);
-	nice = pool->place->nice;
+	nice = pool->affinity->nice;
 	ants_unlock_irq(pool);
 	return sysfs_emit(buf, "%d\n", nice);
 }
@@ -131,7 +131,7 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 		return -ENOMEM;
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		raw_spin_lock_irq(&pool->lock);
-		cpumask_or(mask, mask, ants_place_cpus(pool->place));
+		cpumask_or(mask, mask, ants_affinity_cpus(pool->affinity));
 		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));

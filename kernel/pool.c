@@ -174,13 +174,14 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	return pool;
 }
 
-static int init_place(struct ants_pool *pool, const struct ants_attrs *attrs,
-		      bool given)
+static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
+			 bool given)
 {
-	pool->place = ants_place_alloc(attrs->nice, attrs->cpumask, pool->node);
-	if (!pool->place)
+	pool->affinity = ants_affinity_alloc(attrs->nice, attrs->cpumask,
+					     pool->node);
+	if (!pool->affinity)
 		return -ENOMEM;
-	pool->place->given = given;
+	pool->affinity->given = given;
 	return 0;
 }
 
@@ -277,7 +278,7 @@ struct ants_pool *ants_pool_make(struct module *owner,
 	pool->fn = fn;
 	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
-	      init_place(pool, attrs, attrs->cpumask) ?: pool_publish(pool);
+	      init_affinity(pool, attrs, attrs->cpumask) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -382,7 +383,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->parent = parent;
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
-	err = init_place(pool, attrs, given) ?: pool_publish(pool);
+	err = init_affinity(pool, attrs, given) ?: pool_publish(pool);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -480,7 +481,7 @@ void ants_pool_free(struct kobject *kobj)
 #ifdef CONFIG_LOCKDEP
 	lockdep_unregister_key(&pool->key);
 #endif
-	ants_place_put(pool->place);
+	ants_affinity_put(pool->affinity);
 	kfree(pool);
 	ants_live_put();
 }

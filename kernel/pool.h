@@ -92,7 +92,7 @@
 				 ANTS_FREEZABLE | ANTS_CALLER_RUNS |	\
 				 ANTS_FIXED)
 
-struct ants_place;
+struct ants_affinity;
 
 /*
  * struct ants_slot is defined in ants_work.h, because a work item contains one.
@@ -119,7 +119,7 @@ struct ants_place;
  *	once: 0 while the pool is released or callers wait, else @limit less
  *	@nr_joined
  * @calm: L: while no more workers exist, each of them may stay without a closer
- *	look: @capacity, or 0 while @nr_misplaced
+ *	look: @capacity, or 0 while @nr_stale
  * @nr_busy: L: tasks that run
  * @nr_again: L: work items that run and are queued again
  * @nr_joined: L: work items that run inside tasks that wait for them; they are
@@ -267,13 +267,14 @@ struct ants_place;
  *	refused a caller until one of them calls back; NULL outside a multi
  * @private: I
  * @node: I: NUMA node, or NUMA_NO_NODE
- * @place: C: nice value and CPUs of the workers
- * @placement: L: number of times that @place has changed, or that a CPU came
+ * @affinity: C: nice value and CPUs of the workers
+ * @affinity_seq: L: number of times that @affinity has changed, or that a CPU
+ *	came
  * @preferred: L: some worker is, or was, @preferred
- * @nr_misplaced: L: workers that have not applied the last such change
- * @stranded: L: no CPU of the mask was online, and that was logged
- * @poke_wanted: L: some of them are parked and are to be woken
- * @poke_next: L: the first one that was not woken; NULL to begin
+ * @nr_stale: L: workers that have not applied the last such change
+ * @mask_offline: L: no CPU of the mask was online, and that was logged
+ * @rebind_wanted: L: some of them are parked and are to be woken
+ * @rebind_next: L: the first one that was not woken; NULL to begin
  * @cancelling: L: groups that an error has cancelled, for the upkeep work. Each
  *	has a member that has not ended, so the list of a drained pool is empty
  * @stand_in: T: the worker that a kernel work item acts as if no thread can be
@@ -431,13 +432,13 @@ struct ants_pool {
 	atomic_t *shared_congested;
 	void *private;
 	int node;
-	struct ants_place *place;
-	unsigned int placement;
-	unsigned int nr_misplaced;
+	struct ants_affinity *affinity;
+	unsigned int affinity_seq;
+	unsigned int nr_stale;
 	bool preferred;
-	bool stranded;
-	bool poke_wanted;
-	struct ants_worker *poke_next;
+	bool mask_offline;
+	bool rebind_wanted;
+	struct ants_worker *rebind_next;
 	struct list_head cancelling;
 	struct ants_worker stand_in;
 	struct kobject kobj;

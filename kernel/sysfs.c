@@ -162,24 +162,24 @@ ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
 ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
 ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
 
-static struct ants_place *place_of(struct kobject *kobj)
+static struct ants_affinity *affinity_of(struct kobject *kobj)
 {
 	struct ants_pool *pool = to_pool(kobj);
-	struct ants_place *place;
+	struct ants_affinity *affinity;
 
 	raw_spin_lock_irq(&pool->lock);
-	place = ants_place_get(pool);
+	affinity = ants_affinity_get(pool);
 	ants_unlock_irq(pool);
-	return place;
+	return affinity;
 }
 
 static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
 {
-	struct ants_place *place = place_of(kobj);
-	int nice = place->nice;
+	struct ants_affinity *affinity = affinity_of(kobj);
+	int nice = affinity->nice;
 
-	ants_place_put(place);
+	ants_affinity_put(affinity);
 	return sysfs_emit(buf, "%d\n", nice);
 }
 
@@ -202,11 +202,11 @@ static struct kobj_attribute nice_attr = __ATTR_RW(nice);
 static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
-	struct ants_place *place = place_of(kobj);
-	const struct cpumask *cpus = ants_place_cpus(place);
+	struct ants_affinity *affinity = affinity_of(kobj);
+	const struct cpumask *cpus = ants_affinity_cpus(affinity);
 	ssize_t len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpus));
 
-	ants_place_put(place);
+	ants_affinity_put(affinity);
 	return len;
 }
 

@@ -44,7 +44,7 @@ static struct ants_worker *worker_create(struct ants_pool *pool)
 						 ERR_PTR(-ENOMEM);
 	}
 	w->task = get_task_struct(task);
-	ants_place_prefer(w);
+	ants_affinity_prefer(w);
 	return w;
 }
 
@@ -68,7 +68,7 @@ static void worker_add(struct ants_worker *w, struct ants_kick *kick)
 {
 	w->pool->spawned++;
 	w->state = ANTS_NEW;
-	w->placed = w->pool->placement;
+	w->affinity_seq = w->pool->affinity_seq;
 	list_add_tail(&w->member, &w->pool->workers);
 	ants_kick_wake(kick, w->task);
 }
@@ -350,7 +350,7 @@ static void retire_expired(struct ants_pool *pool)
 }
 
 /* Wake the parked workers that have a new affinity to apply. */
-static void poke_round(struct ants_pool *pool)
+static void rebind_round(struct ants_pool *pool)
 {
 	struct ants_worker *w;
 	struct ants_round round;
@@ -358,17 +358,17 @@ static void poke_round(struct ants_pool *pool)
 	unsigned int i;
 
 	ants_lock_round(pool, &kick, &round);
-	w = pool->poke_next ?: list_first_entry(&pool->workers,
-						struct ants_worker, member);
+	w = pool->rebind_next ?: list_first_entry(&pool->workers,
+						  struct ants_worker, member);
 	for (i = 0; i < ANTS_ROUND && &w->member != &pool->workers; i++) {
-		if (w->state == ANTS_IDLE && ants_is_misplaced(w))
+		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
 			ants_kick_wake(&kick, w->task);
 		w = list_next_entry(w, member);
 	}
-	WRITE_ONCE(pool->poke_wanted, &w->member != &pool->workers);
-	pool->poke_next = pool->poke_wanted ? w : NULL;
+	WRITE_ONCE(pool->rebind_wanted, &w->member != &pool->workers);
+	pool->rebind_next = pool->rebind_wanted ? w : NULL;
 	ants_unlock(pool, &kick);
-	ants_pause(ANTS_PAUSE_POKE, pool);
+	ants_pause(ANTS_PAUSE_REBIND, pool);
 }
 
 /* On behalf of a caller that may not take the lock of the wait queue. */
@@ -412,7 +412,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	ants_lock(pool, &kick);
 	done = hlist_empty(&pool->untold) && list_empty(&pool->cancelling) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
-	       !pool->poke_wanted && !ants_idle_expired(pool) &&
+	       !pool->rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->nr_makers < ANTS_MAKERS);
 	if (done) {
 		pool->upkeep_queued = false;
@@ -429,8 +429,8 @@ void ants_upkeep_fn(struct work_struct *work)
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep);
 
 	do {
-		while (READ_ONCE(pool->poke_wanted))
-			poke_round(pool);
+		while (READ_ONCE(pool->rebind_wanted))
+			rebind_round(pool);
 		ants_tell_untold(pool);
 		while (!list_empty(&pool->cancelling))
 			ants_group_cancel_next(pool);

@@ -98,7 +98,7 @@ static void worker_setup(struct ants_worker *w)
 
 	ants_policy_apply(w);
 	ants_lock(pool, &kick);
-	ants_place_note(w, &kick);
+	ants_affinity_note(w, &kick);
 	ants_unlock(pool, &kick);
 	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
 		set_freezable();
@@ -131,8 +131,8 @@ static noinline bool worker_looks(struct ants_worker *w,
 	stay += w->state == ANTS_LEAVING;
 	if (pool->nr_workers > pool->capacity && stay > pool->capacity)
 		return false;
-	if (ants_is_misplaced(w))
-		ants_place_note(w, kick);
+	if (ants_affinity_is_stale(w))
+		ants_affinity_note(w, kick);
 	return true;
 }
 
@@ -295,11 +295,11 @@ static void worker_unlist(struct ants_worker *w)
 
 	w->fn = NULL;
 	ants_scan_skip(pool, &w->member);
-	if (unlikely(w == pool->poke_next))
-		pool->poke_next = list_next_entry(w, member);
+	if (unlikely(w == pool->rebind_next))
+		pool->rebind_next = list_next_entry(w, member);
 	if (w == pool->arrived)
 		pool->arrived = NULL;
-	ants_place_forget(w);
+	ants_affinity_clear_stale(w);
 	list_del(&w->member);
 	pool->nr_workers--;
 }
@@ -357,8 +357,8 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 		ants_lock(pool, kick);
 		if (w->state != ANTS_IDLE)
 			return;
-		if (ants_is_misplaced(w))
-			ants_place_note(w, kick);
+		if (ants_affinity_is_stale(w))
+			ants_affinity_note(w, kick);
 	}
 }
 
@@ -472,7 +472,7 @@ void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
 
 	lockdep_assert_held(&pool->lock);
 	w->state = ANTS_BUSY;
-	w->placed = pool->placement;
+	w->affinity_seq = pool->affinity_seq;
 	pool->nr_workers++;
 	list_add_tail(&w->member, &pool->workers);
 	worker_serve(w, kick);

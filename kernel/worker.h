@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
-struct ants_place;
+struct ants_affinity;
 struct ants_frame;
 
 /**
@@ -60,9 +60,9 @@ enum ants_worker_state {
  * @bound: T: its thread was bound to CPUs
  * @preferred: I: the kernel was told the CPUs it prefers, and rebinds it to
  *	those when CPUs come online or are isolated
- * @placed: L: the change of the affinity that it has applied, or is about to
- *	apply
- * @place: T: the affinity that it is about to apply
+ * @affinity_seq: L: the change of the affinity that it has applied, or is about
+ *	to apply
+ * @affinity: T: the affinity that it is about to apply
  * @switches: T: number of times its thread had been preempted when it last
  *	parked
  * @batch: T: it has set SCHED_BATCH, unless a task has set another policy
@@ -89,8 +89,8 @@ struct ants_worker {
 	bool expired;
 	bool bound;
 	bool preferred;
-	unsigned int placed;
-	struct ants_place *place;
+	unsigned int affinity_seq;
+	struct ants_affinity *affinity;
 	unsigned long switches;
 	bool batch;
 };

@@ -146,9 +146,9 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->spare_slots, ANTS_SPARE_SLOTS);
 	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, null->expiry, msecs_to_jiffies(1000));
-	KUNIT_EXPECT_EQ(test, pool->place->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 0);
 	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
-	KUNIT_EXPECT_TRUE(test, pool->place->any);
+	KUNIT_EXPECT_TRUE(test, pool->affinity->any);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
 }
 

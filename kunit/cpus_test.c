@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <linux/nodemask.h>
 
-#include "place.h"
+#include "affinity.h"
 
 #include "../kernel/multi.h"
 
@@ -52,7 +52,7 @@ static void node_has_its_cpus(struct kunit *test)
 	struct rig *rig = rig_make_on_node(test, node);
 	struct task_struct *thread;
 
-	KUNIT_EXPECT_FALSE(test, rig->pool->place->any);
+	KUNIT_EXPECT_FALSE(test, rig->pool->affinity->any);
 	thread = thread_of(rig, 0);
 	KUNIT_EXPECT_EQ(test, cpu_to_node(task_cpu(thread)), node);
 	KUNIT_EXPECT_TRUE(test, runs_on(thread, cpumask_of_node(node)));
@@ -103,11 +103,11 @@ static void idle_thread_leaves_and_comes_back_with_its_cpu(struct kunit *test)
 	EXPECT_SOON(test, runs_on(thread, cpumask_of(cpu)));
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
 	EXPECT_SOON(test, runs_on(thread, others));
-	EXPECT_SOON(test, calm(rig->pool));
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->stranded));
+	EXPECT_SOON(test, all_applied(rig->pool));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->mask_offline));
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	EXPECT_SOON(test, runs_on(thread, cpumask_of(cpu)));
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->stranded));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->mask_offline));
 }
 
 /* As many shards as @attrs has places; NULL if they cannot be made. */
@@ -131,7 +131,7 @@ static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 	unsigned int i, cpu = last_cpu();
 	static struct cpumask asked;
 	struct ants_multi *multi;
-	struct ants_place *place;
+	struct ants_affinity *affinity;
 
 	if (cpu < 2)
 		kunit_skip(test, "needs three CPUs");
@@ -141,9 +141,10 @@ static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
 	multi = local_multi(test, &attrs);
 	for (i = 0; multi && i < 2; i++) {
-		place = ants_multi_shard(multi, i)->place;
-		KUNIT_EXPECT_TRUE(test, cpumask_equal(ants_place_cpus(place),
-						      cpumask_of(0)));
+		affinity = ants_multi_shard(multi, i)->affinity;
+		KUNIT_EXPECT_TRUE(test,
+				  cpumask_equal(ants_affinity_cpus(affinity),
+						cpumask_of(0)));
 	}
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);

@@ -149,7 +149,7 @@ static void create_managed(struct kunit *test)
 /* A pool that is changed, and what it was before. */
 struct change {
 	struct ants_pool *pool;
-	struct ants_place *place;
+	struct ants_affinity *affinity;
 	struct ants_stats stats;
 	unsigned int depth;
 	bool released;
@@ -170,7 +170,7 @@ static void note(struct kunit *test, struct change *c)
 	EXPECT_SOON(test, settled(c->pool) &&
 		    ants_nr_idle(c->pool) == ants_nr_running(c->pool));
 	c->stats = stats_of(c->pool);
-	c->place = c->pool->place;
+	c->affinity = c->pool->affinity;
 	c->depth = c->pool->queue_depth;
 	c->released = ants_is_released(c->pool);
 }
@@ -183,7 +183,7 @@ static void nothing_has_changed(struct kunit *test, void *ctx)
 	EXPECT_SOON(test, nr_threads(NAME) == c->stats.running);
 	now = stats_of(c->pool);
 	KUNIT_EXPECT_EQ(test, memcmp(&now, &c->stats, sizeof(now)), 0);
-	KUNIT_EXPECT_PTR_EQ(test, c->pool->place, c->place);
+	KUNIT_EXPECT_PTR_EQ(test, c->pool->affinity, c->affinity);
 	KUNIT_EXPECT_EQ(test, c->pool->queue_depth, c->depth);
 	KUNIT_EXPECT_EQ(test, ants_is_released(c->pool), c->released);
 }

@@ -12,7 +12,7 @@ struct change {
 	struct ants_multi *multi;
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
-	struct ants_place *places[NR_SHARDS];
+	struct ants_affinity *affinities[NR_SHARDS];
 	struct ants_stats stats;
 	unsigned int depths[NR_SHARDS];
 	unsigned int depth;
@@ -115,7 +115,7 @@ static void note(struct kunit *test, void *ctx)
 
 	for (i = 0; i < NR_SHARDS; i++) {
 		EXPECT_SOON(test, settled(shard(c, i)));
-		c->places[i] = shard(c, i)->place;
+		c->affinities[i] = shard(c, i)->affinity;
 		c->depths[i] = shard(c, i)->queue_depth;
 	}
 	ants_multi_stats(c->multi, &c->stats);
@@ -131,7 +131,8 @@ static void nothing_has_changed(struct kunit *test, void *ctx)
 
 	for (i = 0; i < NR_SHARDS; i++) {
 		EXPECT_SOON(test, settled(shard(c, i)));
-		KUNIT_EXPECT_PTR_EQ(test, shard(c, i)->place, c->places[i]);
+		KUNIT_EXPECT_PTR_EQ(test, shard(c, i)->affinity,
+				    c->affinities[i]);
 		KUNIT_EXPECT_EQ(test, shard(c, i)->queue_depth, c->depths[i]);
 	}
 	EXPECT_SOON(test, nr_threads(NAME "/0") + nr_threads(NAME "/1") ==

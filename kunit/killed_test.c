@@ -74,9 +74,10 @@ static void change_of_a_pool(struct kunit *test)
 	mutex_unlock(&pool->config);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 3);
-	KUNIT_EXPECT_EQ(test, pool->place->nice, 0);
-	KUNIT_EXPECT_TRUE(test, cpumask_equal(ants_place_cpus(pool->place),
-					      cpumask_of(0)));
+	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 0);
+	KUNIT_EXPECT_TRUE(test,
+			  cpumask_equal(ants_affinity_cpus(pool->affinity),
+					cpumask_of(0)));
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 }
 

@@ -304,7 +304,7 @@ static struct ants_multi *fit_multi(struct kunit *test,
 
 static const struct cpumask *cpus_of(struct ants_multi *multi, unsigned int nr)
 {
-	return ants_place_cpus(multi->shards[nr].pool->place);
+	return ants_affinity_cpus(multi->shards[nr].pool->affinity);
 }
 
 /* As sysfs and the scheduler see this machine, which has eight CPUs at most. */
@@ -405,12 +405,12 @@ static void expect_given(struct kunit *test, struct ants_multi *multi,
 	static struct cpumask before;
 
 	cpumask_copy(&before, cpus_of(multi, 0));
-	KUNIT_EXPECT_EQ(test, pool->place->given, given);
+	KUNIT_EXPECT_EQ(test, pool->affinity->given, given);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 3), 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 4), 0);
-	KUNIT_EXPECT_EQ(test, pool->place->nice, 4);
-	KUNIT_EXPECT_EQ(test, pool->place->given, given);
-	KUNIT_EXPECT_FALSE(test, pool->place->any);
+	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 4);
+	KUNIT_EXPECT_EQ(test, pool->affinity->given, given);
+	KUNIT_EXPECT_FALSE(test, pool->affinity->any);
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(&before, cpus_of(multi, 0)));
 	KUNIT_EXPECT_EQ(test, run_shard(multi, 0), 0);
 }

@@ -113,23 +113,23 @@ static void local_shards_keep_their_cpus(struct kunit *test)
 }
 
 /* Whichever shard there is no memory for, none has changed. */
-static void no_place_changes_no_shard(struct kunit *test)
+static void no_memory_changes_no_shard(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6 };
 	struct ants_multi *multi = test_multi(test, &attrs, 3, 0, "noplace");
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		ants_fail_arm_after(ANTS_FAIL_PLACE, i, 1);
+		ants_fail_arm_after(ANTS_FAIL_AFFINITY, i, 1);
 		KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 5), -ENOMEM);
-		ants_fail_arm_after(ANTS_FAIL_PLACE, i, 1);
+		ants_fail_arm_after(ANTS_FAIL_AFFINITY, i, 1);
 		KUNIT_EXPECT_EQ(test,
 				ants_multi_set_cpumask(multi, cpumask_of(0)),
 				-ENOMEM);
 		expect_nice(test, multi, 0);
 		expect_cpus(test, multi, cpu_online_mask);
 	}
-	ants_fail_arm(ANTS_FAIL_PLACE, 0);
+	ants_fail_arm(ANTS_FAIL_AFFINITY, 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 5), 0);
 	expect_nice(test, multi, 5);
 }
@@ -335,8 +335,8 @@ static void files_say_what_cannot_be_made(struct kunit *test)
 	} rows[] = {
 		{ "files/capacity", "6\n", ANTS_FAIL_THREAD },
 		{ "files/queue_depth", "600\n", ANTS_FAIL_SLOT },
-		{ "files/nice", "5\n", ANTS_FAIL_PLACE },
-		{ "files/cpulist", "0\n", ANTS_FAIL_PLACE },
+		{ "files/nice", "5\n", ANTS_FAIL_AFFINITY },
+		{ "files/cpulist", "0\n", ANTS_FAIL_AFFINITY },
 	};
 	struct ants_attrs attrs = { .capacity = 3, .flags = ANTS_PREALLOC };
 	int i;
@@ -356,7 +356,7 @@ static struct kunit_case set_cases[] = {
 	KUNIT_CASE(nice_is_that_of_all_shards),
 	KUNIT_CASE(cpus_are_those_of_all_shards),
 	KUNIT_CASE(local_shards_keep_their_cpus),
-	KUNIT_CASE(no_place_changes_no_shard),
+	KUNIT_CASE(no_memory_changes_no_shard),
 	KUNIT_CASE(depth_is_spread),
 	KUNIT_CASE(depth_grants_waiters),
 	KUNIT_CASE(depth_is_refused_for_one_shard),

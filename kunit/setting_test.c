@@ -197,12 +197,12 @@ static void system_pool_is_its_administrators(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->place)->nice, 0);
-	KUNIT_EXPECT_TRUE(test, ants_peek(pool->place)->any);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->affinity)->nice, 0);
+	KUNIT_EXPECT_TRUE(test, ants_peek(pool->affinity)->any);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 255), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 1), 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 255);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->place)->nice, 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->affinity)->nice, 1);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 256), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 0), 0);
 }

@@ -256,7 +256,7 @@ static bool intrude(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, i->count), 0);
 	waiter = submit_async(test, pool, count_task, i->count,
 			      MAX_SCHEDULE_TIMEOUT);
-	set_cpus_allowed_ptr(waiter->task, ants_place_cpus(pool->place));
+	set_cpus_allowed_ptr(waiter->task, ants_affinity_cpus(pool->affinity));
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);

@@ -207,7 +207,7 @@ static int nice_fn(void *unused)
 
 static bool all_moved(void *unused)
 {
-	return !pool->nr_misplaced;
+	return !pool->nr_stale;
 }
 
 /* Threads take up the change, wherever they are; parked ones are woken for it. */

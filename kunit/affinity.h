@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* For the suites about where workers run. */
-#ifndef _ANTS_KUNIT_PLACE_H
-#define _ANTS_KUNIT_PLACE_H
+#ifndef _ANTS_KUNIT_AFFINITY_H
+#define _ANTS_KUNIT_AFFINITY_H
 
 #include <linux/sched/isolation.h>
 
 #include "rig.h"
 
-/* Nobody has anything to take up: no task looks closer any more. */
-static inline bool calm(struct ants_pool *pool)
+/* All workers have applied the last change: none looks closer any more. */
+static inline bool all_applied(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_misplaced && pool->calm == pool->capacity;
+	ret = !pool->nr_stale && pool->calm == pool->capacity;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
 
-/* Where the kernel lets kthreads run; whoever replaces that mask frees it. */
+/* Where the kernel lets kthreads run; replacing that mask frees it. */
 static inline const struct cpumask *housekeeping(void)
 {
 	static struct cpumask mask;
@@ -35,4 +35,4 @@ static inline bool runs_on(struct task_struct *thread,
 	return cpumask_equal(&thread->cpus_mask, mask);
 }
 
-#endif /* _ANTS_KUNIT_PLACE_H */
+#endif /* _ANTS_KUNIT_AFFINITY_H */

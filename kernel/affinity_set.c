@@ -10,39 +10,41 @@
 #include "internal.h"
 
 /* Every worker that exists has a change to apply. */
-void ants_misplace(struct ants_pool *pool, struct ants_kick *kick)
+void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->placement++;
-	pool->nr_misplaced = pool->nr_workers - pool->nr_making;
+	pool->affinity_seq++;
+	pool->nr_stale = pool->nr_workers - pool->nr_making;
 	ants_update_calm(pool);
-	pool->poke_next = NULL;
+	pool->rebind_next = NULL;
 	if (!pool->nr_idle)
 		return;
-	WRITE_ONCE(pool->poke_wanted, true);
+	WRITE_ONCE(pool->rebind_wanted, true);
 	ants_kick_upkeep(pool, kick);
 }
 
-/* Make @place the pool's own and let the workers apply it. */
-void ants_place_change(struct ants_pool *pool, struct ants_place *place)
+/* Make @affinity the pool's own and let the workers apply it. */
+void ants_affinity_change(struct ants_pool *pool,
+			  struct ants_affinity *affinity)
 {
 	struct ants_kick kick;
 
 	lockdep_assert_held(&pool->config);
 	ants_lock(pool, &kick);
-	swap(pool->place, place);
-	pool->stranded = false;
-	ants_misplace(pool, &kick);
+	swap(pool->affinity, affinity);
+	pool->mask_offline = false;
+	ants_affinity_invalidate(pool, &kick);
 	ants_unlock(pool, &kick);
-	ants_place_put(place);
+	ants_affinity_put(affinity);
 }
 
-/* @place: NULL if there was no memory for it. */
-static int change_place(struct ants_pool *pool, struct ants_place *place)
+/* @affinity: NULL if there was no memory for it. */
+static int change_affinity(struct ants_pool *pool,
+			   struct ants_affinity *affinity)
 {
-	if (!place)
+	if (!affinity)
 		return -ENOMEM;
-	ants_place_change(pool, place);
+	ants_affinity_change(pool, affinity);
 	return 0;
 }
 
@@ -51,7 +53,7 @@ int __ants_set_nice(struct ants_pool *pool, int nice)
 	lockdep_assert_held(&pool->config);
 	if (nice < MIN_NICE || nice > MAX_NICE)
 		return -EINVAL;
-	return change_place(pool, ants_place_with_nice(pool, nice));
+	return change_affinity(pool, ants_affinity_with_nice(pool, nice));
 }
 
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
@@ -59,7 +61,8 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	lockdep_assert_held(&pool->config);
 	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
 		return -EINVAL;
-	return change_place(pool, ants_place_alloc(pool->place->nice, mask,
+	return change_affinity(pool,
+			       ants_affinity_alloc(pool->affinity->nice, mask,
 						   pool->node));
 }
 

@@ -50,96 +50,101 @@ static void set_node_cpus(struct cpumask *cpus, int node)
 }
 
 /* @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. */
-struct ants_place *ants_place_alloc(int nice, const struct cpumask *cpus,
-				    int node)
+struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
+					  int node)
 {
-	struct ants_place *place = kzalloc(sizeof(*place) + cpumask_size(),
-					   GFP_KERNEL);
+	struct ants_affinity *affinity =
+		kzalloc(sizeof(*affinity) + cpumask_size(),
+			GFP_KERNEL);
 	struct cpumask *mask;
 
-	if (!place)
+	if (!affinity)
 		return NULL;
-	refcount_set(&place->users, 1);
-	place->nice = nice;
-	mask = ants_place_cpus(place);
-	place->given = cpus;
+	refcount_set(&affinity->users, 1);
+	affinity->nice = nice;
+	mask = ants_affinity_cpus(affinity);
+	affinity->given = cpus;
 	if (cpus)
 		cpumask_and(mask, cpus, cpu_possible_mask);
 	else
 		set_node_cpus(mask, node);
-	place->any = cpumask_empty(mask);
-	if (place->any)
+	affinity->any = cpumask_empty(mask);
+	if (affinity->any)
 		cpumask_copy(mask, cpu_possible_mask);
-	return place;
+	return affinity;
 }
 
 /* The CPUs of the pool's place, be they given or chosen. */
-struct ants_place *ants_place_with_nice(const struct ants_pool *pool, int nice)
+struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
+					      int nice)
 {
-	struct ants_place *place = pool->place, *other;
+	struct ants_affinity *affinity = pool->affinity, *other;
 
-	other = ants_place_alloc(nice, place->any ? NULL : ants_place_cpus(place),
-				 pool->node);
+	other = ants_affinity_alloc(nice,
+				    affinity->any ? NULL : ants_affinity_cpus(affinity),
+				    pool->node);
 	if (other)
-		other->given = place->given;
+		other->given = affinity->given;
 	return other;
 }
 
-struct ants_place *ants_place_get(struct ants_pool *pool)
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	refcount_inc(&pool->place->users);
-	return pool->place;
+	refcount_inc(&pool->affinity->users);
+	return pool->affinity;
 }
 
 /* Not under a raw lock, for this may free. */
-void ants_place_put(struct ants_place *place)
+void ants_affinity_put(struct ants_affinity *affinity)
 {
-	if (place && refcount_dec_and_test(&place->users))
-		kfree(place);
+	if (affinity && refcount_dec_and_test(&affinity->users))
+		kfree(affinity);
 }
 
 /*
  * @w has no change to apply any more: it has applied the last one, or it
  * leaves.
  */
-void ants_place_forget(struct ants_worker *w)
+void ants_affinity_clear_stale(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	if (!ants_is_misplaced(w))
+	if (!ants_affinity_is_stale(w))
 		return;
-	w->placed = pool->placement;
-	pool->nr_misplaced--;
+	w->affinity_seq = pool->affinity_seq;
+	pool->nr_stale--;
 	ants_update_calm(pool);
 }
 
 /* The caller is @w: let it apply the last change when it drops the lock. */
-void ants_place_note(struct ants_worker *w, struct ants_kick *kick)
+void ants_affinity_note(struct ants_worker *w, struct ants_kick *kick)
 {
-	w->place = ants_place_get(w->pool);
-	ants_place_forget(w);
-	kick->misplaced = w;
-	kick->todo |= ANTS_TODO_PLACE;
+	w->affinity = ants_affinity_get(w->pool);
+	ants_affinity_clear_stale(w);
+	kick->rebind = w;
+	kick->todo |= ANTS_TODO_REBIND;
 }
 
 /*
- * Warn once that no CPU of the mask is online. @placement is the change for
+ * Warn once that no CPU of the mask is online. @affinity_seq is the change for
  * which that was found.
  */
-void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
-			 unsigned int placement)
+void ants_affinity_warn_offline(struct ants_pool *pool,
+				struct ants_affinity *affinity,
+				unsigned int affinity_seq)
 {
 	bool first;
 
 	raw_spin_lock_irq(&pool->lock);
-	first = !pool->stranded && pool->placement == placement;
-	pool->stranded |= first;
+	first = !pool->mask_offline && pool->affinity_seq == affinity_seq;
+	pool->mask_offline |= first;
 	ants_unlock_irq(pool);
 	if (first)
 		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
-			pool->name, cpumask_pr_args(ants_place_cpus(place)));
+			pool->name,
+			cpumask_pr_args(ants_affinity_cpus(affinity)));
 }
 
 /*
@@ -148,19 +153,19 @@ void ants_place_stranded(struct ants_pool *pool, struct ants_place *place,
  * kthreads. It accepts this once only, so a mask that is set later is up to the
  * worker.
  */
-void ants_place_prefer(struct ants_worker *w)
+void ants_affinity_prefer(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
-	struct ants_place *place;
+	struct ants_affinity *affinity;
 
 	raw_spin_lock_irq(&pool->lock);
-	place = ants_place_get(pool);
-	pool->preferred |= !place->any;
+	affinity = ants_affinity_get(pool);
+	pool->preferred |= !affinity->any;
 	ants_unlock_irq(pool);
-	if (!place->any)
+	if (!affinity->any)
 		w->preferred = !ants_affine_preferred(w->task,
-						      ants_place_cpus(place));
-	ants_place_put(place);
+						      ants_affinity_cpus(affinity));
+	ants_affinity_put(affinity);
 }
 
 /* Bind the caller to those of @cpus that are not isolated. */
@@ -179,40 +184,40 @@ static int bind_unisolated(const struct cpumask *cpus)
 	return err;
 }
 
-static int bind_to(struct ants_place *place)
+static int bind_to(struct ants_affinity *affinity)
 {
-	const struct cpumask *cpus = ants_place_cpus(place);
+	const struct cpumask *cpus = ants_affinity_cpus(affinity);
 
-	return place->given ? set_cpus_allowed_ptr(current, cpus) :
-			      bind_unisolated(cpus);
+	return affinity->given ? set_cpus_allowed_ptr(current, cpus) :
+				 bind_unisolated(cpus);
 }
 
 /* A thread that was never bound stays as the kernel created it. */
-static void take_up_cpus(struct ants_worker *w, struct ants_place *place)
+static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 {
-	if (place->any && !w->bound && !w->preferred)
+	if (affinity->any && !w->bound && !w->preferred)
 		return;
-	w->bound = !place->any;
-	if (!bind_to(place))
+	w->bound = !affinity->any;
+	if (!bind_to(affinity))
 		return;
 	if (bind_unisolated(cpu_possible_mask))
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
-	if (!place->any)
-		ants_place_stranded(w->pool, place, w->placed);
+	if (!affinity->any)
+		ants_affinity_warn_offline(w->pool, affinity, w->affinity_seq);
 }
 
 /*
- * Apply the change that ants_place_note() has noted; no lock is held. The
+ * Apply the change that ants_affinity_note() has noted; no lock is held. The
  * caller may be about to park. It must not sleep here in the state for that, so
  * it becomes running again and then checks once more whether it may park.
  */
-void ants_place_take_up(struct ants_worker *w)
+void ants_affinity_apply(struct ants_worker *w)
 {
-	struct ants_place *place = w->place;
+	struct ants_affinity *affinity = w->affinity;
 
 	__set_current_state(TASK_RUNNING);
-	set_user_nice(current, place->nice);
-	take_up_cpus(w, place);
-	w->place = NULL;
-	ants_place_put(place);
+	set_user_nice(current, affinity->nice);
+	apply_cpus(w, affinity);
+	w->affinity = NULL;
+	ants_affinity_put(affinity);
 }

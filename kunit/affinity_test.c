@@ -2,9 +2,9 @@
 /* Where workers run: nice and cpumask of a live pool. */
 #include <linux/module.h>
 
-#include "place.h"
+#include "affinity.h"
 
-#define NAME	"place"
+#define NAME	"affinity"
 
 /* What a task found; it stops at the gate of its post. */
 struct spot {
@@ -28,7 +28,7 @@ static void spot_task(void *data)
 
 static struct spot spots[RIG_MAX];
 
-static struct rig *place_rig(struct kunit *test, struct ants_attrs attrs)
+static struct rig *affinity_rig(struct kunit *test, struct ants_attrs attrs)
 {
 	struct rig *rig;
 	int i;
@@ -69,13 +69,13 @@ static void set_place(struct rig *rig, int nice, int cpu)
 			ants_set_cpumask(rig->pool, cpumask_of(cpu)), 0);
 }
 
-static void new_workers_start_in_place(struct kunit *test)
+static void new_workers_start_where_told(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 2, .nice = 3,
 					.cpumask = cpumask_of(1) });
 
-	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	expect_spot(rig, 0, 3, 1);
 	set_place(rig, -4, 0);
 	expect_spot(rig, 1, -4, 0);
@@ -86,32 +86,32 @@ static void new_workers_start_in_place(struct kunit *test)
 /* A change that meets a worker between its setup and its first section. */
 static void new_worker_is_not_missed(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1 });
 
 	hold(rig, ANTS_PAUSE_NEW);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spot_task, &spots[0]), 0);
 	held(rig, ANTS_PAUSE_NEW);
 	set_place(rig, 7, 1);
-	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	KUNIT_EXPECT_FALSE(test, all_applied(rig->pool));
 	let_go(rig, ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&spots[0].gate->entered) == 1);
 	KUNIT_EXPECT_EQ(test, spots[0].nice, 7);
 	KUNIT_EXPECT_EQ(test, spots[0].cpu, 1);
-	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	spot_end(rig, 0);
 }
 
-/* Without a task, so that the pool is calm soon; more than two rounds. */
+/* Without a task, so that all have applied it soon; more than two rounds. */
 static void idle_workers_move_at_once(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 40, .flags = ANTS_NO_PURGE });
 	int i;
 
 	park(rig, 0, 40);
 	set_place(rig, 5, 1);
-	EXPECT_SOON(test, calm(rig->pool));
+	EXPECT_SOON(test, all_applied(rig->pool));
 	for (i = 0; i < 40; i++) {
 		EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
 		EXPECT_SOON(test, runs_on(rig->posts[i].thread, cpumask_of(1)));
@@ -135,18 +135,18 @@ static int nr_with_nice(struct rig *rig, int nr, int nice)
 /* Those that took the first change up hear of the second one, too. */
 static void second_change_begins_anew(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 40, .flags = ANTS_NO_PURGE });
 
 	park(rig, 0, 40);
 	EXPECT_SOON(test, settled(rig->pool));
-	hold(rig, ANTS_PAUSE_POKE);
+	hold(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
-	held(rig, ANTS_PAUSE_POKE);
+	held(rig, ANTS_PAUSE_REBIND);
 	EXPECT_SOON(test, nr_with_nice(rig, 40, 5) == ANTS_ROUND);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 6), 0);
-	let_go(rig, ANTS_PAUSE_POKE);
-	EXPECT_SOON(test, calm(rig->pool));
+	let_go(rig, ANTS_PAUSE_REBIND);
+	EXPECT_SOON(test, all_applied(rig->pool));
 	EXPECT_SOON(test, nr_with_nice(rig, 40, 6) == 40);
 }
 
@@ -154,7 +154,7 @@ static void second_change_begins_anew(struct kunit *test)
 static void worker_leaves_under_the_walk(struct kunit *test)
 {
 	const int nr = ANTS_ROUND + 4;
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = nr, .flags = ANTS_NO_PURGE });
 	int i;
 
@@ -164,14 +164,14 @@ static void worker_leaves_under_the_walk(struct kunit *test)
 		if (i != ANTS_ROUND)
 			gate_open(&rig->posts[i].gate);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == nr - 1);
-	hold(rig, ANTS_PAUSE_POKE);
+	hold(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
-	held(rig, ANTS_PAUSE_POKE);
+	held(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, nr - 1), 0);
 	gate_open(&rig->posts[ANTS_ROUND].gate);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == nr - 1);
-	let_go(rig, ANTS_PAUSE_POKE);
-	EXPECT_SOON(test, calm(rig->pool));
+	let_go(rig, ANTS_PAUSE_REBIND);
+	EXPECT_SOON(test, all_applied(rig->pool));
 	for (i = 0; i < nr; i++)
 		if (i != ANTS_ROUND)
 			EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
@@ -180,7 +180,7 @@ static void worker_leaves_under_the_walk(struct kunit *test)
 /* Not while it runs: only when the next one begins. */
 static void busy_worker_moves_at_its_next_task(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 2,
 					.cpumask = cpumask_of(0) });
 
@@ -190,13 +190,13 @@ static void busy_worker_moves_at_its_next_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, spot_task, &spots[2]), 0);
 	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 0);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(0)));
-	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	KUNIT_EXPECT_FALSE(test, all_applied(rig->pool));
 	spot_end(rig, 0);
 	EXPECT_SOON(test, atomic_read(&spots[2].gate->entered) == 1);
 	KUNIT_EXPECT_PTR_EQ(test, spots[2].thread, spots[0].thread);
 	KUNIT_EXPECT_EQ(test, spots[2].nice, 6);
 	KUNIT_EXPECT_EQ(test, spots[2].cpu, 1);
-	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	spot_end(rig, 1);
 	spot_end(rig, 2);
 }
@@ -204,14 +204,15 @@ static void busy_worker_moves_at_its_next_task(struct kunit *test)
 /* One that finds no next task takes it up on its way to park. */
 static void worker_moves_before_it_parks(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1 });
 
 	spot_start(rig, 0);
 	set_place(rig, 1, 1);
-	KUNIT_EXPECT_FALSE(test, calm(rig->pool));
+	KUNIT_EXPECT_FALSE(test, all_applied(rig->pool));
 	spot_end(rig, 0);
-	EXPECT_SOON(test, calm(rig->pool) && ants_nr_idle(rig->pool) == 1);
+	EXPECT_SOON(test, all_applied(rig->pool) &&
+		    ants_nr_idle(rig->pool) == 1);
 	EXPECT_SOON(test, runs_on(spots[0].thread, cpumask_of(1)));
 	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 1);
 	set_place(rig, 0, 0);
@@ -222,7 +223,7 @@ static void worker_moves_before_it_parks(struct kunit *test)
 /* A worker that leaves has nothing to apply any more. */
 static void leaving_workers_are_forgotten(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 6 });
 
 	fill_pool(test, rig->pool, &rig->gate, 6);
@@ -230,12 +231,13 @@ static void leaving_workers_are_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 2), 0);
 	KUNIT_EXPECT_EQ(test, rig->pool->calm, 0);
 	gate_open(&rig->gate);
-	EXPECT_SOON(test, calm(rig->pool) && ants_nr_running(rig->pool) == 2);
+	EXPECT_SOON(test, all_applied(rig->pool) &&
+		    ants_nr_running(rig->pool) == 2);
 	set_place(rig, 3, 0);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	set_place(rig, 4, 1);
-	KUNIT_EXPECT_TRUE(test, calm(rig->pool));
+	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
 	expect_spot(rig, 0, 4, 1);
 	spot_end(rig, 0);
@@ -244,10 +246,10 @@ static void leaving_workers_are_forgotten(struct kunit *test)
 static void bad_values_change_nothing(struct kunit *test)
 {
 	static struct cpumask impossible;
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1, .nice = 1,
 					.cpumask = cpumask_of(1) });
-	struct ants_place *place = rig->pool->place;
+	struct ants_affinity *affinity = rig->pool->affinity;
 
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE - 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MAX_NICE + 1), -EINVAL);
@@ -257,8 +259,8 @@ static void bad_values_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
 	cpumask_andnot(&impossible, cpu_all_mask, cpu_possible_mask);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, rig->pool->place, place);
-	KUNIT_EXPECT_EQ(test, rig->pool->placement, 0);
+	KUNIT_EXPECT_PTR_EQ(test, rig->pool->affinity, affinity);
+	KUNIT_EXPECT_EQ(test, rig->pool->affinity_seq, 0);
 	expect_spot(rig, 0, 1, 1);
 	spot_end(rig, 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE), 0);
@@ -269,19 +271,19 @@ static void bad_values_change_nothing(struct kunit *test)
 static void no_mask_means_all(struct kunit *test)
 {
 	const struct cpumask *all = housekeeping();
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1, .cpumask = cpumask_of(1) });
 
 	expect_spot(rig, 0, 0, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(1)));
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->place->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->affinity->any);
 	spot_end(rig, 0);
 	spot_start(rig, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[1].thread, all));
 	/* Nor does a nice value bind it again. */
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 2), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->place->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->affinity->any);
 	spot_end(rig, 1);
 	spot_start(rig, 2);
 	KUNIT_EXPECT_EQ(test, spots[2].nice, 2);
@@ -291,7 +293,7 @@ static void no_mask_means_all(struct kunit *test)
 
 static void policy_is_kept(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1, .nice = 4,
 					.flags = ANTS_THROUGHPUT });
 
@@ -318,7 +320,7 @@ static void set_from_inside(void *data)
 /* By a task of the pool itself, which is left alone as any other. */
 static void task_may_change_its_pool(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1 });
 
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, set_from_inside, rig), 0);
@@ -331,7 +333,7 @@ static void task_may_change_its_pool(struct kunit *test)
 /* Submitters go on and on while the place changes under them. */
 static void burst_while_it_changes(struct kunit *test)
 {
-	struct rig *rig = place_rig(test, (struct ants_attrs){
+	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 4, .queue_depth = 4 });
 	int i, accepted = 0;
 
@@ -353,13 +355,13 @@ static void burst_while_it_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_GT(test, accepted, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), accepted);
-	EXPECT_SOON(test, calm(rig->pool));
+	EXPECT_SOON(test, all_applied(rig->pool));
 	expect_spot(rig, 0, 8, 1);
 	spot_end(rig, 0);
 }
 
-static struct kunit_case place_cases[] = {
-	KUNIT_CASE(new_workers_start_in_place),
+static struct kunit_case affinity_cases[] = {
+	KUNIT_CASE(new_workers_start_where_told),
 	KUNIT_CASE(new_worker_is_not_missed),
 	KUNIT_CASE(idle_workers_move_at_once),
 	KUNIT_CASE(second_change_begins_anew),
@@ -375,12 +377,12 @@ static struct kunit_case place_cases[] = {
 	{}
 };
 
-static struct kunit_suite place_suite = {
-	.name = "ants_place",
-	.test_cases = place_cases,
+static struct kunit_suite affinity_suite = {
+	.name = "ants_affinity",
+	.test_cases = affinity_cases,
 };
 
-kunit_test_suite(place_suite);
+kunit_test_suite(affinity_suite);
 
 MODULE_DESCRIPTION("ants: KUnit tests of nice and cpumask");
 MODULE_LICENSE("GPL");

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where workers run. affinity.c is the part of the workers; affinity_set.c and
+ * hotplug.c are the part of the callers and events that change it.
+ */
+#ifndef _ANTS_AFFINITY_H
+#define _ANTS_AFFINITY_H
+
+#include <linux/cpumask.h>
+#include <linux/refcount.h>
+
+/**
+ * struct ants_affinity - nice value and CPUs of the workers of a pool
+ * @users: the pool, and threads that look at it without the lock
+ * @nice: I
+ * @any: I: no CPUs were asked for
+ * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ *	a shard, and a thread leaves out those that are isolated when it takes
+ *	them up
+ * @cpus: I: a cpumask; with @any all possible CPUs
+ */
+struct ants_affinity {
+	refcount_t users;
+	int nice;
+	bool any;
+	bool given;
+	unsigned long cpus[];
+};
+
+static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
+{
+	return to_cpumask(affinity->cpus);
+}
+
+/* Does @w have the last change still to apply? */
+static inline bool ants_affinity_is_stale(const struct ants_worker *w)
+{
+	return w->affinity_seq != w->pool->affinity_seq;
+}
+
+/* To be called whenever capacity or nr_stale has changed. */
+static inline void ants_update_calm(struct ants_pool *pool)
+{
+	pool->calm = pool->nr_stale ? 0 : pool->capacity;
+}
+
+/* affinity.c */
+struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
+					  int node);
+struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
+					      int nice);
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
+void ants_affinity_put(struct ants_affinity *affinity);
+void ants_leave_out_isolated(struct cpumask *mask);
+void ants_affinity_prefer(struct ants_worker *w);
+void ants_affinity_clear_stale(struct ants_worker *w);
+void ants_affinity_note(struct ants_worker *w, struct ants_kick *kick);
+void ants_affinity_apply(struct ants_worker *w);
+void ants_affinity_warn_offline(struct ants_pool *pool,
+				struct ants_affinity *affinity,
+				unsigned int affinity_seq);
+
+/* affinity_set.c: with pool->config held, but for ants_affinity_invalidate() */
+int __ants_set_nice(struct ants_pool *pool, int nice);
+int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
+void ants_affinity_change(struct ants_pool *pool,
+			  struct ants_affinity *affinity);
+void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick);
+
+/* hotplug.c: CPUs that come and go */
+int ants_hotplug_init(void);
+void ants_hotplug_exit(void);
+
+#endif /* _ANTS_AFFINITY_H */
