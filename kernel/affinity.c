@@ -115,7 +115,7 @@ void ants_affinity_clear_stale(struct ants_worker *w)
 		return;
 	w->affinity_seq = pool->affinity_seq;
 	pool->nr_stale--;
-	ants_update_calm(pool);
+	ants_update_stay_limit(pool);
 }
 
 /* The caller is @w: let it apply the last change when it drops the lock. */

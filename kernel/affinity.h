@@ -39,9 +39,9 @@ static inline bool ants_affinity_is_stale(const struct ants_worker *w)
 }
 
 /* To be called whenever capacity or nr_stale has changed. */
-static inline void ants_update_calm(struct ants_pool *pool)
+static inline void ants_update_stay_limit(struct ants_pool *pool)
 {
-	pool->calm = pool->nr_stale ? 0 : pool->capacity;
+	pool->stay_limit = pool->nr_stale ? 0 : pool->capacity;
 }
 
 /* affinity.c */

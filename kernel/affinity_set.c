@@ -15,7 +15,7 @@ void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	pool->affinity_seq++;
 	pool->nr_stale = pool->nr_workers - pool->nr_making;
-	ants_update_calm(pool);
+	ants_update_stay_limit(pool);
 	pool->rebind_next = NULL;
 	if (!pool->nr_idle)
 		return;

@@ -99,7 +99,7 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 	}
 	more = s->left && pool->cancel_at != list;
 	pool->cancel_scan = more;
-	ants_place_freed(pool, &kick);
+	ants_room_freed(pool, &kick);
 	ants_unlock(pool, &kick);
 	return more;
 }

@@ -51,7 +51,7 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 			struct ants_kick *kick)
 {
-	if (ants_has_room(pool)) {
+	if (ants_can_admit(pool)) {
 		ants_delayed_del(pool, dwork);
 		ants_work_pend(pool, &dwork->work, kick);
 		ants_wake_next(pool, kick);
@@ -62,12 +62,12 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
 	pool->has_late = true;
-	ants_update_room(pool);
+	ants_update_admit_limit(pool);
 	/*
 	 * As for a caller that enrols: a batch may hold back the waiters before
 	 * it.
 	 */
-	if (ants_places(pool))
+	if (ants_nr_admissible(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
@@ -391,7 +391,7 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 		ret = queue_delayed(pool, dwork, when);
 	if (ret < 0)
 		ants_refused(pool, ret);
-	ants_place_freed(pool, &kick);
+	ants_room_freed(pool, &kick);
 	ants_unlock_any(pool, &kick);
 	return ret;
 }

@@ -95,7 +95,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		list_del(&waiter->nested);
 		pool->nr_nested--;
 	}
-	ants_update_room(pool);
+	ants_update_admit_limit(pool);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }
@@ -248,7 +248,8 @@ void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	while ((pool->nr_waiting || pool->has_late) && ants_places(pool)) {
+	while ((pool->nr_waiting || pool->has_late) &&
+	       ants_nr_admissible(pool)) {
 		if (!left-- || ants_kick_full(kick)) {
 			grant_later(pool, kick);
 			return;
@@ -273,10 +274,10 @@ static bool take_shared(struct ants_pool *pool)
 void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!ants_has_room(pool))
+	if (!ants_can_admit(pool))
 		return;
 	if (take_shared(pool) || pool->congested)
-		kick->todo |= ANTS_TODO_ROOM;
+		kick->todo |= ANTS_TODO_SPACE;
 	pool->congested = false;
 	pool->congested_all = false;
 }
@@ -348,8 +349,8 @@ static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
 		ants_grant_all(pool);
 	if (kick->todo & ANTS_TODO_FREE)
 		ants_chunks_free(kick->spare);
-	if (kick->todo & ANTS_TODO_ROOM)
-		pool->room_cb(pool);
+	if (kick->todo & ANTS_TODO_SPACE)
+		pool->space_available(pool);
 	rcu_read_unlock();
 	if (kick->todo & ANTS_TODO_REBIND)
 		ants_affinity_apply(kick->rebind);

@@ -13,7 +13,7 @@
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
- * @ANTS_TODO_ROOM: call pool->room_cb; likewise
+ * @ANTS_TODO_SPACE: call pool->space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_kick.rebind, and has to rebind;
  *	likewise
  * @ANTS_TODO_JOIN: queue pool->joiner
@@ -24,7 +24,7 @@ enum ants_todo {
 	ANTS_TODO_WAITQ		= 1 << 2,
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_FREE		= 1 << 4,
-	ANTS_TODO_ROOM		= 1 << 5,
+	ANTS_TODO_SPACE		= 1 << 5,
 	ANTS_TODO_REBIND	= 1 << 6,
 	ANTS_TODO_JOIN		= 1 << 7,
 };
@@ -321,7 +321,7 @@ static inline void ants_wake_all(struct ants_pool *pool,
  * Grant waiters, and then call back callers that were refused. To be called
  * after each event that makes room: a task ends, the pool grows, a waiter or a
  * late work item leaves. A section that may not call back leaves that to the
- * timer, see ants_place_freed().
+ * timer, see ants_room_freed().
  */
 static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_kick *kick)
@@ -358,7 +358,7 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 	if (in_flight >= pool->limit)
 		return;
 	if (!pool->nr_pending ||
-	    (in_flight < pool->refill && ants_waiter_is_elsewhere(pool)))
+	    (in_flight < pool->grant_below && ants_waiter_is_elsewhere(pool)))
 		ants_serve_now(pool, kick);
 	else if (in_flight + 1 == pool->limit)
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
@@ -372,7 +372,7 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_kick *kick)
 {
-	if (unlikely(pool->heed))
+	if (unlikely(pool->space_wanted))
 		ants_serve(pool, kick);
 	if (unlikely(pool->wake_deferred))
 		ants_deferred_end(pool);
@@ -383,7 +383,7 @@ static inline void ants_dispatch(struct ants_pool *pool,
 static inline void ants_dispatch_rest(struct ants_pool *pool,
 				      struct ants_kick *kick)
 {
-	if (unlikely(pool->heed))
+	if (unlikely(pool->space_wanted))
 		ants_serve(pool, kick);
 	if (!pool->nr_pending) {
 		if (unlikely(pool->wake_deferred))

@@ -92,8 +92,9 @@ static int each_enter(struct ants_pool *pool, unsigned long n)
 
 	ants_lock(pool, &kick);
 	if (!pool->released) {
-		nr = ants_has_room(pool) ? min(ants_places(pool), MAX_HELPERS) :
-					   0;
+		nr = ants_can_admit(pool) ? min(ants_nr_admissible(pool),
+						MAX_HELPERS) :
+					    0;
 		ants_caller_in(pool);
 	}
 	ants_unlock(pool, &kick);

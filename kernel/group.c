@@ -302,7 +302,7 @@ static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
 
 	ants_lock_any(pool, &kick);
 	more = (!begin || walk_begin(group)) && walk_round(group, &kick);
-	ants_place_freed(pool, &kick);
+	ants_room_freed(pool, &kick);
 	ants_unlock_any(pool, &kick);
 	return more;
 }
@@ -327,7 +327,7 @@ void ants_group_cancel_next(struct ants_pool *pool)
 			group->walking = false;
 			list_add(&group->node, &pool->cancelling);
 		}
-		ants_place_freed(pool, &kick);
+		ants_room_freed(pool, &kick);
 	}
 	ants_unlock(pool, &kick);
 }

@@ -44,7 +44,7 @@
 
 ants_assert_line(0, lock);
 ants_assert_line(1, nr_waking);
-ants_assert_line(2, room);
+ants_assert_line(2, admit_limit);
 ants_assert_line(3, waiters);
 ants_assert_line(4, timer);
 
@@ -60,7 +60,7 @@ ants_assert_line(4, timer);
 static inline void ants_refused(struct ants_pool *pool, int err)
 {
 	pool->rejected++;
-	if (err == -EAGAIN && pool->room_cb)
+	if (err == -EAGAIN && pool->space_available)
 		pool->congested = true;
 }
 
@@ -71,28 +71,29 @@ static inline unsigned int ants_in_flight(const struct ants_pool *pool)
 }
 
 /* The number of tasks that could be admitted if no caller waited. */
-static inline unsigned int ants_places(const struct ants_pool *pool)
+static inline unsigned int ants_nr_admissible(const struct ants_pool *pool)
 {
 	unsigned int used = ants_in_flight(pool);
 
 	return used < pool->limit ? pool->limit - used : 0;
 }
 
-static inline bool ants_has_room(const struct ants_pool *pool)
+static inline bool ants_can_admit(const struct ants_pool *pool)
 {
-	return pool->nr_busy + pool->nr_pending < pool->room;
+	return pool->nr_busy + pool->nr_pending < pool->admit_limit;
 }
 
 /*
  * To be called whenever limit, released, nr_waiting, has_late or nr_joined has
  * changed.
  */
-static inline void ants_update_room(struct ants_pool *pool)
+static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
 	if (pool->released || pool->nr_waiting || pool->has_late)
-		pool->room = 0;
+		pool->admit_limit = 0;
 	else
-		pool->room = pool->limit - min(pool->limit, pool->nr_joined);
+		pool->admit_limit = pool->limit - min(pool->limit,
+						      pool->nr_joined);
 }
 
 /*

@@ -169,7 +169,7 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	pool->nr_delayed--;
 	pool->has_late = !list_empty(&pool->late[ANTS_PRIO_NORMAL]) ||
 			 !list_empty(&pool->late[ANTS_PRIO_HIGH]);
-	ants_update_room(pool);
+	ants_update_admit_limit(pool);
 }
 
 static void work_rearm(struct ants_pool *pool, struct ants_work *work,
@@ -243,11 +243,11 @@ static bool is_empty_and_closed(const struct ants_pool *pool)
  * Admit more, now that there is room. The caller may be in any context, so the
  * callback for it is left to the timer.
  */
-void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick)
+void ants_room_freed(struct ants_pool *pool, struct ants_kick *kick)
 {
 	ants_grant(pool, kick);
 	ants_wake_next(pool, kick);
-	if ((pool->congested || pool->congested_all) && ants_has_room(pool))
+	if ((pool->congested || pool->congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */

@@ -128,7 +128,7 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 void ants_work_again(struct ants_pool *pool, struct ants_work *work);
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 			struct ants_kick *kick);
-void ants_place_freed(struct ants_pool *pool, struct ants_kick *kick);
+void ants_room_freed(struct ants_pool *pool, struct ants_kick *kick);
 int ants_work_may_run_again(const struct ants_pool *pool,
 			    const struct ants_work *work);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);

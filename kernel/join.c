@@ -57,7 +57,7 @@ static bool may_join(const struct ants_worker *w)
 }
 
 /* An item not admitted yet is not taken for a single run: it may go on. */
-static bool has_no_place(const struct ants_work *work)
+static bool is_not_admitted(const struct ants_work *work)
 {
 	return work->state == ANTS_WORK_LATE || work->state == ANTS_WORK_WAITING;
 }
@@ -84,7 +84,7 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 	lockdep_assert_held(&w->pool->lock);
 	if (never_ends(w, work) || !may_join(w))
 		return -EDEADLK;
-	if (waiter->until != ANTS_UNTIL_END && has_no_place(work))
+	if (waiter->until != ANTS_UNTIL_END && is_not_admitted(work))
 		return -EDEADLK;
 	waiter->joins = nr_joiners(work) < ANTS_JOINERS;
 	waiter->worker = w;
@@ -103,7 +103,7 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 {
 	if (work->state == ANTS_WORK_PENDING)
 		return true;
-	return has_no_place(work) && !pool->released;
+	return is_not_admitted(work) && !pool->released;
 }
 
 /* Is there anything that the task can run? */
@@ -179,7 +179,7 @@ static void frame_pop(struct ants_worker *w)
 static void count_joined(struct ants_pool *pool, int nr)
 {
 	pool->nr_joined += nr;
-	ants_update_room(pool);
+	ants_update_admit_limit(pool);
 }
 
 /*

@@ -91,7 +91,7 @@ static void mark_congested(struct ants_pool *pool)
 	ants_lock_any(pool, &kick);
 	if (!pool->released) {
 		pool->congested_all = true;
-		if (ants_has_room(pool))
+		if (ants_can_admit(pool))
 			ants_timer_arm_soon(pool, 1);
 	}
 	ants_unlock_any(pool, &kick);
@@ -112,7 +112,7 @@ static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
 	ants_lock_any(pool, &kick);
 	pool->rejected++;
 	ants_unlock_any(pool, &kick);
-	if (err != -EAGAIN || !pool->room_cb)
+	if (err != -EAGAIN || !pool->space_available)
 		return err;
 	ants_pause(ANTS_PAUSE_REFUSED, pool);
 	atomic_set(&multi->congested, 1);
@@ -155,8 +155,8 @@ static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
 	return err && err != -ESHUTDOWN ? refuse(multi, pool, err) : err;
 }
 
-static int wait_for_place(struct ants_multi *multi, struct ants_pool *pool,
-			  ants_fn_t fn, void *data, unsigned long timeout)
+static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
+			 ants_fn_t fn, void *data, unsigned long timeout)
 {
 	return ants_submit_timeout(pool, fn, data, timeout);
 }
@@ -172,7 +172,8 @@ static int wait_for_place(struct ants_multi *multi, struct ants_pool *pool,
  * %ANTS_NONBLOCKING. A task of the multi waits in its own shard. A caller that
  * waits is not moved to a shard that has room earlier. Tasks start in the order
  * in which their shard has accepted them. If all shards have refused a caller
- * with -EAGAIN, the one that has room first calls &ants_attrs.room, once.
+ * with -EAGAIN, the one that has room first calls &ants_attrs.space_available,
+ * once.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
@@ -234,7 +235,7 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, timeout, wait_for_place);
+	return submit_elsewhere(multi, nr, fn, data, timeout, wait_for_room);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 

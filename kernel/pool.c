@@ -167,7 +167,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	pool->owner = owner;
 	pool->worker_init = attrs->worker_init;
 	pool->worker_exit = attrs->worker_exit;
-	pool->room_cb = attrs->room;
+	pool->space_available = attrs->space_available;
 	pool->private = attrs->private;
 	pool->stand_in.pool = pool;
 	kobject_init(&pool->kobj, &ants_pool_ktype);

@@ -115,11 +115,11 @@ struct ants_affinity;
 /**
  * struct ants_pool - a pool
  * @lock: guards everything that decisions depend on
- * @room: L: while fewer tasks are busy or pending, one more is accepted at
- *	once: 0 while the pool is released or callers wait, else @limit less
+ * @admit_limit: L: while fewer tasks are busy or pending, one more is accepted
+ *	at once: 0 while the pool is released or callers wait, else @limit less
  *	@nr_joined
- * @calm: L: while no more workers exist, each of them may stay without a closer
- *	look: @capacity, or 0 while @nr_stale
+ * @stay_limit: L: while no more workers exist, each of them may stay without a
+ *	closer look: @capacity, or 0 while @nr_stale
  * @nr_busy: L: tasks that run
  * @nr_again: L: work items that run and are queued again
  * @nr_joined: L: work items that run inside tasks that wait for them; they are
@@ -131,7 +131,7 @@ struct ants_affinity;
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
  * @epoch: L: index into @in_epoch for tasks that are accepted now
- * @odd: L: not 0 if the next pending task may not be the oldest one:
+ * @pick_needed: L: not 0 if the next pending task may not be the oldest one:
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c scans the pool
  * @cancel_scan: L: cancel.c scans the pending tasks; its cursor is @cancel_at
@@ -189,8 +189,8 @@ struct ants_affinity;
  * @peak_running: L
  * @capacity: C: the most workers
  * @limit: C: @capacity plus @queue_depth, saturated
- * @refill: C: with fewer tasks in flight waiters are granted while tasks are
- *	pending
+ * @grant_below: C: with fewer tasks in flight waiters are granted while tasks
+ *	are pending
  * @queue_depth: C
  * @max_blocking: C
  * @min_workers: C: as configured
@@ -205,10 +205,10 @@ struct ants_affinity;
  * @high_grants: L: waiters of high priority granted in a row while others
  *	waited
  * @late_grants: L: late work items granted in a row while callers waited
- * @heed: L: not 0 if a caller or a work item waits for room:
+ * @space_wanted: L: not 0 if a caller or a work item waits for room:
  * @nr_waiting: L: length of both lists
  * @has_late: L: a list of @late is not empty
- * @congested: L: a caller was refused; @room_cb is to be called
+ * @congested: L: a caller was refused; @space_available is to be called
  * @congested_all: L: a caller was refused by all shards of the multi
  * @nested: L: FIFO of those waiters that are inside tasks of the same pool
  * @nr_nested: L: length of @nested
@@ -262,7 +262,7 @@ struct ants_affinity;
  * @fn: I: what ants_invoke() runs, NULL if not set
  * @worker_init: I: see struct ants_attrs, as the following ones
  * @worker_exit: I
- * @room_cb: I
+ * @space_available: I
  * @shared_congested: I: of a shard: 1 from the moment when all shards have
  *	refused a caller until one of them calls back; NULL outside a multi
  * @private: I
@@ -320,8 +320,8 @@ struct ants_pool {
 	bool upkeep_queued;
 
 	/* What each task only reads, as long as there is room: line 2. */
-	unsigned int room;
-	unsigned int calm;
+	unsigned int admit_limit;
+	unsigned int stay_limit;
 	unsigned int epoch;
 	unsigned int capacity;
 	union {
@@ -330,7 +330,7 @@ struct ants_pool {
 			bool scanning;
 			bool cancel_scan;
 		};
-		u64 odd;
+		u64 pick_needed;
 	};
 	union {
 		struct {
@@ -339,7 +339,7 @@ struct ants_pool {
 			bool congested;
 			bool congested_all;
 		};
-		u64 heed;
+		u64 space_wanted;
 	};
 	const struct module *scan_mod;
 	void *(*worker_init)(struct ants_pool *pool);
@@ -351,7 +351,7 @@ struct ants_pool {
 	/* The pool is full, or a flush waits: line 3. */
 	struct ants_fifo waiters[2];
 	unsigned int limit;
-	unsigned int refill;
+	unsigned int grant_below;
 	unsigned int nr_joined;
 	unsigned int nr_callers;
 
@@ -428,7 +428,7 @@ struct ants_pool {
 	struct module *owner;
 	ants_fn_t fn;
 	void (*worker_exit)(struct ants_pool *pool, void *data);
-	void (*room_cb)(struct ants_pool *pool);
+	void (*space_available)(struct ants_pool *pool);
 	atomic_t *shared_congested;
 	void *private;
 	int node;

@@ -36,7 +36,7 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	pool->nr_releasing++;
 	ants_visit_keep(pool, 1);
 	generation = pool->generation;
-	ants_update_room(pool);
+	ants_update_admit_limit(pool);
 	ants_timer_quiesce(pool);
 	ants_unlock(pool, &kick);
 	return generation;
@@ -185,7 +185,7 @@ static int reopen(struct ants_pool *pool, unsigned int release_seq)
 		pool->congested_all = false;
 		WRITE_ONCE(pool->backoff, 0);
 		pool->wake_limit = 1;
-		ants_update_room(pool);
+		ants_update_admit_limit(pool);
 		err = 0;
 	}
 	ants_unlock_irq(pool);

@@ -127,7 +127,7 @@ static inline struct ants_slot *ants_pending_pop(struct ants_pool *pool)
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->odd))
+	if (unlikely(pool->pick_needed))
 		return ants_pending_pick(pool);
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
 	__list_del_entry(&slot->node);

@@ -13,10 +13,10 @@ static raw_spinlock_t *lock_of(const struct ants_pool *pool)
 
 static unsigned int nr_free(const struct ants_pool *pool)
 {
-	if (!pool->room)
+	if (!pool->admit_limit)
 		return 0;
 	return pool->capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
-						  ants_places(pool);
+						  ants_nr_admissible(pool);
 }
 
 static void read_gauges(const struct ants_pool *pool, struct ants_stats *stats)

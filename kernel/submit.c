@@ -35,7 +35,7 @@ static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 {
 	struct ants_slot *slot;
 
-	if (unlikely(!ants_has_room(pool)))
+	if (unlikely(!ants_can_admit(pool)))
 		return pool->released ? -ESHUTDOWN : -EAGAIN;
 	slot = ants_stock_get(pool);
 	if (unlikely(!slot))

@@ -48,11 +48,11 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	WRITE_ONCE(pool->min_workers, min_workers);
 	pool->limit = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
-	pool->refill = pool->limit - capacity / 2;
+	pool->grant_below = pool->limit - capacity / 2;
 	pool->floor = floor_of(pool);
 	WRITE_ONCE(pool->stock_max, stock_kept(pool) + ANTS_SLOT_BATCH);
-	ants_update_room(pool);
-	ants_update_calm(pool);
+	ants_update_admit_limit(pool);
+	ants_update_stay_limit(pool);
 }
 
 /* No worker would be left: all of them wait, for room or for other tasks. */
@@ -91,7 +91,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 	unsigned int nr;
 
 	raw_spin_lock_irq(&pool->lock);
-	nr = min(pool->nr_waiting, ants_places(pool));
+	nr = min(pool->nr_waiting, ants_nr_admissible(pool));
 	ants_unlock_irq(pool);
 	if (nr)
 		ants_stock_fill(pool, nr + pool->spare_slots);
@@ -120,7 +120,7 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 	ants_dispatch(pool, &kick);
 	/* In case apply_bounds() is delayed. */
-	if (pool->heed && ants_places(pool))
+	if (pool->space_wanted && ants_nr_admissible(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &kick);
 }
@@ -268,11 +268,11 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
  * @capacity: the new capacity, or %ANTS_UNLIMITED
  *
  * Takes effect at once: callers that fit now are granted before it returns, and
- * &ants_attrs.room is called if a caller was refused that would fit now. The
- * threads that an %ANTS_PREALLOC pool lacks are made first, one by one; if the
- * pool is released meanwhile, no more of them are made. After a shrink accepted
- * tasks still run, the workers above the capacity leave when they have nothing
- * to run, and no task is accepted until the sums fit.
+ * &ants_attrs.space_available is called if a caller was refused that would fit
+ * now. The threads that an %ANTS_PREALLOC pool lacks are made first, one by
+ * one; if the pool is released meanwhile, no more of them are made. After a
+ * shrink accepted tasks still run, the workers above the capacity leave when
+ * they have nothing to run, and no task is accepted until the sums fit.
  *
  * Context: Process context. May sleep.
  * Return: 0, or an error, after which nothing has changed. -EINVAL: 0, below

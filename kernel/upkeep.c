@@ -57,7 +57,7 @@ static void worker_join(struct ants_worker *w)
 }
 
 /* Reserve a worker whose thread is yet to be made. */
-static void place_take(struct ants_pool *pool)
+static void worker_reserve(struct ants_pool *pool)
 {
 	pool->nr_new++;
 	if (++pool->nr_workers > pool->peak_running)
@@ -130,7 +130,7 @@ static bool start_round(struct ants_pool *pool, struct list_head *prepared)
 	       takes_worker(pool)) {
 		w = list_first_entry(prepared, struct ants_worker, node);
 		list_del(&w->node);
-		place_take(pool);
+		worker_reserve(pool);
 		worker_add(w, &kick);
 	}
 	more = !list_empty(prepared) && takes_worker(pool);
@@ -159,7 +159,7 @@ static bool wants_making(const struct ants_pool *pool)
  */
 static void make_reserve(struct ants_pool *pool)
 {
-	place_take(pool);
+	worker_reserve(pool);
 	pool->nr_making++;
 }
 

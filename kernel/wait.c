@@ -148,9 +148,9 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->blocked++;
 	if (++pool->nr_waiting > pool->peak_waiting)
 		pool->peak_waiting = pool->nr_waiting;
-	pool->room = 0;
+	pool->admit_limit = 0;
 	/* The waiter has no slot, or a batch holds others back. */
-	if (unlikely(ants_places(pool)))
+	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	if (!fifo->unlogged) {
 		fifo->unlogged = waiter;

@@ -69,7 +69,7 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
 			return -EALREADY;
 		return queue_again(pool, work);
 	}
-	if (!ants_has_room(pool))
+	if (!ants_can_admit(pool))
 		return pool->released ? -ESHUTDOWN : -EAGAIN;
 	if (ants_work_claim(pool, work))
 		return -EALREADY;

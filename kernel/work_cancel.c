@@ -51,7 +51,7 @@ static bool cancel(struct ants_pool *pool, struct ants_work *work,
 		   cancel_running(pool, work, kick) :
 		   ants_work_cancel_waiting(pool, work, kick);
 
-	ants_place_freed(pool, kick);
+	ants_room_freed(pool, kick);
 	return ret;
 }
 

@@ -139,7 +139,7 @@ static noinline bool worker_looks(struct ants_worker *w,
 /* May this worker stay? */
 static inline bool worker_fits(struct ants_worker *w, struct ants_kick *kick)
 {
-	return likely(w->pool->nr_workers <= w->pool->calm) ||
+	return likely(w->pool->nr_workers <= w->pool->stay_limit) ||
 	       worker_looks(w, kick);
 }
 
@@ -198,7 +198,7 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	if (!worker_fits(w, kick))
 		return false;
 	if (!pool->nr_pending) {
-		if (pool->heed)
+		if (pool->space_wanted)
 			ants_serve_now(pool, kick);
 		if (!pool->nr_pending)
 			return false;

@@ -13,7 +13,7 @@ static inline bool all_applied(struct ants_pool *pool)
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_stale && pool->calm == pool->capacity;
+	ret = !pool->nr_stale && pool->stay_limit == pool->capacity;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -229,7 +229,7 @@ static void leaving_workers_are_forgotten(struct kunit *test)
 	fill_pool(test, rig->pool, &rig->gate, 6);
 	set_place(rig, 2, 1);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 2), 0);
-	KUNIT_EXPECT_EQ(test, rig->pool->calm, 0);
+	KUNIT_EXPECT_EQ(test, rig->pool->stay_limit, 0);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, all_applied(rig->pool) &&
 		    ants_nr_running(rig->pool) == 2);

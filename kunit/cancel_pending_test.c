@@ -320,7 +320,7 @@ static void who_was_sent_away_hears_of_the_room(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 				.capacity = 1, .queue_depth = 1,
-				.room = count_room });
+				.space_available = count_room });
 
 	submit_counts(rig, &rig->count, 1);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, count_task,

@@ -47,7 +47,7 @@ static void make_full(struct kunit *test, struct full *full,
 		      enum ants_strategy strategy, unsigned int flags)
 {
 	struct ants_attrs attrs = {
-		.capacity = 2, .room = note_room, .flags = flags,
+		.capacity = 2, .space_available = note_room, .flags = flags,
 	};
 	int i;
 
@@ -263,7 +263,8 @@ static int do_flood(void *multi)
 static void no_call_is_lost(struct kunit *test)
 {
 	struct ants_attrs attrs = {
-		.capacity = 2, .room = note_room, .flags = ANTS_NO_PURGE,
+		.capacity = 2, .space_available = note_room,
+		.flags = ANTS_NO_PURGE,
 	};
 	struct ants_multi *multi = test_multi(test, &attrs, 2, ANTS_LEAST_TASKS,
 					      "lost");

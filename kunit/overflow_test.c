@@ -295,7 +295,7 @@ static void batch_is_run_here_too(struct kunit *test)
 static struct ants_pool *room_pool(struct kunit *test, atomic_t *count,
 				   unsigned int flags)
 {
-	struct ants_attrs attrs = { .capacity = 1, .room = hand_over,
+	struct ants_attrs attrs = { .capacity = 1, .space_available = hand_over,
 				    .private = count, .flags = flags };
 
 	return test_pool(test, &attrs, "room");
@@ -393,7 +393,7 @@ static void growth_calls_back(struct kunit *test)
 static void cancel_calls_back(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1,
-				    .room = hand_over };
+				    .space_available = hand_over };
 	atomic_t count = ATOMIC_INIT(0);
 	struct gate *gate = test_gate(test);
 	static struct ants_work work;

@@ -127,7 +127,7 @@ static struct rig *rig_crammed(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 8, .queue_depth = 8,
-						.room = note_room });
+						.space_available = note_room });
 	int i;
 
 	atomic_set(&nr_room, 0);

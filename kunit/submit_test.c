@@ -237,7 +237,7 @@ static void intruder_task(void *data)
 
 	local_bh_disable();
 	i->place_and_waiter = ants_nr_waiting(i->pool) &&
-			      ants_places(i->pool);
+			      ants_nr_admissible(i->pool);
 	i->result = ants_try_submit(i->pool, count_task, i->count);
 	i->place_and_waiter = i->place_and_waiter && ants_nr_waiting(i->pool);
 	local_bh_enable();

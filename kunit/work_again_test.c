@@ -222,10 +222,10 @@ static void free_place_belongs_to_who_waits(struct kunit *test)
 	start_queue(rig, &items[0], FOREVER);
 	raw_spin_lock_irq(&rig->pool->lock);
 	rig->pool->limit += 2;
-	ants_update_room(rig->pool);
-	room = ants_has_room(rig->pool);
+	ants_update_admit_limit(rig->pool);
+	room = ants_can_admit(rig->pool);
 	rig->pool->limit -= 2;
-	ants_update_room(rig->pool);
+	ants_update_admit_limit(rig->pool);
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_FALSE(test, room);
 	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,

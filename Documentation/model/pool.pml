@@ -1087,7 +1087,7 @@ end:	do
 		stock++;
 #endif
 #ifndef MUT_NO_STEP_ON_CANCEL
-		ants_grant(GMAX);		/* ants_place_freed() */
+		ants_grant(GMAX);		/* ants_room_freed() */
 		wake_next();
 #endif
 		timer_quiesce();

@@ -162,9 +162,9 @@ enum ants_flags {
  *	@worker_init; NULL means none. May block. The thread counts until this
  *	returns, so there are never more threads prepared by @worker_init than
  *	threads allowed
- * @room: called once when the pool has room again after a caller was refused
- *	with -EAGAIN; for a multi, when any shard has room. In an RCU read
- *	section, in process context or a softirq; may not sleep, may use
+ * @space_available: called once when the pool has room again after a caller was
+ *	refused with -EAGAIN; for a multi, when any shard has room. In an RCU
+ *	read section, in process context or a softirq; may not sleep, may use
  *	ants_try_submit(). NULL means none
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
@@ -181,7 +181,7 @@ struct ants_attrs {
 	const struct cpumask *cpumask;
 	void *(*worker_init)(struct ants_pool *pool);
 	void (*worker_exit)(struct ants_pool *pool, void *data);
-	void (*room)(struct ants_pool *pool);
+	void (*space_available)(struct ants_pool *pool);
 	void *private;
 	unsigned int flags;
 };

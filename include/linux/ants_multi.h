@@ -51,7 +51,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
  *	first ones share the remainder. %ANTS_UNLIMITED means no bound for each
  *	shard. If max_blocking is not 0, each shard gets at least 1. The other
  *	fields apply to each shard. If all shards have refused a caller, the one
- *	that has room first calls &ants_attrs.room, once
+ *	that has room first calls &ants_attrs.space_available, once
  * @nr_shards: the number of pools; the most is %ANTS_MAX_SHARDS. 0, with
  *	%ANTS_LOCAL: as many as fit the CPUs that are online and that threads may
  *	run on. The CPUs of a shard share a last-level cache and a node and are at

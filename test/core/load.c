@@ -284,7 +284,7 @@ static const struct ants_attrs kinds[NR_POOLS - 1] = {
 	{ .capacity = 2, .queue_depth = 64 },
 	{ .capacity = 8, .flags = ANTS_PREALLOC },
 	{ .capacity = 3, .queue_depth = 8, .flags = ANTS_NONBLOCKING,
-	  .room = room },
+	  .space_available = room },
 	{ .capacity = 2, .flags = ANTS_CALLER_RUNS },
 	{ .capacity = 4, .min_workers = 2, .queue_depth = 4, .expiry = 3,
 	  .flags = ANTS_MEM_RECLAIM },
