@@ -119,12 +119,12 @@ void ants_affinity_clear_stale(struct ants_worker *w)
 }
 
 /* The caller is @w: let it apply the last change when it drops the lock. */
-void ants_affinity_note(struct ants_worker *w, struct ants_kick *kick)
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 {
 	w->affinity = ants_affinity_get(w->pool);
 	ants_affinity_clear_stale(w);
-	kick->rebind = w;
-	kick->todo |= ANTS_TODO_REBIND;
+	todo->rebind = w;
+	todo->bits |= ANTS_TODO_REBIND;
 }
 
 /*

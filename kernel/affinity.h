@@ -54,7 +54,7 @@ void ants_affinity_put(struct ants_affinity *affinity);
 void ants_leave_out_isolated(struct cpumask *mask);
 void ants_affinity_prefer(struct ants_worker *w);
 void ants_affinity_clear_stale(struct ants_worker *w);
-void ants_affinity_note(struct ants_worker *w, struct ants_kick *kick);
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
 void ants_affinity_apply(struct ants_worker *w);
 void ants_affinity_warn_offline(struct ants_pool *pool,
 				struct ants_affinity *affinity,
@@ -65,7 +65,7 @@ int __ants_set_nice(struct ants_pool *pool, int nice);
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
-void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick);
+void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo);
 
 /* hotplug.c: CPUs that come and go */
 int ants_hotplug_init(void);

@@ -10,7 +10,7 @@
 #include "internal.h"
 
 /* Every worker that exists has a change to apply. */
-void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick)
+void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->affinity_seq++;
@@ -20,21 +20,21 @@ void ants_affinity_invalidate(struct ants_pool *pool, struct ants_kick *kick)
 	if (!pool->nr_idle)
 		return;
 	WRITE_ONCE(pool->rebind_wanted, true);
-	ants_kick_upkeep(pool, kick);
+	ants_todo_upkeep(pool, todo);
 }
 
 /* Make @affinity the pool's own and let the workers apply it. */
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
 	lockdep_assert_held(&pool->config);
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	swap(pool->affinity, affinity);
 	pool->mask_offline = false;
-	ants_affinity_invalidate(pool, &kick);
-	ants_unlock(pool, &kick);
+	ants_affinity_invalidate(pool, &todo);
+	ants_unlock(pool, &todo);
 	ants_affinity_put(affinity);
 }
 

@@ -45,16 +45,16 @@ static bool matches(const struct sieve *s, const struct ants_slot *slot)
 }
 
 static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
-		       struct ants_kick *kick)
+		       struct ants_todo *todo)
 {
 	if (slot->tag & ANTS_TAG_WORK) {
-		ants_work_cancel_waiting(pool, slot->data, kick);
+		ants_work_cancel_waiting(pool, slot->data, todo);
 		return;
 	}
 	ants_pending_del(pool, slot);
 	pool->cancelled++;
 	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
-		kick->todo |= ANTS_TODO_WAITQ;
+		todo->bits |= ANTS_TODO_WAITQ;
 	ants_stock_put(pool, slot);
 }
 
@@ -80,13 +80,14 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 {
 	struct ants_pool *pool = s->pool;
 	struct ants_slot *slot;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	unsigned int i;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
-	for (i = 0; i < ANTS_ROUND && s->left && !ants_kick_full(&kick); i++) {
+	ants_lock_batch(pool, &todo, &batch);
+	for (i = 0; i < ANTS_HOLD_MAX && s->left &&
+	     !ants_todo_full(&todo); i++) {
 		if (pool->cancel_at == list)
 			break;
 		slot = list_entry(pool->cancel_at, struct ants_slot, node);
@@ -94,13 +95,13 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 		s->left--;
 		if (!matches(s, slot))
 			continue;
-		cancel_one(pool, slot, &kick);
+		cancel_one(pool, slot, &todo);
 		s->cancelled++;
 	}
 	more = s->left && pool->cancel_at != list;
 	pool->cancel_scan = more;
-	ants_room_freed(pool, &kick);
-	ants_unlock(pool, &kick);
+	ants_room_freed(pool, &todo);
+	ants_unlock(pool, &todo);
 	return more;
 }
 

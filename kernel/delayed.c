@@ -38,10 +38,10 @@ void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when)
 
 /* Remove an item from its list and end it. */
 static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			int result, struct ants_kick *kick)
+			int result, struct ants_todo *todo)
 {
 	ants_delayed_del(pool, dwork);
-	ants_work_end(pool, &dwork->work, result, kick);
+	ants_work_end(pool, &dwork->work, result, todo);
 }
 
 /*
@@ -49,16 +49,16 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
  * room.
  */
 static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			struct ants_kick *kick)
+			struct ants_todo *todo)
 {
 	if (ants_can_admit(pool)) {
 		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work, kick);
-		ants_wake_next(pool, kick);
+		ants_work_pend(pool, &dwork->work, todo);
+		ants_wake_next(pool, todo);
 		return;
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_LATE);
-	ants_work_offer(&dwork->work, kick);
+	ants_work_offer(&dwork->work, todo);
 	ants_scan_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
 	pool->has_late = true;
@@ -85,34 +85,34 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 							     timer);
 	/* Other threads may try to claim it. */
 	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 
 	ants_pause_atomic(ANTS_PAUSE_DUE, pool);
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	if (dwork->work.state == ANTS_WORK_DROPPED)
-		delayed_end(pool, dwork, -ECANCELED, &kick);
+		delayed_end(pool, dwork, -ECANCELED, &todo);
 	else if (pool->released)
-		delayed_end(pool, dwork, -ESHUTDOWN, &kick);
+		delayed_end(pool, dwork, -ESHUTDOWN, &todo);
 	else if (time_before(jiffies, dwork->when))
 		mod_timer(&dwork->timer, dwork->when);
 	else
-		delayed_due(pool, dwork, &kick);
+		delayed_due(pool, dwork, &todo);
 	if (pool->released)
-		kick.todo |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &kick);
+		todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 
 /* End an item that is in either list, or leave that to its timer function. */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
-			 struct ants_kick *kick)
+			 struct ants_todo *todo)
 {
 	struct ants_delayed_work *dwork = to_delayed(work);
 
 	lockdep_assert_held(&pool->lock);
 	if (work->state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
-		delayed_end(pool, dwork, -ECANCELED, kick);
+		delayed_end(pool, dwork, -ECANCELED, todo);
 	else
 		ants_work_move(work, ANTS_WORK_DROPPED);
 }
@@ -131,10 +131,10 @@ static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
  * ends it; then move the item out of the way of the others.
  */
 static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		     struct ants_kick *kick)
+		     struct ants_todo *todo)
 {
 	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer)) {
-		delayed_end(pool, dwork, -ESHUTDOWN, kick);
+		delayed_end(pool, dwork, -ESHUTDOWN, todo);
 		return;
 	}
 	/* A scan that comes to the last one has to see it. */
@@ -150,20 +150,20 @@ static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_delayed_work *dwork;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	unsigned int seen;
 
-	ants_lock_round(pool, &kick, &round);
-	for (seen = 0; seen < min_t(unsigned int, nr, ANTS_ROUND); seen++) {
+	ants_lock_batch(pool, &todo, &batch);
+	for (seen = 0; seen < min_t(unsigned int, nr, ANTS_HOLD_MAX); seen++) {
 		dwork = first_delayed(pool);
-		if (!dwork || ants_kick_full(&kick))
+		if (!dwork || ants_todo_full(&todo))
 			break;
-		fail_one(pool, dwork, &kick);
+		fail_one(pool, dwork, &todo);
 	}
 	nr = first_delayed(pool) ? nr - seen : 0;
-	kick.todo |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &kick);
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
 	return nr;
 }
 
@@ -283,16 +283,16 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
 			    unsigned long delay)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
 	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
-	ants_lock_any(pool, &kick);
+	ants_lock_any(pool, &todo);
 	err = queue_delayed(pool, dwork, jiffies + delay);
 	if (err)
 		ants_refused(pool, err);
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
@@ -310,7 +310,7 @@ static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 
 /* Put off an item that does not run. */
 static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			unsigned long when, struct ants_kick *kick)
+			unsigned long when, struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
 
@@ -324,14 +324,14 @@ static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	if (work->state == ANTS_WORK_LATE)
 		ants_delayed_del(pool, dwork);
 	else
-		ants_work_take_off(pool, work, kick);
+		ants_work_take_off(pool, work, todo);
 	dwork->when = when;
 	ants_delayed_arm(pool, dwork);
 }
 
 /* Return 1 if the item was queued. */
 static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		     unsigned long when, struct ants_kick *kick)
+		     unsigned long when, struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
 	int err = check_mod(pool, work);
@@ -346,14 +346,14 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		delayed_rearm(dwork, when);
 		return 0;
 	case ANTS_WORK_AGAIN:
-		ants_work_take_off(pool, work, kick);
+		ants_work_take_off(pool, work, todo);
 		delayed_rearm(dwork, when);
 		return 1;
 	case ANTS_WORK_REARMED:
 		dwork->when = when;
 		return 1;
 	default:
-		mod_waiting(pool, dwork, when, kick);
+		mod_waiting(pool, dwork, when, todo);
 		return 1;
 	}
 }
@@ -378,21 +378,21 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 			  struct ants_delayed_work *dwork, unsigned long delay)
 {
 	unsigned long when = jiffies + delay;
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	int ret;
 
 	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
-	ants_lock_any(pool, &kick);
+	ants_lock_any(pool, &todo);
 	if (READ_ONCE(dwork->work.pool) == pool)
-		ret = mod_again(pool, dwork, when, &kick);
+		ret = mod_again(pool, dwork, when, &todo);
 	else
 		ret = queue_delayed(pool, dwork, when);
 	if (ret < 0)
 		ants_refused(pool, ret);
-	ants_room_freed(pool, &kick);
-	ants_unlock_any(pool, &kick);
+	ants_room_freed(pool, &todo);
+	ants_unlock_any(pool, &todo);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_mod_delayed_work);

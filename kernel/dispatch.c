@@ -3,7 +3,7 @@
  * What follows from every event that makes progress possible: waiters are
  * granted, and the next workers are woken or the upkeep work is asked for a
  * thread, see wake.c. All decisions are made under pool->lock. What they lead
- * to is noted in a struct ants_kick and done by ants_unlock() after it has
+ * to is noted in a struct ants_todo and done by ants_unlock() after it has
  * dropped the lock.
  */
 #include "internal.h"
@@ -40,13 +40,13 @@ void ants_timer_quiesce(struct ants_pool *pool)
  * Have the upkeep work queued. Before it ends it checks under the lock for more
  * to do, so it need not be queued again while it is queued or runs.
  */
-void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick)
+void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (pool->upkeep_queued)
 		return;
 	pool->upkeep_queued = true;
-	kick->todo |= ANTS_TODO_UPKEEP;
+	todo->bits |= ANTS_TODO_UPKEEP;
 }
 
 /*
@@ -63,12 +63,12 @@ void ants_unlogged_next(struct ants_fifo *fifo)
 
 /* The work item of @waiter is accepted, or refused with @result. */
 static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
-			    int result, struct ants_kick *kick)
+			    int result, struct ants_todo *todo)
 {
 	if (result)
-		ants_work_end(pool, waiter->work, result, kick);
+		ants_work_end(pool, waiter->work, result, todo);
 	else
-		ants_work_pend(pool, waiter->work, kick);
+		ants_work_pend(pool, waiter->work, todo);
 }
 
 /*
@@ -76,19 +76,19 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
  * task is noted before; the RCU section of ants_unlock() keeps the task.
  */
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
-		     int result, struct ants_kick *kick)
+		     int result, struct ants_todo *todo)
 {
 	struct ants_fifo *fifo = &pool->waiters[waiter->prio];
 
 	lockdep_assert_held(&pool->lock);
-	ants_kick_wake(kick, waiter->task);
+	ants_todo_wake(todo, waiter->task);
 	if (fifo->unlogged == waiter)
 		ants_unlogged_next(fifo);
 	list_del(&waiter->node);
 	pool->nr_waiting--;
 	pool->rejected += !!result;
 	if (waiter->work)
-		waiter_work_end(pool, waiter, result, kick);
+		waiter_work_end(pool, waiter, result, todo);
 	else if (result && waiter->slot)
 		ants_stock_put(pool, waiter->slot);
 	if (!list_empty(&waiter->nested)) {
@@ -159,7 +159,7 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
  * then all slots are in use by pending tasks. The next task that starts returns
  * one, and its worker dispatches.
  */
-static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
+static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_waiter *waiter = pick_waiter(pool);
 	struct ants_slot *slot;
@@ -171,7 +171,7 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_kick *kick)
 		ants_task_add(pool, slot, waiter->fn, waiter->data,
 			      waiter->prio == ANTS_PRIO_HIGH);
 	}
-	ants_waiter_end(pool, waiter, 0, kick);
+	ants_waiter_end(pool, waiter, 0, todo);
 	return true;
 }
 
@@ -189,14 +189,14 @@ static struct list_head *pick_late(struct ants_pool *pool)
 }
 
 /* Make the next late work item pending. */
-static void grant_late(struct ants_pool *pool, struct ants_kick *kick)
+static void grant_late(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_delayed_work *dwork;
 
 	dwork = list_first_entry(pick_late(pool), struct ants_delayed_work,
 				 node);
 	ants_delayed_del(pool, dwork);
-	ants_work_pend(pool, &dwork->work, kick);
+	ants_work_pend(pool, &dwork->work, todo);
 }
 
 /*
@@ -213,13 +213,13 @@ static noinline bool late_is_next(struct ants_pool *pool)
  * waiter stays the next one: otherwise work items behind it could take all room
  * while slots come back.
  */
-static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
+static bool grant_one(struct ants_pool *pool, struct ants_todo *todo)
 {
 	if (unlikely(pool->has_late) && late_is_next(pool)) {
-		grant_late(pool, kick);
+		grant_late(pool, todo);
 		return true;
 	}
-	if (!grant_waiter(pool, kick))
+	if (!grant_waiter(pool, todo))
 		return false;
 	pool->late_grants = 0;
 	return true;
@@ -229,9 +229,9 @@ static bool grant_one(struct ants_pool *pool, struct ants_kick *kick)
  * Leave the rest of the grants to a hold of their own, or to the timer if that
  * is late.
  */
-static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
+static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
 {
-	kick->todo |= ANTS_TODO_GRANT;
+	todo->bits |= ANTS_TODO_GRANT;
 	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
@@ -241,20 +241,20 @@ static void grant_later(struct ants_pool *pool, struct ants_kick *kick)
  * same. The timer tries again if there was no slot, or if the next hold is
  * late.
  */
-void ants_grant(struct ants_pool *pool, struct ants_kick *kick)
+void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 {
-	unsigned int left = ANTS_ROUND;
+	unsigned int left = ANTS_HOLD_MAX;
 
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
 	while ((pool->nr_waiting || pool->has_late) &&
 	       ants_nr_admissible(pool)) {
-		if (!left-- || ants_kick_full(kick)) {
-			grant_later(pool, kick);
+		if (!left-- || ants_todo_full(todo)) {
+			grant_later(pool, todo);
 			return;
 		}
-		if (!grant_one(pool, kick)) {
+		if (!grant_one(pool, todo)) {
 			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 			return;
 		}
@@ -271,13 +271,13 @@ static bool take_shared(struct ants_pool *pool)
 }
 
 /* Have callers that were refused called back, once no waiter is before them. */
-void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
+void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (!ants_can_admit(pool))
 		return;
 	if (take_shared(pool) || pool->congested)
-		kick->todo |= ANTS_TODO_SPACE;
+		todo->bits |= ANTS_TODO_SPACE;
 	pool->congested = false;
 	pool->congested_all = false;
 }
@@ -285,16 +285,16 @@ void ants_call_back(struct ants_pool *pool, struct ants_kick *kick)
 /* Grant once more, in a hold of its own. Return true if that was not enough. */
 static bool grant_round(struct ants_pool *pool)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool again;
 
-	ants_lock_round(pool, &kick, &round);
-	ants_serve_now(pool, &kick);
-	ants_wake_all(pool, &kick);
-	again = kick.todo & ANTS_TODO_GRANT;
-	kick.todo &= ~ANTS_TODO_GRANT;
-	ants_unlock(pool, &kick);
+	ants_lock_batch(pool, &todo, &batch);
+	ants_serve_now(pool, &todo);
+	ants_wake_all(pool, &todo);
+	again = todo.bits & ANTS_TODO_GRANT;
+	todo.bits &= ~ANTS_TODO_GRANT;
+	ants_unlock(pool, &todo);
 	return again;
 }
 
@@ -308,67 +308,67 @@ void ants_grant_all(struct ants_pool *pool)
 		;
 }
 
-static noinline void kick_works(struct ants_pool *pool,
-				const struct ants_kick *kick)
+static noinline void queue_works(struct ants_pool *pool,
+				 const struct ants_todo *todo)
 {
-	if (kick->todo & ANTS_TODO_UPKEEP)
+	if (todo->bits & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep);
-	if (kick->todo & ANTS_TODO_JOIN)
+	if (todo->bits & ANTS_TODO_JOIN)
 		queue_work(ants_wq, &pool->joiner);
 }
 
 /* Interrupts are off, so the thread to be woken cannot vanish: see below. */
-static __always_inline void kick_first(struct ants_pool *pool,
-				       const struct ants_kick *kick)
+static __always_inline void wake_first(struct ants_pool *pool,
+				       const struct ants_todo *todo)
 {
-	if (kick->nr_wake)
-		wake_up_process(kick->first);
-	if (kick->todo & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
-		kick_works(pool, kick);
+	if (todo->nr_wake)
+		wake_up_process(todo->first);
+	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
+		queue_works(pool, todo);
 }
 
 /* The threads in the list cannot vanish within this RCU section. */
-static void kick_rest(const struct ants_kick *kick)
+static void wake_rest(const struct ants_todo *todo)
 {
 	unsigned int i;
 
-	for (i = 1; i < kick->nr_wake; i++)
-		wake_up_process(kick->round->wake[i - 1]);
+	for (i = 1; i < todo->nr_wake; i++)
+		wake_up_process(todo->batch->wake[i - 1]);
 }
 
 /*
  * What may sleep: the lock of the wait queue on PREEMPT_RT, and a worker that
  * moves.
  */
-static void kick_others(struct ants_pool *pool, struct ants_kick *kick)
+static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(RCU)
 {
-	if (kick->todo & ANTS_TODO_WAITQ)
+	if (todo->bits & ANTS_TODO_WAITQ)
 		wake_up_all(&pool->waitq);
-	if (kick->todo & ANTS_TODO_GRANT)
+	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
-	if (kick->todo & ANTS_TODO_FREE)
-		ants_chunks_free(kick->spare);
-	if (kick->todo & ANTS_TODO_SPACE)
+	if (todo->bits & ANTS_TODO_FREE)
+		ants_chunks_free(todo->spare);
+	if (todo->bits & ANTS_TODO_SPACE)
 		pool->space_available(pool);
 	rcu_read_unlock();
-	if (kick->todo & ANTS_TODO_REBIND)
-		ants_affinity_apply(kick->rebind);
+	if (todo->bits & ANTS_TODO_REBIND)
+		ants_affinity_apply(todo->rebind);
 }
 
-static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
+static void unlock_wake_first(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
-	kick_first(pool, kick);
+	wake_first(pool, todo);
 	local_irq_enable();
 	/*
 	 * Must not be preempted: no other thread would wake those that were
 	 * granted.
 	 */
-	if (unlikely(kick->nr_wake > 1))
-		kick_rest(kick);
+	if (unlikely(todo->nr_wake > 1))
+		wake_rest(todo);
 	preempt_enable();
 }
 
@@ -379,30 +379,30 @@ static void unlock_kick_first(struct ants_pool *pool, struct ants_kick *kick)
  * ended. Interrupts are off for one wake-up only; the others can be
  * interrupted.
  */
-void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
+void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	if (likely(kick->nr_wake <= 1 &&
-		   !(kick->todo & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
+	if (likely(todo->nr_wake <= 1 &&
+		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
 				    ANTS_TODO_JOIN)))) {
-		unlock_kick_first(pool, kick);
+		unlock_wake_first(pool, todo);
 		return;
 	}
 	rcu_read_lock();
-	unlock_kick_first(pool, kick);
-	kick_others(pool, kick);
+	unlock_wake_first(pool, todo);
+	do_others(pool, todo);
 }
 
 /*
  * The same for ants_unlock_any(), whose caller may have interrupts off anyway.
  */
-void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
+void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
-	kick_first(pool, kick);
-	kick_rest(kick);
-	local_irq_restore(kick->flags);
+	wake_first(pool, todo);
+	wake_rest(todo);
+	local_irq_restore(todo->flags);
 	preempt_enable();
 }

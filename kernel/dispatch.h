@@ -7,18 +7,18 @@
 #define _ANTS_DISPATCH_H
 
 /**
- * enum ants_todo - what a locked section decided, to be done after it
- * @ANTS_TODO_WAKE: wake &ants_kick.first and the threads in &ants_kick.round
+ * enum ants_todo_bits - what a locked section decided, to be done after it
+ * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
- * @ANTS_TODO_FREE: free &ants_kick.spare; likewise
+ * @ANTS_TODO_FREE: free &ants_todo.spare; likewise
  * @ANTS_TODO_SPACE: call pool->space_available; likewise
- * @ANTS_TODO_REBIND: the caller is &ants_kick.rebind, and has to rebind;
+ * @ANTS_TODO_REBIND: the caller is &ants_todo.rebind, and has to rebind;
  *	likewise
  * @ANTS_TODO_JOIN: queue pool->joiner
  */
-enum ants_todo {
+enum ants_todo_bits {
 	ANTS_TODO_WAKE		= 1 << 0,
 	ANTS_TODO_UPKEEP	= 1 << 1,
 	ANTS_TODO_WAITQ		= 1 << 2,
@@ -30,50 +30,50 @@ enum ants_todo {
 };
 
 /**
- * struct ants_round - threads to wake after a section that may end waits
+ * struct ants_wake_batch - threads to wake after a section that may end waits
  * @wake: all but the first. When the section has woken as many as it may, what
  *	it has begun may still wake a task that joins or a caller that waits for
  *	a group, and a worker
  */
-struct ants_round {
-	struct task_struct *wake[ANTS_ROUND + 8];
+struct ants_wake_batch {
+	struct task_struct *wake[ANTS_HOLD_MAX + 8];
 };
 
 /**
- * struct ants_kick - one locked section
+ * struct ants_todo - what a locked section leaves to be done after it
  * @flags: interrupt state before ants_lock_any()
- * @todo: bits of enum ants_todo
+ * @bits: bits of enum ants_todo_bits
  * @nr_wake: number of threads to wake
  * @first: the first of them. It is the only one after a submit, which keeps its
  *	stack frame small: kernels that zero stack variables make a large frame
  *	expensive
- * @round: the others, NULL if there are none
+ * @batch: the others, NULL if there are none
  * @spare: a chain of chunks all of whose slots were given up
  * @rebind: a worker that has a change of the affinity to apply
  */
-struct ants_kick {
+struct ants_todo {
 	unsigned long flags;
-	unsigned int todo;
+	unsigned int bits;
 	unsigned int nr_wake;
 	struct task_struct *first;
-	struct ants_round *round;
+	struct ants_wake_batch *batch;
 	struct ants_chunk *spare;
 	struct ants_worker *rebind;
 };
 
 extern struct workqueue_struct *ants_wq;
-void ants_unlock_kick(struct ants_pool *pool, struct ants_kick *kick)
+void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
-void ants_unlock_kick_any(struct ants_pool *pool, struct ants_kick *kick)
+void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
-void ants_grant(struct ants_pool *pool, struct ants_kick *kick);
-void ants_call_back(struct ants_pool *pool, struct ants_kick *kick);
+void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
+void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
-		     int result, struct ants_kick *kick);
+		     int result, struct ants_todo *todo);
 void ants_unlogged_next(struct ants_fifo *fifo);
-void ants_kick_upkeep(struct ants_pool *pool, struct ants_kick *kick);
+void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_timer_set(struct ants_pool *pool, unsigned long when);
 
@@ -86,10 +86,10 @@ void ants_timer_arm_worker(struct ants_pool *pool);
 void ants_timer_arm_waking(struct ants_pool *pool);
 void ants_set_coming(struct ants_pool *pool, struct ants_worker *w);
 void ants_come(struct ants_worker *w);
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick);
-void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick);
-void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick);
-void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick);
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 
 /* policy.c */
@@ -102,23 +102,23 @@ void ants_policy_apply(struct ants_worker *w);
  * Open a locked section that wakes at most one thread. Interrupts are on before
  * and after it.
  */
-static inline void ants_lock(struct ants_pool *pool, struct ants_kick *kick)
+static inline void ants_lock(struct ants_pool *pool, struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
-	kick->todo = 0;
-	kick->nr_wake = 0;
+	todo->bits = 0;
+	todo->nr_wake = 0;
 	ants_visit_section(pool);
 	raw_spin_lock_irq(&pool->lock);
 }
 
 /* Open a section that may end waits, or wake or retire several workers. */
-static inline void ants_lock_round(struct ants_pool *pool,
-				   struct ants_kick *kick,
-				   struct ants_round *round)
+static inline void ants_lock_batch(struct ants_pool *pool,
+				   struct ants_todo *todo,
+				   struct ants_wake_batch *batch)
 	__acquires(&pool->lock)
 {
-	kick->round = round;
-	ants_lock(pool, kick);
+	todo->batch = batch;
+	ants_lock(pool, todo);
 }
 
 /* Drop the lock after a section that leaves nothing to be done. */
@@ -130,36 +130,36 @@ static inline void ants_unlock_irq(struct ants_pool *pool)
 }
 
 /* Drop the lock and do what was decided under it. */
-static inline void ants_unlock(struct ants_pool *pool, struct ants_kick *kick)
+static inline void ants_unlock(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	ants_check(pool);
-	if (unlikely(kick->todo))
-		ants_unlock_kick(pool, kick);
+	if (unlikely(todo->bits))
+		ants_unlock_todo(pool, todo);
 	else
 		raw_spin_unlock_irq(&pool->lock);
 }
 
 /* The same for a caller in any context; the section ends no wait. */
 static inline void ants_lock_any(struct ants_pool *pool,
-				 struct ants_kick *kick)
+				 struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
-	kick->todo = 0;
-	kick->nr_wake = 0;
+	todo->bits = 0;
+	todo->nr_wake = 0;
 	ants_visit_section(pool);
-	raw_spin_lock_irqsave(&pool->lock, kick->flags);
+	raw_spin_lock_irqsave(&pool->lock, todo->flags);
 }
 
 static inline void ants_unlock_any(struct ants_pool *pool,
-				   struct ants_kick *kick)
+				   struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	ants_check(pool);
-	if (unlikely(kick->todo))
-		ants_unlock_kick_any(pool, kick);
+	if (unlikely(todo->bits))
+		ants_unlock_todo_any(pool, todo);
 	else
-		raw_spin_unlock_irqrestore(&pool->lock, kick->flags);
+		raw_spin_unlock_irqrestore(&pool->lock, todo->flags);
 }
 
 /*
@@ -264,20 +264,20 @@ static inline bool ants_may_start(const struct ants_pool *pool)
 	       (coming && ants_coming_late(pool)) || pool->worker_init;
 }
 
-static inline void ants_kick_wake(struct ants_kick *kick,
+static inline void ants_todo_wake(struct ants_todo *todo,
 				  struct task_struct *task)
 {
-	kick->todo |= ANTS_TODO_WAKE;
-	if (kick->nr_wake++)
-		kick->round->wake[kick->nr_wake - 2] = task;
+	todo->bits |= ANTS_TODO_WAKE;
+	if (todo->nr_wake++)
+		todo->batch->wake[todo->nr_wake - 2] = task;
 	else
-		kick->first = task;
+		todo->first = task;
 }
 
-static inline bool ants_kick_full(const struct ants_kick *kick)
+static inline bool ants_todo_full(const struct ants_todo *todo)
 {
 	/* The last entry is for a worker. */
-	return kick->nr_wake >= ANTS_ROUND;
+	return todo->nr_wake >= ANTS_HOLD_MAX;
 }
 
 /*
@@ -288,33 +288,33 @@ static inline bool ants_kick_full(const struct ants_kick *kick)
  * section, because the section may have no list for more.
  */
 static __always_inline void __ants_wake_next(struct ants_pool *pool,
-					     struct ants_kick *kick,
+					     struct ants_todo *todo,
 					     void (*wake)(struct ants_pool *pool,
-							  struct ants_kick *kick))
+							  struct ants_todo *todo))
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_wake_suffices(pool) || !pool->nr_pending)
 		return;
 	if (pool->nr_idle)
-		wake(pool, kick);
+		wake(pool, todo);
 	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued &&
 		 ants_may_start(pool))
-		ants_ask_for_worker(pool, kick);
+		ants_ask_for_worker(pool, todo);
 }
 
 static inline void ants_wake_next(struct ants_pool *pool,
-				  struct ants_kick *kick)
+				  struct ants_todo *todo)
 {
-	__ants_wake_next(pool, kick, ants_wake_one);
+	__ants_wake_next(pool, todo, ants_wake_one);
 }
 
 /* The same for a section with a list: wake as many workers as are of use. */
 static inline void ants_wake_all(struct ants_pool *pool,
-				 struct ants_kick *kick)
+				 struct ants_todo *todo)
 {
-	ants_wake_next(pool, kick);
+	ants_wake_next(pool, todo);
 	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
-		ants_wake_more(pool, kick);
+		ants_wake_more(pool, todo);
 }
 
 /*
@@ -324,11 +324,11 @@ static inline void ants_wake_all(struct ants_pool *pool,
  * timer, see ants_room_freed().
  */
 static inline void ants_serve_now(struct ants_pool *pool,
-				  struct ants_kick *kick)
+				  struct ants_todo *todo)
 {
-	ants_grant(pool, kick);
+	ants_grant(pool, todo);
 	if (unlikely(pool->congested || pool->congested_all))
-		ants_call_back(pool, kick);
+		ants_call_back(pool, todo);
 }
 
 /* Does the waiter that is probably next sleep on another CPU? */
@@ -350,7 +350,7 @@ static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
  * it can submit meanwhile. The timer, armed when the first task leaves, grants
  * those that a batch holds back for more than a tick.
  */
-static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
+static inline void ants_serve(struct ants_pool *pool, struct ants_todo *todo)
 {
 	unsigned int in_flight = ants_in_flight(pool);
 
@@ -359,7 +359,7 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 		return;
 	if (!pool->nr_pending ||
 	    (in_flight < pool->grant_below && ants_waiter_is_elsewhere(pool)))
-		ants_serve_now(pool, kick);
+		ants_serve_now(pool, todo);
 	else if (in_flight + 1 == pool->limit)
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
@@ -367,24 +367,24 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_kick *kick)
 /*
  * To be called, in the same locked section, after every event that makes room
  * or removes a worker. Grants waiters, and wakes the next workers if tasks
- * remain. The section needs a list, see ants_lock_round().
+ * remain. The section needs a list, see ants_lock_batch().
  */
 static inline void ants_dispatch(struct ants_pool *pool,
-				 struct ants_kick *kick)
+				 struct ants_todo *todo)
 {
 	if (unlikely(pool->space_wanted))
-		ants_serve(pool, kick);
+		ants_serve(pool, todo);
 	if (unlikely(pool->wake_deferred))
 		ants_deferred_end(pool);
-	ants_wake_all(pool, kick);
+	ants_wake_all(pool, todo);
 }
 
 /* The same for a worker that is going to run a task that it has taken. */
 static inline void ants_dispatch_rest(struct ants_pool *pool,
-				      struct ants_kick *kick)
+				      struct ants_todo *todo)
 {
 	if (unlikely(pool->space_wanted))
-		ants_serve(pool, kick);
+		ants_serve(pool, todo);
 	if (!pool->nr_pending) {
 		if (unlikely(pool->wake_deferred))
 			ants_deferred_end(pool);
@@ -392,9 +392,9 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 	}
 	if (ants_wake_suffices(pool))
 		return;
-	__ants_wake_next(pool, kick, ants_wake_helper);
+	__ants_wake_next(pool, todo, ants_wake_helper);
 	if (unlikely(pool->wake_limit > 1))
-		ants_wake_more(pool, kick);
+		ants_wake_more(pool, todo);
 }
 
 #endif /* _ANTS_DISPATCH_H */

@@ -87,17 +87,17 @@ bool ants_is_helper(const struct ants_work *work)
  */
 static int each_enter(struct ants_pool *pool, unsigned long n)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int nr = -ESHUTDOWN;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	if (!pool->released) {
 		nr = ants_can_admit(pool) ? min(ants_nr_admissible(pool),
 						MAX_HELPERS) :
 					    0;
 		ants_caller_in(pool);
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return nr > 0 ? min_t(unsigned long, nr, n ? n - 1 : 0) : nr;
 }
 

@@ -29,12 +29,12 @@ static bool flush_done(struct ants_pool *pool, const void *unused)
 
 static void flush_end(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	pool->flushing = false;
-	kick.todo |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &kick);
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
 }
 
 static int flush(struct ants_pool *pool, unsigned long timeout)

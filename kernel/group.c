@@ -84,12 +84,12 @@ EXPORT_SYMBOL_GPL(ants_group_submit);
 void ants_group_seal(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	group->sealed = true;
-	ants_group_wake(group, &kick);
-	ants_unlock(pool, &kick);
+	ants_group_wake(group, &todo);
+	ants_unlock(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
@@ -109,7 +109,7 @@ static int check_waiter(const struct ants_group *group)
  * pool.
  */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
-		      unsigned long timeout, struct ants_kick *kick)
+		      unsigned long timeout, struct ants_todo *todo)
 	__releases(&group->pool->lock)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
@@ -120,7 +120,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 	waiter->joins = w && timeout;
 	ants_work_enrol(&group->waiters, waiter);
 	ants_caller_in(pool);
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	if (timeout)
 		ants_wait_touch(pool);
 	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
@@ -132,18 +132,18 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 /* Seal the group and wait. The lock is held on entry and dropped here. */
 static int seal_and_wait(struct ants_group *group,
 			 struct ants_work_waiter *waiter,
-			 unsigned long timeout, struct ants_kick *kick)
+			 unsigned long timeout, struct ants_todo *todo)
 	__releases(&group->pool->lock)
 {
 	struct ants_pool *pool = group->pool;
 
 	group->sealed = true;
 	if (!ants_group_done(group))
-		return group_wait(group, waiter, timeout, kick);
+		return group_wait(group, waiter, timeout, todo);
 	/* A caller in ants_group_next() must not be left behind. */
-	ants_group_wake(group, kick);
+	ants_group_wake(group, todo);
 	waiter->result = group->error;
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	return 0;
 }
 
@@ -169,18 +169,18 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 	struct ants_work_waiter waiter = { .all = true };
 	struct ants_pool *pool = group->pool;
 	DEFINE_ANTS_VISIT(visit);
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
 	ants_visit_begin(&visit, group->pool);
 	might_sleep();
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
 	if (err) {
-		ants_unlock(pool, &kick);
+		ants_unlock(pool, &todo);
 		return err;
 	}
-	err = seal_and_wait(group, &waiter, timeout, &kick);
+	err = seal_and_wait(group, &waiter, timeout, &todo);
 	if (!err && error)
 		*error = waiter.result;
 	return err;
@@ -222,24 +222,24 @@ struct ants_work *ants_group_next(struct ants_group *group,
 	struct ants_work_waiter waiter = { .all = false };
 	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
-	struct ants_kick kick;
+	struct ants_todo todo;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
 	ants_visit_begin(&visit, pool);
 	might_sleep();
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	work = ants_group_take(group);
 	if (work || ants_group_done(group)) {
-		ants_unlock(pool, &kick);
+		ants_unlock(pool, &todo);
 		return work;
 	}
 	err = check_waiter(group);
 	if (err) {
-		ants_unlock(pool, &kick);
+		ants_unlock(pool, &todo);
 		return ERR_PTR(err);
 	}
-	err = group_wait(group, &waiter, timeout, &kick);
+	err = group_wait(group, &waiter, timeout, &todo);
 	return err ? ERR_PTR(err) : waiter.work;
 }
 EXPORT_SYMBOL_GPL(ants_group_next);
@@ -270,25 +270,25 @@ static bool walk_goes_on(const struct ants_group *group)
  * End members that do not run, as many as one hold allows. Return false at the
  * end of the walk: the group may be freed then.
  */
-static bool walk_round(struct ants_group *group, struct ants_kick *kick)
+static bool walk_round(struct ants_group *group, struct ants_todo *todo)
 {
 	struct ants_work *work;
-	unsigned int nr = ANTS_ROUND;
+	unsigned int nr = ANTS_HOLD_MAX;
 
 	lockdep_assert_held(&group->pool->lock);
-	while (nr-- && !ants_kick_full(kick) && walk_goes_on(group)) {
+	while (nr-- && !ants_todo_full(todo) && walk_goes_on(group)) {
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends, a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
 		/* A caller that waits for room with one finds out by itself. */
 		if (work->group == group && work->state != ANTS_WORK_WAITING)
-			ants_work_cancel_waiting(group->pool, work, kick);
+			ants_work_cancel_waiting(group->pool, work, todo);
 	}
 	if (walk_goes_on(group))
 		return true;
 	group->cancel_at = NULL;
 	group->walking = false;
-	ants_group_wake(group, kick);
+	ants_group_wake(group, todo);
 	return false;
 }
 
@@ -296,14 +296,14 @@ static bool walk_round(struct ants_group *group, struct ants_kick *kick)
 static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
 			   bool begin)
 {
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	bool more;
 
-	ants_lock_any(pool, &kick);
-	more = (!begin || walk_begin(group)) && walk_round(group, &kick);
-	ants_room_freed(pool, &kick);
-	ants_unlock_any(pool, &kick);
+	ants_lock_any(pool, &todo);
+	more = (!begin || walk_begin(group)) && walk_round(group, &todo);
+	ants_room_freed(pool, &todo);
+	ants_unlock_any(pool, &todo);
 	return more;
 }
 
@@ -314,22 +314,22 @@ static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
 void ants_group_cancel_next(struct ants_pool *pool)
 {
 	struct ants_group *group;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	group = list_first_entry_or_null(&pool->cancelling, struct ants_group,
 					 node);
 	if (group) {
 		list_del_init(&group->node);
 		group->walking = true;
-		if (walk_round(group, &kick)) {
+		if (walk_round(group, &todo)) {
 			group->walking = false;
 			list_add(&group->node, &pool->cancelling);
 		}
-		ants_room_freed(pool, &kick);
+		ants_room_freed(pool, &todo);
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 /**
@@ -376,10 +376,10 @@ EXPORT_SYMBOL_GPL(ants_group_cancel);
  */
 int ants_group_reset(struct ants_group *group)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err = -EBUSY;
 
-	ants_lock(group->pool, &kick);
+	ants_lock(group->pool, &todo);
 	if (ants_group_is_quiet(group) && list_empty(&group->waiters)) {
 		INIT_LIST_HEAD(&group->works);
 		INIT_LIST_HEAD(&group->finished);
@@ -389,7 +389,7 @@ int ants_group_reset(struct ants_group *group)
 		group->cancelled = false;
 		err = 0;
 	}
-	ants_unlock(group->pool, &kick);
+	ants_unlock(group->pool, &todo);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_group_reset);

@@ -7,13 +7,13 @@
 #define _ANTS_GROUP_H
 
 void ants_group_enter(struct ants_group *group, struct ants_work *work);
-void ants_group_offer(struct ants_group *group, struct ants_kick *kick);
+void ants_group_offer(struct ants_group *group, struct ants_todo *todo);
 void ants_group_note(struct ants_pool *pool, struct ants_group *group,
-		     struct ants_work *work, struct ants_kick *kick);
+		     struct ants_work *work, struct ants_todo *todo);
 struct ants_work *ants_group_take(struct ants_group *group);
 bool ants_group_is_quiet(const struct ants_group *group);
 bool ants_group_done(const struct ants_group *group);
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick);
+void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
 
 /* Is @work in a group that was cancelled? */
 static inline bool ants_group_stops(const struct ants_work *work)

@@ -28,7 +28,7 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 }
 
 /* A member can be run by a task of the same pool that waits for the group. */
-void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
+void ants_group_offer(struct ants_group *group, struct ants_todo *todo)
 {
 	const struct ants_work_waiter *waiter;
 
@@ -36,7 +36,7 @@ void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
 	waiter = list_first_entry_or_null(&group->waiters,
 					  struct ants_work_waiter, node);
 	if (waiter && waiter->joins)
-		ants_kick_wake(kick, waiter->task);
+		ants_todo_wake(todo, waiter->task);
 }
 
 /*
@@ -44,19 +44,19 @@ void ants_group_offer(struct ants_group *group, struct ants_kick *kick)
  * work ends the members that have not started.
  */
 static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
-			    struct ants_kick *kick)
+			    struct ants_todo *todo)
 {
 	group->cancelled = true;
 	if (!group->nr_left)
 		return;
 	group->cancel_at = group->works.next;
 	list_add_tail(&group->node, &pool->cancelling);
-	ants_kick_upkeep(pool, kick);
+	ants_todo_upkeep(pool, todo);
 }
 
 /* A member has ended, or was refused after its submitter had waited. */
 void ants_group_note(struct ants_pool *pool, struct ants_group *group,
-		     struct ants_work *work, struct ants_kick *kick)
+		     struct ants_work *work, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	/* Nothing is left to cancel, and the group may be freed. */
@@ -71,7 +71,7 @@ void ants_group_note(struct ants_pool *pool, struct ants_group *group,
 		return;
 	group->error = group->error ?: work->result;
 	if (group->cancel_on_error && !group->cancelled)
-		cancel_on_error(pool, group, kick);
+		cancel_on_error(pool, group, todo);
 }
 
 /*
@@ -104,7 +104,7 @@ bool ants_group_done(const struct ants_group *group)
 }
 
 /* Notify the caller that waits for the group if its event has happened. */
-void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
+void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 {
 	struct ants_work_waiter *waiter;
 
@@ -116,5 +116,5 @@ void ants_group_wake(struct ants_group *group, struct ants_kick *kick)
 	    (waiter->all || list_empty(&group->finished)))
 		return;
 	waiter->work = waiter->all ? NULL : ants_group_take(group);
-	ants_waiter_done(waiter, group->error, kick);
+	ants_waiter_done(waiter, group->error, todo);
 }

@@ -19,15 +19,15 @@ static int dead_state;
  */
 static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	if (!pool->affinity->any || pool->preferred) {
 		if (cpumask_test_cpu(cpu, ants_affinity_cpus(pool->affinity)))
 			pool->mask_offline = false;
-		ants_affinity_invalidate(pool, &kick);
+		ants_affinity_invalidate(pool, &todo);
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 static bool other_is_online(const struct cpumask *cpus, unsigned int cpu)
@@ -58,13 +58,13 @@ static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 /* The CPU is offline: only now can the workers see that they have to move. */
 static void cpu_is_gone_for(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	if (!cpumask_intersects(ants_affinity_cpus(pool->affinity),
 				cpu_online_mask))
-		ants_affinity_invalidate(pool, &kick);
-	ants_unlock(pool, &kick);
+		ants_affinity_invalidate(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 static int cpu_comes(unsigned int cpu)

@@ -159,7 +159,7 @@ bool ants_work_withdraw(struct ants_pool *pool,
 void ants_caller_in(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
-void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick);
+void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
 int ants_config_lock_killable(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
@@ -170,7 +170,7 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool);
 struct ants_pool *ants_thread_pool(void);
 bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
-void ants_worker_play(struct ants_worker *w, struct ants_kick *kick);
+void ants_worker_play(struct ants_worker *w, struct ants_todo *todo);
 
 /* stand_in.c: tasks that run although there is no thread */
 void ants_stand_in_ask(struct ants_pool *pool);
@@ -236,14 +236,14 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 
 /* work_cancel.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
-			      struct ants_kick *kick);
+			      struct ants_todo *todo);
 
 /* group.c: groups */
 void ants_group_cancel_next(struct ants_pool *pool);
 
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
-			 struct ants_kick *kick);
+			 struct ants_todo *todo);
 void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when);
 void ants_delayed_fail_all(struct ants_pool *pool);
 

@@ -41,24 +41,24 @@ static void work_count(struct ants_pool *pool, struct ants_work *work)
  * that waits for the item is woken, for there may be no other thread to run it.
  */
 static void work_link(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_kick *kick)
+		      struct ants_todo *todo)
 {
 	work->slot.fn = ants_work_run;
 	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
-	ants_work_offer(work, kick);
+	ants_work_offer(work, todo);
 }
 
 /* Accept a work item. The caller dispatches. */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_kick *kick)
+		    struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	work_count(pool, work);
 	if (work->group && work->state == ANTS_WORK_IDLE)
 		ants_group_enter(work->group, work);
-	work_link(pool, work, kick);
+	work_link(pool, work, todo);
 }
 
 /*
@@ -125,7 +125,7 @@ void ants_work_start(struct ants_worker *w, struct ants_work *work)
  * and may free the item at once.
  */
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
-		   struct ants_kick *kick)
+		   struct ants_todo *todo)
 {
 	struct ants_group *group = work->group;
 	HLIST_HEAD(waiters);
@@ -133,7 +133,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	lockdep_assert_held(&pool->lock);
 	WRITE_ONCE(work->result, result);
 	if (group)
-		ants_group_note(pool, group, work, kick);
+		ants_group_note(pool, group, work, todo);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
 		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_DETACHED);
@@ -143,9 +143,9 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	/* Pairs with smp_load_acquire() in ants_work_lock(). It may go now. */
 	smp_store_release(&work->pool, NULL);
 	if (unlikely(!hlist_empty(&waiters)))
-		ants_work_tell_end(pool, &waiters, result, kick);
+		ants_work_tell_end(pool, &waiters, result, todo);
 	if (group)
-		ants_group_wake(group, kick);
+		ants_group_wake(group, todo);
 }
 
 /* Arm the timer of a delayed work item, for dwork->when. */
@@ -173,12 +173,12 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 }
 
 static void work_rearm(struct ants_pool *pool, struct ants_work *work,
-		       struct ants_kick *kick)
+		       struct ants_todo *todo)
 {
 	if (ants_group_stops(work))
-		ants_work_end(pool, work, -ECANCELED, kick);
+		ants_work_end(pool, work, -ECANCELED, todo);
 	else if (pool->released)
-		ants_work_end(pool, work, -ESHUTDOWN, kick);
+		ants_work_end(pool, work, -ESHUTDOWN, todo);
 	else
 		ants_delayed_arm(pool, container_of(work,
 						    struct ants_delayed_work,
@@ -187,23 +187,23 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 
 /* The function of a work item has returned. */
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_kick *kick)
+		      struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_AGAIN:
 		pool->nr_again--;
-		ants_work_tell_run(pool, work, kick);
-		work_link(pool, work, kick);
+		ants_work_tell_run(pool, work, todo);
+		work_link(pool, work, todo);
 		break;
 	case ANTS_WORK_REARMED:
-		ants_work_tell_run(pool, work, kick);
-		work_rearm(pool, work, kick);
+		ants_work_tell_run(pool, work, todo);
+		work_rearm(pool, work, todo);
 		break;
 	default:
 		if (unlikely(work->state == ANTS_WORK_SKIPPED))
 			pool->cancelled++;
-		ants_work_end(pool, work, work->result, kick);
+		ants_work_end(pool, work, work->result, todo);
 	}
 }
 
@@ -211,17 +211,17 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
  * Have the upkeep work wake the wait queue, whose lock may sleep on PREEMPT_RT.
  */
 static void wake_waitq(struct ants_pool *pool, bool wanted,
-		       struct ants_kick *kick)
+		       struct ants_todo *todo)
 {
 	if (!wanted)
 		return;
 	pool->waitq_wanted = true;
-	ants_kick_upkeep(pool, kick);
+	ants_todo_upkeep(pool, todo);
 }
 
 /* Take back a run that is accepted but has not started. */
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
-			struct ants_kick *kick)
+			struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (work->state == ANTS_WORK_AGAIN)
@@ -231,7 +231,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 	pool->cancelled++;
 	wake_waitq(pool, ants_task_uncount(pool,
 					   work->slot.tag & ANTS_TAG_EPOCH),
-		   kick);
+		   todo);
 }
 
 static bool is_empty_and_closed(const struct ants_pool *pool)
@@ -243,15 +243,15 @@ static bool is_empty_and_closed(const struct ants_pool *pool)
  * Admit more, now that there is room. The caller may be in any context, so the
  * callback for it is left to the timer.
  */
-void ants_room_freed(struct ants_pool *pool, struct ants_kick *kick)
+void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 {
-	ants_grant(pool, kick);
-	ants_wake_next(pool, kick);
+	ants_grant(pool, todo);
+	ants_wake_next(pool, todo);
 	if ((pool->congested || pool->congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */
-	wake_waitq(pool, is_empty_and_closed(pool), kick);
+	wake_waitq(pool, is_empty_and_closed(pool), todo);
 }
 
 /*
@@ -278,14 +278,14 @@ int ants_work_may_run_again(const struct ants_pool *pool,
  * after a grace period, which this RCU section holds off.
  */
 struct ants_pool *ants_work_lock(struct ants_work *work,
-				 struct ants_kick *kick)
+				 struct ants_todo *todo)
 {
 	struct ants_pool *pool;
 
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in ants_work_end(). */
 	while ((pool = smp_load_acquire(&work->pool))) {
-		ants_lock_any(pool, kick);
+		ants_lock_any(pool, todo);
 		if (likely(READ_ONCE(work->pool) == pool)) {
 			/*
 			 * Sparse cannot follow a lock that is taken
@@ -295,26 +295,26 @@ struct ants_pool *ants_work_lock(struct ants_work *work,
 			__release(RCU);
 			return pool;
 		}
-		ants_unlock_any(pool, kick);
+		ants_unlock_any(pool, todo);
 	}
 	rcu_read_unlock();
 	return NULL;
 }
 
-void ants_work_unlock(struct ants_pool *pool, struct ants_kick *kick)
+void ants_work_unlock(struct ants_pool *pool, struct ants_todo *todo)
 {
 	__acquire(RCU);
 	__acquire(&pool->lock);
-	ants_unlock_any(pool, kick);
+	ants_unlock_any(pool, todo);
 	rcu_read_unlock();
 }
 
 /* The same for a caller that is about to wait; lockdep is told. */
-void ants_work_unlock_touch(struct ants_pool *pool, struct ants_kick *kick)
+void ants_work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo)
 {
 	__acquire(RCU);
 	__acquire(&pool->lock);
-	ants_unlock_any(pool, kick);
+	ants_unlock_any(pool, todo);
 	ants_wait_touch(pool);
 	rcu_read_unlock();
 }

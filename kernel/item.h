@@ -124,34 +124,34 @@ static inline void ants_work_move(struct ants_work *work,
 }
 
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_kick *kick);
+		    struct ants_todo *todo);
 void ants_work_again(struct ants_pool *pool, struct ants_work *work);
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
-			struct ants_kick *kick);
-void ants_room_freed(struct ants_pool *pool, struct ants_kick *kick);
+			struct ants_todo *todo);
+void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 int ants_work_may_run_again(const struct ants_pool *pool,
 			    const struct ants_work *work);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_kick *kick);
+		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
-		   struct ants_kick *kick);
+		   struct ants_todo *todo);
 struct ants_pool *ants_work_lock(struct ants_work *work,
-				 struct ants_kick *kick);
-void ants_work_unlock(struct ants_pool *pool, struct ants_kick *kick);
-void ants_work_unlock_touch(struct ants_pool *pool, struct ants_kick *kick);
+				 struct ants_todo *todo);
+void ants_work_unlock(struct ants_pool *pool, struct ants_todo *todo);
+void ants_work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo);
 
 /* item_wait.c: callers that wait for a work item */
 void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
 void ants_waiter_done(struct ants_work_waiter *waiter, int result,
-		      struct ants_kick *kick);
+		      struct ants_todo *todo);
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
-			  struct ants_kick *kick);
+			  struct ants_todo *todo);
 void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
-			int result, struct ants_kick *kick);
+			int result, struct ants_todo *todo);
 void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
-			struct ants_kick *kick);
-void __ants_work_offer(struct ants_work *work, struct ants_kick *kick);
+			struct ants_todo *todo);
+void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 void ants_tell_untold(struct ants_pool *pool);
 
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
@@ -163,11 +163,11 @@ void ants_work_run(void *data);
  * item, or for its group.
  */
 static inline void ants_work_offer(struct ants_work *work,
-				   struct ants_kick *kick)
+				   struct ants_todo *todo)
 {
 	if (unlikely(!hlist_empty(&work->waiters)) ||
 	    (work->group && unlikely(!list_empty(&work->group->waiters))))
-		__ants_work_offer(work, kick);
+		__ants_work_offer(work, todo);
 }
 
 /* Does its function run? */

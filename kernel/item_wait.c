@@ -15,9 +15,9 @@
  * the task.
  */
 void ants_waiter_done(struct ants_work_waiter *waiter, int result,
-		      struct ants_kick *kick)
+		      struct ants_todo *todo)
 {
-	ants_kick_wake(kick, waiter->task);
+	ants_todo_wake(todo, waiter->task);
 	list_del(&waiter->node);
 	waiter->result = result;
 	/* Pairs with smp_load_acquire() in wait.c. */
@@ -50,7 +50,7 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
  * The leader leaves its ring; the next waiter of the ring becomes the leader.
  */
 static void leader_resign(struct ants_work_waiter *leader,
-			  struct ants_kick *kick)
+			  struct ants_todo *todo)
 {
 	struct ants_work_waiter *next = list_next_entry(leader, node);
 
@@ -60,17 +60,17 @@ static void leader_resign(struct ants_work_waiter *leader,
 		hlist_add_behind(&next->link, &leader->link);
 		/* If the old leader was woken, the new one has to act. */
 		if (next->joins)
-			ants_kick_wake(kick, next->task);
+			ants_todo_wake(todo, next->task);
 	}
 	hlist_del_init(&leader->link);
 }
 
 /* A caller that waits for a work item or a group gives up. */
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
-			  struct ants_kick *kick)
+			  struct ants_todo *todo)
 {
 	if (!hlist_unhashed(&waiter->link))
-		leader_resign(waiter, kick);
+		leader_resign(waiter, todo);
 	list_del(&waiter->node);
 }
 
@@ -79,13 +79,13 @@ void ants_waiter_withdraw(struct ants_work_waiter *waiter,
  * may wake: the rest is for waiters that are granted now that an item has
  * ended. Return true if the whole ring is notified.
  */
-static bool tell_ring(struct ants_work_waiter *leader, struct ants_kick *kick)
+static bool tell_ring(struct ants_work_waiter *leader, struct ants_todo *todo)
 {
 	struct ants_work_waiter *waiter;
 
-	while (kick->nr_wake < ANTS_ROUND / 2) {
+	while (todo->nr_wake < ANTS_HOLD_MAX / 2) {
 		waiter = list_next_entry(leader, node);
-		ants_waiter_done(waiter, leader->result, kick);
+		ants_waiter_done(waiter, leader->result, todo);
 		if (waiter == leader)
 			return true;
 	}
@@ -106,27 +106,27 @@ static void joiners_end(struct ants_work_waiter *leader)
 
 /* The event that a ring waits for has happened, with @result. */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
-		      int result, struct ants_kick *kick)
+		      int result, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	hlist_del_init(&leader->link);
 	leader->result = result;
 	if (leader->joins)
 		joiners_end(leader);
-	if (likely(tell_ring(leader, kick)))
+	if (likely(tell_ring(leader, todo)))
 		return;
 	hlist_add_head(&leader->link, &pool->untold);
-	ants_kick_upkeep(pool, kick);
+	ants_todo_upkeep(pool, todo);
 }
 
 /* Notify all callers that wait for an item, which has ended. */
 void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
-			int result, struct ants_kick *kick)
+			int result, struct ants_todo *todo)
 {
 	while (!hlist_empty(waiters))
 		ring_done(pool, hlist_entry(waiters->first,
 					    struct ants_work_waiter, link),
-			  result, kick);
+			  result, todo);
 }
 
 /*
@@ -134,14 +134,14 @@ void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
  * the run after it have one run less to wait for.
  */
 void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
-			struct ants_kick *kick)
+			struct ants_todo *todo)
 {
 	struct ants_work_waiter *leader;
 	struct hlist_node *next;
 
 	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
 		if (leader->until == ANTS_UNTIL_RUN)
-			ring_done(pool, leader, work->result, kick);
+			ring_done(pool, leader, work->result, todo);
 		else if (leader->until == ANTS_UNTIL_NEXT)
 			leader->until = ANTS_UNTIL_RUN;
 	}
@@ -150,15 +150,15 @@ void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
 /*
  * The slow path of ants_work_offer(): a waiter, if any, may be one that joins.
  */
-void __ants_work_offer(struct ants_work *work, struct ants_kick *kick)
+void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
 	const struct ants_work_waiter *leader;
 
 	hlist_for_each_entry(leader, &work->waiters, link)
 		if (leader->joins)
-			ants_kick_wake(kick, leader->task);
+			ants_todo_wake(todo, leader->task);
 	if (work->group)
-		ants_group_offer(work->group, kick);
+		ants_group_offer(work->group, todo);
 }
 
 /*
@@ -167,18 +167,18 @@ void __ants_work_offer(struct ants_work *work, struct ants_kick *kick)
 static bool untold_round(struct ants_pool *pool)
 {
 	struct ants_work_waiter *leader;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool found;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	found = !hlist_empty(&pool->untold);
 	if (found) {
 		leader = hlist_entry(pool->untold.first,
 				     struct ants_work_waiter, link);
-		ring_done(pool, leader, leader->result, &kick);
+		ring_done(pool, leader, leader->result, &todo);
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return found;
 }
 

@@ -31,7 +31,7 @@ static bool never_ends(const struct ants_worker *w, const struct ants_work *work
 	const struct ants_worker *runner;
 	unsigned int i;
 
-	for (i = 0; work && i < ANTS_ROUND; i++) {
+	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
 		runner = ants_work_runner(work);
 		if (runner == w)
 			return true;
@@ -128,7 +128,7 @@ static bool join_ready(struct ants_pool *pool, const void *arg)
  * wait for room in their own pool, one worker must be left that does not wait.
  * If this was the last one, the newest of those callers gives up.
  */
-static void sleep_begin(struct ants_pool *pool, struct ants_kick *kick)
+static void sleep_begin(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_waiter *waiter;
 
@@ -136,7 +136,7 @@ static void sleep_begin(struct ants_pool *pool, struct ants_kick *kick)
 	if (!pool->nr_nested || pool->nr_nested + pool->nr_joining < pool->capacity)
 		return;
 	waiter = list_last_entry(&pool->nested, struct ants_waiter, nested);
-	ants_waiter_end(pool, waiter, -EDEADLK, kick);
+	ants_waiter_end(pool, waiter, -EDEADLK, todo);
 }
 
 /* Does the item make progress by its own timer? */
@@ -151,15 +151,15 @@ static bool comes_by_itself(const struct ants_work *work)
  * whether or not the pool has room.
  */
 static void take_off(struct ants_pool *pool, struct ants_work *work,
-		     struct ants_kick *kick)
+		     struct ants_todo *todo)
 {
 	if (work->state == ANTS_WORK_WAITING) {
-		ants_waiter_end(pool, work->slot.data, 0, kick);
+		ants_waiter_end(pool, work->slot.data, 0, todo);
 	} else if (work->state == ANTS_WORK_LATE) {
 		ants_delayed_del(pool, container_of(work,
 						    struct ants_delayed_work,
 						    work));
-		ants_work_pend(pool, work, kick);
+		ants_work_pend(pool, work, todo);
 	}
 	ants_pending_del(pool, &work->slot);
 }
@@ -187,7 +187,7 @@ static void count_joined(struct ants_pool *pool, int nr)
  * return.
  */
 static void join_run(struct ants_worker *w, struct ants_work *work,
-		     struct ants_kick *kick)
+		     struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -197,30 +197,30 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	};
 	unsigned int epoch;
 
-	take_off(pool, work, kick);
+	take_off(pool, work, todo);
 	epoch = work->slot.tag & ANTS_TAG_EPOCH;
 	frame_push(w, &frame);
 	count_joined(pool, 1);
 	ants_work_start(w, work);
-	ants_dispatch(pool, kick);
-	ants_unlock(pool, kick);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
 	ants_work_run(work);
-	ants_lock(pool, kick);
+	ants_lock(pool, todo);
 	frame_pop(w);
 	count_joined(pool, -1);
-	ants_work_finish(pool, work, kick);
+	ants_work_finish(pool, work, todo);
 	if (ants_task_uncount(pool, epoch))
-		kick->todo |= ANTS_TODO_WAITQ;
+		todo->bits |= ANTS_TODO_WAITQ;
 }
 
 /* Run the item; while it runs here, the task does not wait for it. */
-static void help(const struct join *join, struct ants_kick *kick)
+static void help(const struct join *join, struct ants_todo *todo)
 	__must_hold(&join->w->pool->lock)
 {
 	struct ants_worker *w = join->w;
 
 	w->waits_for = NULL;
-	join_run(w, join->work, kick);
+	join_run(w, join->work, todo);
 	if (!join->waiter->done && !join->waiter->ended)
 		w->waits_for = join->work;
 }
@@ -233,25 +233,25 @@ static void help(const struct join *join, struct ants_kick *kick)
 static bool join_help(const struct join *join, bool *counted)
 {
 	struct ants_worker *w = join->w;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool done;
 
-	ants_lock_round(w->pool, &kick, &round);
+	ants_lock_batch(w->pool, &todo, &batch);
 	while (can_help(join))
-		help(join, &kick);
+		help(join, &todo);
 	done = join->waiter->done || join->waiter->ended;
 	*counted = !done && join->for_good && !comes_by_itself(join->work);
 	if (*counted)
-		sleep_begin(w->pool, &kick);
-	ants_dispatch(w->pool, &kick);
+		sleep_begin(w->pool, &todo);
+	ants_dispatch(w->pool, &todo);
 	done = join->waiter->done;
 	/*
 	 * The caller that gave up for it may have been the submitter of the
 	 * item.
 	 */
 	w->pool->nr_joining -= done && *counted;
-	ants_unlock(w->pool, &kick);
+	ants_unlock(w->pool, &todo);
 	return done;
 }
 
@@ -347,7 +347,7 @@ static struct ants_work *find_member(struct ants_group *group)
 	struct ants_work *work;
 	unsigned int i;
 
-	for (i = 0; i < ANTS_ROUND && group->join_at != &group->works; i++) {
+	for (i = 0; i < ANTS_HOLD_MAX && group->join_at != &group->works; i++) {
 		work = list_entry(group->join_at, struct ants_work, in_group);
 		if (work->group == group && can_take(group->pool, work))
 			return work;
@@ -367,20 +367,20 @@ static bool help_round(struct group_join *join, bool first)
 	struct ants_pool *pool = join->w->pool;
 	struct ants_group *group = join->group;
 	struct ants_work *work;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	if (first && !group_done(join)) {
 		join->seen = group->nr_offers;
 		group->join_at = group->works.next;
 	}
 	while (!group_done(join) && (work = find_member(group)))
-		join_run(join->w, work, &kick);
+		join_run(join->w, work, &todo);
 	more = !group_done(join) && group->join_at != &group->works;
-	ants_dispatch(pool, &kick);
-	ants_unlock(pool, &kick);
+	ants_dispatch(pool, &todo);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
@@ -400,19 +400,19 @@ static bool group_ready(struct ants_pool *pool, const void *arg)
 static bool group_sleep_begin(const struct group_join *join, bool for_good)
 {
 	struct ants_pool *pool = join->w->pool;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool counted;
 
 	/*
 	 * May wake the caller that gives up, and those that wait for its work
 	 * item.
 	 */
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	counted = for_good && !group_ready(pool, join);
 	if (counted)
-		sleep_begin(pool, &kick);
-	ants_unlock(pool, &kick);
+		sleep_begin(pool, &todo);
+	ants_unlock(pool, &todo);
 	return counted;
 }
 

@@ -86,15 +86,15 @@ static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
  */
 static void mark_congested(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock_any(pool, &kick);
+	ants_lock_any(pool, &todo);
 	if (!pool->released) {
 		pool->congested_all = true;
 		if (ants_can_admit(pool))
 			ants_timer_arm_soon(pool, 1);
 	}
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 }
 
 /*
@@ -106,12 +106,12 @@ static void mark_congested(struct ants_pool *pool)
  */
 static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	unsigned int i;
 
-	ants_lock_any(pool, &kick);
+	ants_lock_any(pool, &todo);
 	pool->rejected++;
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 	if (err != -EAGAIN || !pool->space_available)
 		return err;
 	ants_pause(ANTS_PAUSE_REFUSED, pool);

@@ -8,12 +8,10 @@
  * O: a hint, read and written without a lock
  * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
  *    allocates, wakes or calls back under it, and no hold touches more than
- *    ANTS_ROUND list entries. The one exception: the match function of
- *    ants_cancel_pending() is called under it, at most ANTS_ROUND times a hold.
- * C: pool->config and pool->lock to write, either to read
- * R: ants_registry_lock
- * M: multi->config
- * T: only the thread that owns the object
+ *    ANTS_HOLD_MAX list entries. The one exception: the match function of
+ * ants_cancel_pending() is called under it, at most ANTS_HOLD_MAX times a hold.
+ * C: pool->config and pool->lock to write, either to read R: ants_registry_lock
+ * M: multi->config T: only the thread that owns the object
  *
  * Some fields are also read without their lock, as a hint or before they are
  * read again under it. Numbers that every task changes are read by ants_peek();
@@ -44,7 +42,7 @@
 #include "worker.h"
 
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
-#define ANTS_ROUND		16
+#define ANTS_HOLD_MAX		16
 /*
  * How often in a row the ones that go first may do so while others wait: tasks
  * of high priority, callers with such a task, and late work items before

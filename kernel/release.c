@@ -6,17 +6,17 @@
 static bool fail_round(struct ants_pool *pool)
 {
 	struct ants_waiter *waiter;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
-	while (pool->nr_waiting && !ants_kick_full(&kick)) {
+	ants_lock_batch(pool, &todo, &batch);
+	while (pool->nr_waiting && !ants_todo_full(&todo)) {
 		waiter = ants_first_waiter(pool);
-		ants_waiter_end(pool, waiter, -ESHUTDOWN, &kick);
+		ants_waiter_end(pool, waiter, -ESHUTDOWN, &todo);
 	}
 	more = pool->nr_waiting;
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
@@ -27,10 +27,10 @@ static bool fail_round(struct ants_pool *pool)
  */
 unsigned int ants_close_begin(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	unsigned int generation;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release_seq, pool->release_seq + 1);
 	pool->nr_releasing++;
@@ -38,7 +38,7 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	generation = pool->generation;
 	ants_update_admit_limit(pool);
 	ants_timer_quiesce(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return generation;
 }
 
@@ -48,18 +48,18 @@ unsigned int ants_close_begin(struct ants_pool *pool)
  */
 void ants_close_end(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
 	while (fail_round(pool))
 		;
 	ants_delayed_fail_all(pool);
 	ants_retire_above(pool);
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	pool->nr_releasing--;
 	ants_visit_keep(pool, -1);
-	kick.todo |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &kick);
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
 }
 
 /* Close the pool, whatever else is done to it; return its generation. */

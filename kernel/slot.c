@@ -133,7 +133,7 @@ static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
 	unsigned int i;
 
 	raw_spin_lock_irq(&pool->lock);
-	nr = min3(nr, pool->nr_stock, (unsigned int)ANTS_ROUND);
+	nr = min3(nr, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
 	for (i = 0; i < nr; i++)
 		ants_slot_drop(pool, ants_stock_get(pool), &gone);
 	ants_unlock_irq(pool);

@@ -69,29 +69,29 @@ static void stand_in_end(struct ants_worker *w)
  */
 static bool serve_one(struct ants_pool *pool)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more = false;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	if (is_needed(pool)) {
-		ants_worker_play(&pool->stand_in, &kick);
+		ants_worker_play(&pool->stand_in, &todo);
 		more = is_needed(pool) && ants_backing_off(pool);
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
 /* The callers that wait ask again if tasks are left. */
 static void finish(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	pool->stand_in_queued = false;
 	ants_timer_quiesce(pool);
-	kick.todo |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &kick);
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
 }
 
 /*

@@ -17,11 +17,11 @@ static inline void sleeps(void)
 }
 
 /* Refuse the task. It is counted while the pool is sure to exist. */
-static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
+static int reject(struct ants_pool *pool, struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
 	ants_refused(pool, err);
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	return err;
 }
 
@@ -31,7 +31,7 @@ static int reject(struct ants_pool *pool, struct ants_kick *kick, int err)
  */
 static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 				  void *data, bool high,
-				  struct ants_kick *kick)
+				  struct ants_todo *todo)
 {
 	struct ants_slot *slot;
 
@@ -41,14 +41,14 @@ static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
 	if (unlikely(!slot))
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
-	ants_wake_next(pool, kick);
+	ants_wake_next(pool, todo);
 	return 0;
 }
 
 /* Wait for room. The lock is held on entry and dropped here. */
 static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
-				unsigned long timeout, struct ants_kick *kick)
+				unsigned long timeout, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
@@ -62,8 +62,8 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	waiter.prio = prio;
 	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
-		return reject(pool, kick, err);
-	ants_unlock(pool, kick);
+		return reject(pool, todo, err);
+	ants_unlock(pool, todo);
 	ants_pause(ANTS_PAUSE_ENROLLED, pool);
 	return ants_wait(pool, &waiter, timeout);
 }
@@ -73,12 +73,12 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
  * the caller is counted in.
  */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
-		       struct ants_kick *kick)
+		       struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	pool->caller_runs++;
 	ants_caller_in(pool);
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	ants_run_here(pool, fn, data);
 	ants_caller_leave(pool);
 	return 0;
@@ -97,14 +97,14 @@ static bool runs_here(struct ants_pool *pool, int err)
 /* The pool is full or closed, or has no slot. */
 static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
-				struct ants_kick *kick, int err)
+				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
 	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
-		return reject(pool, kick, err);
+		return reject(pool, todo, err);
 	if (runs_here(pool, err))
-		return caller_runs(pool, fn, data, kick);
-	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, kick);
+		return caller_runs(pool, fn, data, todo);
+	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
 }
 
 /* A task that frees memory must not depend on a thread that needs memory. */
@@ -129,14 +129,14 @@ static inline bool stock_is_low(const struct ants_pool *pool)
  * caller is counted in while it has dropped the lock, because the allocation may
  * sleep.
  */
-static noinline void fill_stock(struct ants_pool *pool, struct ants_kick *kick)
+static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
 	ants_caller_in(pool);
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	ants_stock_fill(pool, pool->spare_slots + ANTS_SLOT_BATCH);
-	ants_lock(pool, kick);
-	ants_caller_out(pool, kick);
+	ants_lock(pool, todo);
+	ants_caller_out(pool, todo);
 }
 
 /*
@@ -145,16 +145,16 @@ static noinline void fill_stock(struct ants_pool *pool, struct ants_kick *kick)
  * that holds the lock.
  */
 static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
-				  void *data, bool high, struct ants_kick *kick)
+				  void *data, bool high, struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
 	if (unlikely(current->flags & PF_MEMALLOC))
 		check_reclaim(pool, fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
-	ants_lock(pool, kick);
+	ants_lock(pool, todo);
 	if (unlikely(stock_is_low(pool)))
-		fill_stock(pool, kick);
-	return accept(pool, fn, data, high, kick);
+		fill_stock(pool, todo);
+	return accept(pool, fn, data, high, todo);
 }
 
 /**
@@ -179,7 +179,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_kick kick __uninitialized;
+	struct ants_todo todo __uninitialized;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
@@ -190,11 +190,11 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
 	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	err = submit(pool, fn, data, false, &kick);
+	err = submit(pool, fn, data, false, &todo);
 	if (unlikely(err))
-		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &kick,
+		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo,
 				   err);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit);
@@ -213,7 +213,7 @@ EXPORT_SYMBOL_GPL(ants_submit);
 int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		     enum ants_prio prio, unsigned long timeout)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
@@ -223,12 +223,12 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		return -EINVAL;
 	if (timeout)
 		ants_wait_touch(pool);
-	err = submit(pool, fn, data, prio == ANTS_PRIO_HIGH, &kick);
+	err = submit(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
 	if (err == -ESHUTDOWN)
-		return reject(pool, &kick, err);
+		return reject(pool, &todo, err);
 	if (err)
-		return submit_wait(pool, fn, data, prio, timeout, &kick);
-	ants_unlock(pool, &kick);
+		return submit_wait(pool, fn, data, prio, timeout, &todo);
+	ants_unlock(pool, &todo);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit_prio);
@@ -288,11 +288,11 @@ static void batch_stay(struct batch *b)
 }
 
 /* The last task of a batch counts the caller out, in the same section. */
-static void batch_part(struct batch *b, struct ants_kick *kick)
+static void batch_part(struct batch *b, struct ants_todo *todo)
 {
 	batch_stay(b);
 	if (!b->nr && b->counted) {
-		ants_caller_out(b->pool, kick);
+		ants_caller_out(b->pool, todo);
 		b->counted = false;
 	}
 }
@@ -302,7 +302,7 @@ static void batch_part(struct batch *b, struct ants_kick *kick)
  * The lock is held on entry and dropped here.
  */
 static int batch_slow(struct batch *b, const struct ants_task *task,
-		      struct ants_kick *kick, int err)
+		      struct ants_todo *todo, int err)
 	__releases(&b->pool->lock)
 {
 	struct ants_pool *pool = b->pool;
@@ -310,31 +310,31 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 	batch_stay(b);
 	if (b->counted && runs_here(pool, err)) {
 		pool->caller_runs++;
-		ants_unlock(pool, kick);
+		ants_unlock(pool, todo);
 		ants_run_here(pool, task->fn, task->data);
 		return 0;
 	}
-	return submit_slow(pool, task->fn, task->data, task->prio, kick, err);
+	return submit_slow(pool, task->fn, task->data, task->prio, todo, err);
 }
 
 /* Submit as many tasks as the pool has room for, in one locked section. */
 static int batch_round(struct batch *b)
 {
 	const struct ants_task *task = b->tasks++;
-	unsigned int more = min_t(unsigned int, --b->nr, ANTS_ROUND - 1);
-	struct ants_kick kick;
+	unsigned int more = min_t(unsigned int, --b->nr, ANTS_HOLD_MAX - 1);
+	struct ants_todo todo;
 	int err;
 
-	err = submit(b->pool, task->fn, task->data, task->prio, &kick);
+	err = submit(b->pool, task->fn, task->data, task->prio, &todo);
 	if (err)
-		return batch_slow(b, task, &kick, err);
+		return batch_slow(b, task, &todo, err);
 	for (; more; more--, b->tasks++, b->nr--) {
 		task = b->tasks;
-		if (accept(b->pool, task->fn, task->data, task->prio, &kick))
+		if (accept(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
 	}
-	batch_part(b, &kick);
-	ants_unlock(b->pool, &kick);
+	batch_part(b, &todo);
+	ants_unlock(b->pool, &todo);
 	return 0;
 }
 
@@ -379,12 +379,12 @@ EXPORT_SYMBOL_GPL(ants_submit_batch);
  * Callers like this one use the spare slots, and may not allocate; have them
  * refilled.
  */
-static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
+static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
 {
 	if (pool->stock_wanted || pool->released)
 		return;
 	pool->stock_wanted = true;
-	ants_kick_upkeep(pool, kick);
+	ants_todo_upkeep(pool, todo);
 }
 
 /**
@@ -403,18 +403,18 @@ static void want_stock(struct ants_pool *pool, struct ants_kick *kick)
  */
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_kick kick __uninitialized;
+	struct ants_todo todo __uninitialized;
 	int err;
 
 	if (unlikely(!fn))
 		return -EINVAL;
-	ants_lock_any(pool, &kick);
-	err = accept(pool, fn, data, false, &kick);
+	ants_lock_any(pool, &todo);
+	err = accept(pool, fn, data, false, &todo);
 	if (unlikely(pool->nr_stock < pool->spare_slots))
-		want_stock(pool, &kick);
+		want_stock(pool, &todo);
 	if (unlikely(err))
 		ants_refused(pool, err);
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);
@@ -428,30 +428,30 @@ EXPORT_SYMBOL_GPL(ants_try_submit);
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
 	sleeps();
-	err = submit(pool, fn, data, false, &kick);
+	err = submit(pool, fn, data, false, &todo);
 	if (err == -ESHUTDOWN)
-		return reject(pool, &kick, err);
+		return reject(pool, &todo, err);
 	if (err && stay)
 		ants_caller_in(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return err;
 }
 
 /* The same in any context; never counts the caller in. */
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
-	ants_lock_any(pool, &kick);
-	err = accept(pool, fn, data, false, &kick);
+	ants_lock_any(pool, &todo);
+	err = accept(pool, fn, data, false, &todo);
 	if (unlikely(pool->nr_stock < pool->spare_slots))
-		want_stock(pool, &kick);
+		want_stock(pool, &todo);
 	pool->rejected += err == -ESHUTDOWN;
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 	return err;
 }

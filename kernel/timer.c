@@ -133,20 +133,20 @@ void ants_timer_fn(struct timer_list *timer)
 {
 	struct ants_pool *pool = timer_container_of(pool, timer, timer);
 	struct long_wait found;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool log;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	pool->timer_waking = false;
 	ants_forget_late(pool);
-	ants_serve_now(pool, &kick);
-	ants_wake_all(pool, &kick);
+	ants_serve_now(pool, &todo);
+	ants_wake_all(pool, &todo);
 	if (upkeep_due(pool))
-		ants_kick_upkeep(pool, &kick);
+		ants_todo_upkeep(pool, &todo);
 	log = find_long_wait(pool, &found);
 	rearm(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	if (log)
 		pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
 			pool->name, found.comm, found.pid,

@@ -70,18 +70,18 @@ static bool too_many_wait(const struct ants_pool *pool)
 static bool refuse_round(struct ants_pool *pool)
 {
 	struct ants_waiter *waiter;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
-	while (too_many_wait(pool) && !ants_kick_full(&kick)) {
+	ants_lock_batch(pool, &todo, &batch);
+	while (too_many_wait(pool) && !ants_todo_full(&todo)) {
 		waiter = list_last_entry(&pool->nested, struct ants_waiter,
 					 nested);
-		ants_waiter_end(pool, waiter, -EDEADLK, &kick);
+		ants_waiter_end(pool, waiter, -EDEADLK, &todo);
 	}
 	more = too_many_wait(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
@@ -111,18 +111,18 @@ static void settle(struct ants_pool *pool)
 static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 			  unsigned int queue_depth, unsigned int min_workers)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
-	ants_dispatch(pool, &kick);
+	ants_dispatch(pool, &todo);
 	/* In case apply_bounds() is delayed. */
 	if (pool->space_wanted && ants_nr_admissible(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 /*
@@ -130,12 +130,12 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
  */
 static void raise_to_floor(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	if (ants_need_worker(pool))
-		ants_kick_upkeep(pool, &kick);
-	ants_unlock(pool, &kick);
+		ants_todo_upkeep(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /*
@@ -234,17 +234,17 @@ void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
 
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
 	lockdep_assert_held(&pool->config);
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	/* Sysfs shows what was written, although the pool counts in ticks. */
 	set_expiry(pool, msecs_to_jiffies(ms), ms);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return 0;
 }
 

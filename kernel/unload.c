@@ -101,7 +101,7 @@ static bool scan_round(struct ants_pool *pool, struct list_head *list,
 
 	lockdep_assert_held(&pool->lock);
 	pool->scan_at = pool->scan_at ?: list->next;
-	for (i = 0; i < ANTS_ROUND && pool->scan_at != list; i++) {
+	for (i = 0; i < ANTS_HOLD_MAX && pool->scan_at != list; i++) {
 		text = text_of(pool->scan_at, pool->scan_mod);
 		*found = text ?: *found;
 		pool->scan_at = pool->scan_at->next;

@@ -64,13 +64,13 @@ static void worker_reserve(struct ants_pool *pool)
 		pool->peak_running = pool->nr_workers;
 }
 
-static void worker_add(struct ants_worker *w, struct ants_kick *kick)
+static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 {
 	w->pool->spawned++;
 	w->state = ANTS_NEW;
 	w->affinity_seq = w->pool->affinity_seq;
 	list_add_tail(&w->member, &w->pool->workers);
-	ants_kick_wake(kick, w->task);
+	ants_todo_wake(todo, w->task);
 }
 
 /*
@@ -121,20 +121,20 @@ static bool takes_worker(const struct ants_pool *pool)
 static bool start_round(struct ants_pool *pool, struct list_head *prepared)
 {
 	struct ants_worker *w;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
-	while (!list_empty(prepared) && !ants_kick_full(&kick) &&
+	ants_lock_batch(pool, &todo, &batch);
+	while (!list_empty(prepared) && !ants_todo_full(&todo) &&
 	       takes_worker(pool)) {
 		w = list_first_entry(prepared, struct ants_worker, node);
 		list_del(&w->node);
 		worker_reserve(pool);
-		worker_add(w, &kick);
+		worker_add(w, &todo);
 	}
 	more = !list_empty(prepared) && takes_worker(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
@@ -181,11 +181,11 @@ static struct ants_maker *maker_take(struct ants_pool *pool)
 static bool start_maker(struct ants_pool *pool)
 {
 	struct ants_maker *maker;
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	maker = maker_take(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	/* The pool stays until the maker has finished. */
 	if (maker)
 		queue_work(ants_wq, &maker->work);
@@ -198,17 +198,17 @@ static bool start_maker(struct ants_pool *pool)
  */
 static void make_failed(struct ants_pool *pool)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	pool->nr_making--;
 	pool->nr_workers--;
 	pool->nr_new--;
 	ants_back_off(pool);
-	kick.todo |= ANTS_TODO_WAITQ;
-	ants_dispatch(pool, &kick);
-	ants_unlock(pool, &kick);
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_dispatch(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /*
@@ -220,16 +220,16 @@ static void make_failed(struct ants_pool *pool)
 static void make_done(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	pool->nr_making--;
-	worker_add(w, &kick);
+	worker_add(w, &todo);
 	if (!pool->worker_init || pool->backoff) {
 		ants_set_coming(pool, w);
 		pool->nr_starting++;
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 /*
@@ -259,10 +259,10 @@ static void make_worker(struct ants_pool *pool)
 static bool maker_goes_on(struct ants_maker *maker)
 {
 	struct ants_pool *pool = maker->pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 	bool wanted;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	wanted = wants_making(pool);
 	if (wanted) {
 		make_reserve(pool);
@@ -270,9 +270,9 @@ static bool maker_goes_on(struct ants_maker *maker)
 		maker->queued = false;
 		pool->nr_makers--;
 		ants_timer_quiesce(pool);
-		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return wanted;
 }
 
@@ -292,7 +292,7 @@ void ants_maker_fn(struct work_struct *work)
 
 /* Tell the worker that has been idle longest to leave. */
 static void retire_oldest(struct ants_pool *pool, bool expired,
-			  struct ants_kick *kick)
+			  struct ants_todo *todo)
 {
 	struct ants_worker *w;
 
@@ -303,7 +303,7 @@ static void retire_oldest(struct ants_pool *pool, bool expired,
 	pool->nr_leaving++;
 	w->state = ANTS_LEAVING;
 	w->expired = expired;
-	ants_kick_wake(kick, w->task);
+	ants_todo_wake(todo, w->task);
 }
 
 static bool idle_above(const struct ants_pool *pool)
@@ -319,17 +319,17 @@ static bool idle_above(const struct ants_pool *pool)
 static bool retire_round(struct ants_pool *pool,
 			 bool (*surplus)(const struct ants_pool *pool))
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool more;
 
-	ants_lock_round(pool, &kick, &round);
-	while (surplus(pool) && !ants_kick_full(&kick))
-		retire_oldest(pool, surplus == ants_idle_expired, &kick);
+	ants_lock_batch(pool, &todo, &batch);
+	while (surplus(pool) && !ants_todo_full(&todo))
+		retire_oldest(pool, surplus == ants_idle_expired, &todo);
 	more = surplus(pool);
 	if (pool->nr_idle && ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return more;
 }
 
@@ -353,34 +353,34 @@ static void retire_expired(struct ants_pool *pool)
 static void rebind_round(struct ants_pool *pool)
 {
 	struct ants_worker *w;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	unsigned int i;
 
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	w = pool->rebind_next ?: list_first_entry(&pool->workers,
 						  struct ants_worker, member);
-	for (i = 0; i < ANTS_ROUND && &w->member != &pool->workers; i++) {
+	for (i = 0; i < ANTS_HOLD_MAX && &w->member != &pool->workers; i++) {
 		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
-			ants_kick_wake(&kick, w->task);
+			ants_todo_wake(&todo, w->task);
 		w = list_next_entry(w, member);
 	}
 	WRITE_ONCE(pool->rebind_wanted, &w->member != &pool->workers);
 	pool->rebind_next = pool->rebind_wanted ? w : NULL;
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_REBIND, pool);
 }
 
 /* On behalf of a caller that may not take the lock of the wait queue. */
 static void wake_waitq(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	if (pool->waitq_wanted)
-		kick.todo |= ANTS_TODO_WAITQ;
+		todo.bits |= ANTS_TODO_WAITQ;
 	pool->waitq_wanted = false;
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 static void tend_stock(struct ants_pool *pool)
@@ -406,10 +406,10 @@ static void tend_stock(struct ants_pool *pool)
  */
 static bool upkeep_done(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	bool done;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	done = hlist_empty(&pool->untold) && list_empty(&pool->cancelling) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
 	       !pool->rebind_wanted && !ants_idle_expired(pool) &&
@@ -418,9 +418,9 @@ static bool upkeep_done(struct ants_pool *pool)
 		pool->upkeep_queued = false;
 		ants_timer_arm_worker(pool);
 		ants_timer_quiesce(pool);
-		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return done;
 }
 
@@ -465,16 +465,16 @@ static void join_left(struct ants_pool *pool)
  */
 static bool join_done(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	bool done;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	done = list_empty(&pool->left);
 	if (done) {
 		pool->join_queued = false;
-		kick.todo |= pool->released ? ANTS_TODO_WAITQ : 0;
+		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
 	}
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return done;
 }
 

@@ -176,21 +176,21 @@ static int waiter_result(const struct ants_waiter *waiter)
 static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 			 int err)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 
 	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
 	rcu_read_lock();
 	if (waiter_result(waiter) == ANTS_STILL_WAITING) {
-		ants_lock_round(pool, &kick, &round);
+		ants_lock_batch(pool, &todo, &batch);
 		if (waiter->result == ANTS_STILL_WAITING) {
-			ants_waiter_end(pool, waiter, err, &kick);
+			ants_waiter_end(pool, waiter, err, &todo);
 			/* Mostly the only thread to wake is the caller. */
-			if (kick.nr_wake == 1)
-				kick.nr_wake = 0;
-			ants_dispatch(pool, &kick);
+			if (todo.nr_wake == 1)
+				todo.nr_wake = 0;
+			ants_dispatch(pool, &todo);
 		}
-		ants_unlock(pool, &kick);
+		ants_unlock(pool, &todo);
 	}
 	rcu_read_unlock();
 	return waiter_result(waiter);
@@ -265,33 +265,33 @@ void ants_caller_in(struct ants_pool *pool)
 /* The same in a section of its own. */
 void ants_caller_enter(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
+	ants_lock(pool, &todo);
 	ants_caller_in(pool);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 }
 
 /*
  * Count a caller out; the lock is held. Only a pool that was closed can have a
  * thread that waits for this, in order to destroy it.
  */
-void ants_caller_out(struct ants_pool *pool, struct ants_kick *kick)
+void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
 	ants_visit_keep(pool, -1);
 	if (pool->released)
-		kick->todo |= ANTS_TODO_WAITQ;
+		todo->bits |= ANTS_TODO_WAITQ;
 }
 
 void ants_caller_leave(struct ants_pool *pool)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 
-	ants_lock(pool, &kick);
-	ants_caller_out(pool, &kick);
-	ants_unlock(pool, &kick);
+	ants_lock(pool, &todo);
+	ants_caller_out(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /* Lock the configuration for a change, as a caller that is counted in. */
@@ -427,17 +427,17 @@ int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
  */
 bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	bool gone = false;
 
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in ants_waiter_done(). */
 	if (!smp_load_acquire(&waiter->done)) {
-		ants_lock(pool, &kick);
+		ants_lock(pool, &todo);
 		gone = !waiter->done;
 		if (gone)
-			ants_waiter_withdraw(waiter, &kick);
-		ants_unlock(pool, &kick);
+			ants_waiter_withdraw(waiter, &todo);
+		ants_unlock(pool, &todo);
 	}
 	rcu_read_unlock();
 	return gone;

@@ -155,7 +155,7 @@ static bool defers(struct ants_pool *pool)
 }
 
 /* As ants_wake_one(), for a worker that is going to run one of the tasks. */
-void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
+void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_worker *w;
 
@@ -163,7 +163,7 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_kick *kick)
 	w = list_first_entry(&pool->idle, struct ants_worker, node);
 	ants_forget_late(pool);
 	if (!defers(pool)) {
-		ants_wake_one(pool, kick);
+		ants_wake_one(pool, todo);
 		w->helps = w->state == ANTS_WAKING;
 		return;
 	}
@@ -188,7 +188,7 @@ void ants_deferred_end(struct ants_pool *pool)
 /*
  * Tasks are pending, and no worker is idle: ask for a thread if one is wanted.
  */
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 {
 	ants_forget_late(pool);
 	if (!ants_need_worker(pool))
@@ -196,7 +196,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_kick *kick)
 	if (ants_backing_off(pool))
 		ants_timer_arm(pool, pool->backoff_until);
 	else
-		ants_kick_upkeep(pool, kick);
+		ants_todo_upkeep(pool, todo);
 }
 
 /* Is a worker idle, and is there a task for which no other is being woken? */
@@ -207,7 +207,7 @@ static bool wakes_another(const struct ants_pool *pool)
 }
 
 /* Wake the most recently parked worker. */
-static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
+static void wake_idle(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_worker *w;
 
@@ -219,37 +219,37 @@ static void wake_idle(struct ants_pool *pool, struct ants_kick *kick)
 	pool->nr_waking++;
 	set_wake_late(pool);
 	ants_policy_wakes(pool);
-	ants_kick_wake(kick, w->task);
+	ants_todo_wake(todo, w->task);
 }
 
 /*
  * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
  */
-void ants_wake_one(struct ants_pool *pool, struct ants_kick *kick)
+void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	/*
 	 * This is checked first: the one in flight may have been woken by this
 	 * very section, which has no list for a second one.
 	 */
-	if (pool->nr_waking && kick->nr_wake)
+	if (pool->nr_waking && todo->nr_wake)
 		return;
 	ants_forget_late(pool);
 	if (wakes_another(pool))
-		wake_idle(pool, kick);
+		wake_idle(pool, todo);
 }
 
 /*
  * Wake as many as one hold allows; those that arrive wake others. Then ask for
  * threads.
  */
-void ants_wake_more(struct ants_pool *pool, struct ants_kick *kick)
+void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	while (wakes_another(pool) && !ants_kick_full(kick))
-		wake_idle(pool, kick);
+	while (wakes_another(pool) && !ants_todo_full(todo))
+		wake_idle(pool, todo);
 	if (pool->nr_pending && !pool->nr_idle)
-		ants_ask_for_worker(pool, kick);
+		ants_ask_for_worker(pool, todo);
 }
 
 /* Does the worker that arrived last sleep in its task? */

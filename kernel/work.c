@@ -60,7 +60,7 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
  * newcomer cannot overtake them.
  */
 static int queue(struct ants_pool *pool, struct ants_work *work,
-		 struct ants_group *group, struct ants_kick *kick)
+		 struct ants_group *group, struct ants_todo *todo)
 {
 	struct ants_pool *other = READ_ONCE(work->pool);
 
@@ -74,8 +74,8 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
 	if (ants_work_claim(pool, work))
 		return -EALREADY;
 	work->group = group;
-	ants_work_pend(pool, work, kick);
-	ants_wake_next(pool, kick);
+	ants_work_pend(pool, work, todo);
+	ants_wake_next(pool, todo);
 	return 0;
 }
 
@@ -97,16 +97,16 @@ static int queue(struct ants_pool *pool, struct ants_work *work,
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 {
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
 	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
-	ants_lock_any(pool, &kick);
-	err = queue(pool, work, NULL, &kick);
+	ants_lock_any(pool, &todo);
+	err = queue(pool, work, NULL, &todo);
 	if (unlikely(err))
 		ants_refused(pool, err);
-	ants_unlock_any(pool, &kick);
+	ants_unlock_any(pool, &todo);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_queue_work);
@@ -117,7 +117,7 @@ EXPORT_SYMBOL_GPL(ants_queue_work);
  */
 static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		       struct ants_group *group, bool nested,
-		       struct ants_kick *kick)
+		       struct ants_todo *todo)
 {
 	struct ants_work *work = waiter->work;
 	int err;
@@ -134,14 +134,14 @@ static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (group)
 		ants_group_enter(group, work);
 	ants_work_move(work, ANTS_WORK_WAITING);
-	ants_work_offer(work, kick);
+	ants_work_offer(work, todo);
 	return 0;
 }
 
 /* The pool is full. The lock is held on entry and dropped here. */
 static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout,
-		      struct ants_kick *kick)
+		      struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
@@ -149,10 +149,10 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	int err = -ETIMEDOUT;
 
 	if (timeout)
-		err = queue_enrol(pool, &waiter, group, nested, kick);
+		err = queue_enrol(pool, &waiter, group, nested, todo);
 	if (err)
 		ants_refused(pool, err);
-	ants_unlock(pool, kick);
+	ants_unlock(pool, todo);
 	return err ?: ants_wait(pool, &waiter, timeout);
 }
 
@@ -174,8 +174,8 @@ static int check_group(const struct ants_group *group,
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout)
 {
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
@@ -187,13 +187,13 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
 	/* May wake a task that joins the group, and a worker. */
-	ants_lock_round(pool, &kick, &round);
-	err = check_group(group, work) ?: queue(pool, work, group, &kick);
+	ants_lock_batch(pool, &todo, &batch);
+	err = check_group(group, work) ?: queue(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
-		return queue_wait(pool, work, group, timeout, &kick);
+		return queue_wait(pool, work, group, timeout, &todo);
 	if (err)
 		ants_refused(pool, err);
-	ants_unlock(pool, &kick);
+	ants_unlock(pool, &todo);
 	return err;
 }
 

@@ -6,20 +6,20 @@
 
 /* Cancel an item that does not run. Return false if it runs or ends anyway. */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
-			      struct ants_kick *kick)
+			      struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_DELAYED:
 	case ANTS_WORK_LATE:
-		ants_delayed_cancel(pool, work, kick);
+		ants_delayed_cancel(pool, work, todo);
 		return true;
 	case ANTS_WORK_WAITING:
-		ants_waiter_end(pool, work->slot.data, -ECANCELED, kick);
+		ants_waiter_end(pool, work->slot.data, -ECANCELED, todo);
 		return true;
 	case ANTS_WORK_PENDING:
-		ants_work_take_off(pool, work, kick);
-		ants_work_end(pool, work, -ECANCELED, kick);
+		ants_work_take_off(pool, work, todo);
+		ants_work_end(pool, work, -ECANCELED, todo);
 		return true;
 	default:
 		return false;
@@ -31,12 +31,12 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
  * now.
  */
 static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
-			   struct ants_kick *kick)
+			   struct ants_todo *todo)
 {
 	bool queued = work->state != ANTS_WORK_RUNNING;
 
 	if (work->state == ANTS_WORK_AGAIN)
-		ants_work_take_off(pool, work, kick);
+		ants_work_take_off(pool, work, todo);
 	if (queued)
 		ants_work_move(work, ANTS_WORK_RUNNING);
 	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_TOLD);
@@ -45,13 +45,13 @@ static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 
 /* Return true if a run was queued, and will not start. */
 static bool cancel(struct ants_pool *pool, struct ants_work *work,
-		   struct ants_kick *kick)
+		   struct ants_todo *todo)
 {
 	bool ret = ants_work_runs(work) ?
-		   cancel_running(pool, work, kick) :
-		   ants_work_cancel_waiting(pool, work, kick);
+		   cancel_running(pool, work, todo) :
+		   ants_work_cancel_waiting(pool, work, todo);
 
-	ants_room_freed(pool, kick);
+	ants_room_freed(pool, todo);
 	return ret;
 }
 
@@ -70,16 +70,16 @@ static bool cancel(struct ants_pool *pool, struct ants_work *work,
  */
 bool ants_work_cancel(struct ants_work *work)
 {
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	struct ants_pool *pool;
 	bool ret;
 
-	pool = ants_work_lock(work, &kick);
+	pool = ants_work_lock(work, &todo);
 	if (!pool)
 		return false;
-	ret = cancel(pool, work, &kick);
-	ants_work_unlock(pool, &kick);
+	ret = cancel(pool, work, &todo);
+	ants_work_unlock(pool, &todo);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel);
@@ -123,26 +123,26 @@ static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
 bool ants_work_cancel_sync(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
-	struct ants_round round;
-	struct ants_kick kick = { .round = &round };
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	struct ants_pool *pool;
 	bool ret, self;
 
 	might_sleep();
-	pool = ants_work_lock(work, &kick);
+	pool = ants_work_lock(work, &todo);
 	if (!pool)
 		return false;
-	ret = cancel(pool, work, &kick);
+	ret = cancel(pool, work, &todo);
 	self = runs_inside(pool, work);
 	if (READ_ONCE(work->pool) != pool || self) {
-		ants_work_unlock_touch(pool, &kick);
+		ants_work_unlock_touch(pool, &todo);
 		if (self)
 			report_self(pool, work);
 		return ret;
 	}
 	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
 	ants_work_await(work, &waiter);
-	ants_work_unlock_touch(pool, &kick);
+	ants_work_unlock_touch(pool, &todo);
 	ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 	return ret;

@@ -32,7 +32,7 @@ static enum ants_until until_flushed(const struct ants_work *work)
  */
 static int wait_for(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_work_waiter *waiter, unsigned long timeout,
-		    struct ants_kick *kick)
+		    struct ants_todo *todo)
 {
 	struct ants_worker *w = ants_worker_of(pool);
 	unsigned int state;
@@ -40,12 +40,12 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 
 	if (w) {
 		err = ants_join_enter(w, work, waiter);
-		ants_work_unlock(pool, kick);
+		ants_work_unlock(pool, todo);
 		return err ?: ants_join_work(w, work, waiter, timeout);
 	}
 	state = ants_killable_state(pool, 2);
 	ants_work_await(work, waiter);
-	ants_work_unlock_touch(pool, kick);
+	ants_work_unlock_touch(pool, todo);
 	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
@@ -75,23 +75,23 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
 	struct ants_pool *pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 	int err;
 
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
-	pool = ants_work_lock(work, &kick);
+	pool = ants_work_lock(work, &todo);
 	if (!pool) {
 		if (result)
 			*result = READ_ONCE(work->result);
 		return 0;
 	}
 	if (!timeout) {
-		ants_work_unlock(pool, &kick);
+		ants_work_unlock(pool, &todo);
 		return -ETIMEDOUT;
 	}
-	err = wait_for(pool, work, &waiter, timeout, &kick);
+	err = wait_for(pool, work, &waiter, timeout, &todo);
 	if (!err && result)
 		*result = waiter.result;
 	return err;
@@ -131,19 +131,19 @@ int ants_work_flush(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = {};
 	struct ants_pool *pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
-	pool = ants_work_lock(work, &kick);
+	pool = ants_work_lock(work, &todo);
 	if (!pool)
 		return 0;
 	waiter.until = until_flushed(work);
 	if (waiter.until == ANTS_UNTIL_END) {
-		ants_work_unlock_touch(pool, &kick);
+		ants_work_unlock_touch(pool, &todo);
 		return 0;
 	}
-	return wait_for(pool, work, &waiter, MAX_SCHEDULE_TIMEOUT, &kick);
+	return wait_for(pool, work, &waiter, MAX_SCHEDULE_TIMEOUT, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_work_flush);

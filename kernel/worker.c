@@ -94,12 +94,12 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 static void worker_setup(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
-	struct ants_kick kick;
+	struct ants_todo todo;
 
 	ants_policy_apply(w);
-	ants_lock(pool, &kick);
-	ants_affinity_note(w, &kick);
-	ants_unlock(pool, &kick);
+	ants_lock(pool, &todo);
+	ants_affinity_note(w, &todo);
+	ants_unlock(pool, &todo);
 	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
 		set_freezable();
 }
@@ -123,7 +123,7 @@ static void worker_arrive(struct ants_worker *w)
  * stays may have to move to other CPUs.
  */
 static noinline bool worker_looks(struct ants_worker *w,
-				  struct ants_kick *kick)
+				  struct ants_todo *todo)
 {
 	const struct ants_pool *pool = w->pool;
 	unsigned int stay = ants_nr_staying(pool);
@@ -132,15 +132,15 @@ static noinline bool worker_looks(struct ants_worker *w,
 	if (pool->nr_workers > pool->capacity && stay > pool->capacity)
 		return false;
 	if (ants_affinity_is_stale(w))
-		ants_affinity_note(w, kick);
+		ants_affinity_note(w, todo);
 	return true;
 }
 
 /* May this worker stay? */
-static inline bool worker_fits(struct ants_worker *w, struct ants_kick *kick)
+static inline bool worker_fits(struct ants_worker *w, struct ants_todo *todo)
 {
 	return likely(w->pool->nr_workers <= w->pool->stay_limit) ||
-	       worker_looks(w, kick);
+	       worker_looks(w, todo);
 }
 
 /* A worker that was told to leave takes a task after all. */
@@ -154,28 +154,28 @@ static void worker_rescind(struct ants_worker *w)
 }
 
 static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
-			struct ants_kick *kick)
+			struct ants_todo *todo)
 {
 	if (likely(pool->nr_stock < pool->stock_max)) {
 		ants_stock_put(pool, slot);
 		return;
 	}
-	kick->spare = NULL;
-	ants_slot_drop(pool, slot, &kick->spare);
-	kick->todo |= kick->spare ? ANTS_TODO_FREE : 0;
+	todo->spare = NULL;
+	ants_slot_drop(pool, slot, &todo->spare);
+	todo->bits |= todo->spare ? ANTS_TODO_FREE : 0;
 }
 
 /*
  * Take a task of high priority, or a work item, which has brought its own slot.
  */
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
-				  struct ants_kick *kick)
+				  struct ants_todo *todo)
 {
 	struct ants_work *work = ants_slot_work(slot);
 
 	w->tag &= ~ANTS_TAG_HIGH;
 	if (!(w->tag & ANTS_TAG_WORK)) {
-		slot_return(w->pool, slot, kick);
+		slot_return(w->pool, slot, todo);
 		return;
 	}
 	w->text = (unsigned long)work->fn;
@@ -190,16 +190,16 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
  * pending, a waiter is granted here, and its task taken.
  */
 static __always_inline bool worker_take(struct ants_worker *w,
-					struct ants_kick *kick)
+					struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_slot *slot;
 
-	if (!worker_fits(w, kick))
+	if (!worker_fits(w, todo))
 		return false;
 	if (!pool->nr_pending) {
 		if (pool->space_wanted)
-			ants_serve_now(pool, kick);
+			ants_serve_now(pool, todo);
 		if (!pool->nr_pending)
 			return false;
 	}
@@ -209,15 +209,16 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	w->data = slot->data;
 	w->tag = slot->tag;
 	if (unlikely(slot->tag > ANTS_TAG_EPOCH))
-		take_special(w, slot, kick);
+		take_special(w, slot, todo);
 	else
-		slot_return(pool, slot, kick);
+		slot_return(pool, slot, todo);
 	if (++pool->nr_busy > pool->peak_busy)
 		pool->peak_busy = pool->nr_busy;
 	return true;
 }
 
-static __always_inline void worker_finish(struct ants_worker *w, struct ants_kick *kick)
+static __always_inline void worker_finish(struct ants_worker *w,
+					  struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 	unsigned int epoch = w->tag;
@@ -226,11 +227,11 @@ static __always_inline void worker_finish(struct ants_worker *w, struct ants_kic
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
 		w->text = 0;
 		if (likely(epoch & ANTS_TAG_WORK))
-			ants_work_finish(pool, w->data, kick);
+			ants_work_finish(pool, w->data, todo);
 		epoch &= ANTS_TAG_EPOCH;
 	}
 	if (ants_task_uncount(pool, epoch))
-		kick->todo |= ANTS_TODO_WAITQ;
+		todo->bits |= ANTS_TODO_WAITQ;
 }
 
 /* Run the task, with the map of the pool held: see ants_wait_touch(). */
@@ -247,21 +248,21 @@ static void worker_run(const struct ants_worker *w)
 
 /*
  * Run one task, if there is one for this worker. The lock is held on entry and
- * on return; @kick has what the open section has decided so far.
+ * on return; @todo has what the open section has decided so far.
  */
 static __always_inline bool worker_serve(struct ants_worker *w,
-					 struct ants_kick *kick)
+					 struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
-	if (!worker_take(w, kick)) {
+	if (!worker_take(w, todo)) {
 		if (unlikely(pool->wake_deferred))
 			ants_deferred_end(pool);
 		return false;
 	}
-	ants_dispatch_rest(pool, kick);
-	ants_unlock(pool, kick);
+	ants_dispatch_rest(pool, todo);
+	ants_unlock(pool, todo);
 	ants_pause(ANTS_PAUSE_RUN, pool);
 	worker_run(w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
@@ -271,8 +272,8 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	 */
 	if (need_resched())
 		cond_resched();
-	ants_lock(pool, kick);
-	worker_finish(w, kick);
+	ants_lock(pool, todo);
+	worker_finish(w, todo);
 	return true;
 }
 
@@ -280,13 +281,13 @@ static __always_inline bool worker_serve(struct ants_worker *w,
  * Before the joiner ends it checks under the lock for more to do, as the upkeep
  * work does.
  */
-static void kick_joiner(struct ants_pool *pool, struct ants_kick *kick)
+static void todo_joiner(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (pool->join_queued)
 		return;
 	pool->join_queued = true;
-	kick->todo |= ANTS_TODO_JOIN;
+	todo->bits |= ANTS_TODO_JOIN;
 }
 
 static void worker_unlist(struct ants_worker *w)
@@ -308,7 +309,7 @@ static void worker_unlist(struct ants_worker *w)
  * Give the reservation back, for good: from here on the thread only returns,
  * and the joiner joins it. A new thread may be made at once.
  */
-static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
+static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	__releases(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -318,12 +319,12 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
 	pool->reaped += w->expired;
 	w->state = ANTS_LEFT;
 	list_add_tail(&w->node, &pool->left);
-	kick_joiner(pool, kick);
+	todo_joiner(pool, todo);
 	/* The upkeep work may have looked at the stock already. */
 	pool->stock_wanted |= !pool->nr_workers;
-	ants_kick_upkeep(pool, kick);
-	ants_dispatch(pool, kick);
-	ants_unlock(pool, kick);
+	ants_todo_upkeep(pool, todo);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
 }
 
 /*
@@ -331,7 +332,7 @@ static void worker_leave(struct ants_worker *w, struct ants_kick *kick)
  * off the stack may wake it. Nothing is left to dispatch: no task is pending,
  * and waiters were granted as far as there is room.
  */
-static void worker_park(struct ants_worker *w, struct ants_kick *kick)
+static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -350,22 +351,22 @@ static void worker_park(struct ants_worker *w, struct ants_kick *kick)
 	for (;;) {
 		/* Set under the lock, before any wake-up can come. */
 		set_current_state(TASK_IDLE | TASK_FREEZABLE);
-		ants_unlock(pool, kick);
+		ants_unlock(pool, todo);
 		schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
 		ants_policy_apply(w);
-		ants_lock(pool, kick);
+		ants_lock(pool, todo);
 		if (w->state != ANTS_IDLE)
 			return;
 		if (ants_affinity_is_stale(w))
-			ants_affinity_note(w, kick);
+			ants_affinity_note(w, todo);
 	}
 }
 
-static bool worker_must_leave(struct ants_worker *w, struct ants_kick *kick)
+static bool worker_must_leave(struct ants_worker *w, struct ants_todo *todo)
 {
 	return w->state == ANTS_LEAVING || w->pool->released ||
-	       !worker_fits(w, kick);
+	       !worker_fits(w, todo);
 }
 
 /*
@@ -373,17 +374,17 @@ static bool worker_must_leave(struct ants_worker *w, struct ants_kick *kick)
  * vain or by the timer, freeze as well, and check again when they thaw.
  */
 static noinline void worker_freeze(struct ants_worker *w,
-				   struct ants_kick *kick)
+				   struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
 	/* A work item that it ran may be freed. */
 	w->fn = NULL;
-	ants_dispatch(pool, kick);
-	ants_unlock(pool, kick);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
 	try_to_freeze();
-	ants_lock(pool, kick);
+	ants_lock(pool, todo);
 }
 
 /* The client's part of the start of a thread. */
@@ -400,7 +401,7 @@ static bool worker_init(struct ants_worker *w)
  * workers allowed; and it comes before the thread is joined, so it may block.
  * The worker counts as leaving, and does not return to work.
  */
-static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
+static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -408,22 +409,22 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_kick *kick)
 	pool->nr_leaving += w->state != ANTS_LEAVING;
 	w->state = ANTS_LEAVING;
 	w->fn = NULL;
-	ants_dispatch(pool, kick);
-	ants_unlock(pool, kick);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
 	pool->worker_exit(pool, w->local);
-	ants_lock(pool, kick);
+	ants_lock(pool, todo);
 }
 
 /* worker_init has failed: the thread is as good as not made. */
-static void worker_fail(struct ants_worker *w, struct ants_kick *kick)
+static void worker_fail(struct ants_worker *w, struct ants_todo *todo)
 	__releases(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
 	worker_arrive(w);
 	ants_back_off(pool);
-	kick->todo |= ANTS_TODO_WAITQ;
-	worker_leave(w, kick);
+	todo->bits |= ANTS_TODO_WAITQ;
+	worker_leave(w, todo);
 	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name,
 			    w->local);
 }
@@ -432,16 +433,16 @@ int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
 	struct ants_pool *pool = w->pool;
-	struct ants_round round;
-	struct ants_kick kick;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	bool ready;
 
 	worker_setup(w);
 	ready = worker_init(w);
 	ants_pause(ANTS_PAUSE_NEW, pool);
-	ants_lock_round(pool, &kick, &round);
+	ants_lock_batch(pool, &todo, &batch);
 	if (unlikely(!ready)) {
-		worker_fail(w, &kick);
+		worker_fail(w, &todo);
 		return 0;
 	}
 	WRITE_ONCE(pool->backoff, 0);
@@ -449,15 +450,15 @@ int ants_worker_fn(void *arg)
 		worker_arrive(w);
 		do {
 			if (unlikely(freezing(current)))
-				worker_freeze(w, &kick);
-		} while (worker_serve(w, &kick));
-		if (worker_must_leave(w, &kick))
+				worker_freeze(w, &todo);
+		} while (worker_serve(w, &todo));
+		if (worker_must_leave(w, &todo))
 			break;
-		worker_park(w, &kick);
+		worker_park(w, &todo);
 	}
 	if (pool->worker_exit)
-		worker_exit(w, &kick);
-	worker_leave(w, &kick);
+		worker_exit(w, &todo);
+	worker_leave(w, &todo);
 	return 0;
 }
 
@@ -465,7 +466,7 @@ int ants_worker_fn(void *arg)
  * The caller, which is no thread of the pool, acts as the worker @w for one
  * task; the capacity allows for it.
  */
-void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
+void ants_worker_play(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
@@ -475,7 +476,7 @@ void ants_worker_play(struct ants_worker *w, struct ants_kick *kick)
 	w->affinity_seq = pool->affinity_seq;
 	pool->nr_workers++;
 	list_add_tail(&w->member, &pool->workers);
-	worker_serve(w, kick);
+	worker_serve(w, todo);
 	worker_unlist(w);
-	ants_dispatch(pool, kick);
+	ants_dispatch(pool, todo);
 }

@@ -143,7 +143,7 @@ static void second_change_begins_anew(struct kunit *test)
 	hold(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
 	held(rig, ANTS_PAUSE_REBIND);
-	EXPECT_SOON(test, nr_with_nice(rig, 40, 5) == ANTS_ROUND);
+	EXPECT_SOON(test, nr_with_nice(rig, 40, 5) == ANTS_HOLD_MAX);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 6), 0);
 	let_go(rig, ANTS_PAUSE_REBIND);
 	EXPECT_SOON(test, all_applied(rig->pool));
@@ -153,7 +153,7 @@ static void second_change_begins_anew(struct kunit *test)
 /* The walk goes on behind a worker that leaves, where it would have gone on. */
 static void worker_leaves_under_the_walk(struct kunit *test)
 {
-	const int nr = ANTS_ROUND + 4;
+	const int nr = ANTS_HOLD_MAX + 4;
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = nr, .flags = ANTS_NO_PURGE });
 	int i;
@@ -161,19 +161,19 @@ static void worker_leaves_under_the_walk(struct kunit *test)
 	for (i = 0; i < nr; i++)
 		post_start(rig, i);
 	for (i = 0; i < nr; i++)
-		if (i != ANTS_ROUND)
+		if (i != ANTS_HOLD_MAX)
 			gate_open(&rig->posts[i].gate);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == nr - 1);
 	hold(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
 	held(rig, ANTS_PAUSE_REBIND);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, nr - 1), 0);
-	gate_open(&rig->posts[ANTS_ROUND].gate);
+	gate_open(&rig->posts[ANTS_HOLD_MAX].gate);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == nr - 1);
 	let_go(rig, ANTS_PAUSE_REBIND);
 	EXPECT_SOON(test, all_applied(rig->pool));
 	for (i = 0; i < nr; i++)
-		if (i != ANTS_ROUND)
+		if (i != ANTS_HOLD_MAX)
 			EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
 }
 

@@ -273,7 +273,7 @@ static void b14_release_wakes_every_waiter(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call[ANTS_ROUND + 4];
+	struct call *call[ANTS_HOLD_MAX + 4];
 	int i;
 
 	fill_pool(test, pool, gate, 1);

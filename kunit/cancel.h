@@ -5,7 +5,7 @@
 
 #include "work.h"
 
-#define NR_TASKS	(3 * ANTS_ROUND)
+#define NR_TASKS	(3 * ANTS_HOLD_MAX)
 
 /* What a match function was asked, and what it is to pick. */
 struct picker {
@@ -15,7 +15,7 @@ struct picker {
 	bool all;
 	bool held;
 	unsigned int asked;
-	void *seen[ANTS_ROUND + 1];
+	void *seen[ANTS_HOLD_MAX + 1];
 };
 
 static inline bool pick(ants_fn_t fn, void *data, void *arg)

@@ -36,9 +36,9 @@ static void one_hold_is_one_round(struct kunit *test)
 
 	submit_counts(rig, &rig->count, NR_TASKS);
 	walk = start_walk(rig, &p);
-	KUNIT_EXPECT_EQ(test, p.asked, ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, p.asked, ANTS_HOLD_MAX);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool),
-			NR_TASKS - ANTS_ROUND);
+			NR_TASKS - ANTS_HOLD_MAX);
 	end_walk(rig, walk, NR_TASKS);
 	expect_no_walk(rig);
 }
@@ -55,16 +55,17 @@ static void tasks_leave_under_the_cursor(struct kunit *test)
 	for (i = 0; i < NR_TASKS; i++)
 		KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool,
 						      work_of(&items[i])), 0);
-	items[ANTS_ROUND + 1].gate = &rig->late;
+	items[ANTS_HOLD_MAX + 1].gate = &rig->late;
 	walk = start_walk(rig, &p);
-	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[ANTS_ROUND])));
-	item_init(&items[ANTS_ROUND]);
+	KUNIT_EXPECT_TRUE(test,
+			  ants_work_cancel(work_of(&items[ANTS_HOLD_MAX])));
+	item_init(&items[ANTS_HOLD_MAX]);
 	gate_open(&rig->gate);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	end_walk(rig, walk, NR_TASKS - 2);
 	expect_no_walk(rig);
 	gate_open(&rig->late);
-	expect_ended(test, &items[ANTS_ROUND + 1], 1, RESULT(1));
+	expect_ended(test, &items[ANTS_HOLD_MAX + 1], 1, RESULT(1));
 	expect_counted(test, rig->pool, NR_TASKS + 1, NR_TASKS - 1);
 }
 
@@ -75,8 +76,8 @@ static void slots_leave_under_the_cursor(struct kunit *test)
 	struct picker p = {};
 	struct call *walk;
 
-	submit_counts(rig, &rig->count, ANTS_ROUND);
-	submit_counts(rig, &rig->inside, NR_TASKS - ANTS_ROUND - 1);
+	submit_counts(rig, &rig->count, ANTS_HOLD_MAX);
+	submit_counts(rig, &rig->inside, NR_TASKS - ANTS_HOLD_MAX - 1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->late), 0);
 	p.fn = count_task;
 	p.data = &rig->count;
@@ -84,12 +85,12 @@ static void slots_leave_under_the_cursor(struct kunit *test)
 	gate_open(&rig->gate);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	submit_counts(rig, &rig->inside, 5);
-	end_walk(rig, walk, ANTS_ROUND);
+	end_walk(rig, walk, ANTS_HOLD_MAX);
 	expect_no_walk(rig);
 	gate_open(&rig->late);
-	expect_counted(test, rig->pool, NR_TASKS + 6, ANTS_ROUND);
+	expect_counted(test, rig->pool, NR_TASKS + 6, ANTS_HOLD_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->inside),
-			NR_TASKS - ANTS_ROUND + 4);
+			NR_TASKS - ANTS_HOLD_MAX + 4);
 }
 
 /* Else a task that hands itself over could keep a walk busy for ever. */
@@ -140,10 +141,10 @@ static void destroy_waits_for_a_walk(struct kunit *test)
 	destroy = call_start(rig, do_destroy, 0, NULL);
 	ASSERT_SOON(test, ants_is_released(rig->pool));
 	gate_open(&rig->gate);
-	ASSERT_SOON(test, atomic_read(&rig->count) == NR_TASKS - ANTS_ROUND);
+	ASSERT_SOON(test, atomic_read(&rig->count) == NR_TASKS - ANTS_HOLD_MAX);
 	expect_blocked(test, destroy);
 	let_go(rig, ANTS_PAUSE_CANCEL);
-	KUNIT_EXPECT_EQ(test, call_result(walk), ANTS_ROUND);
+	KUNIT_EXPECT_EQ(test, call_result(walk), ANTS_HOLD_MAX);
 	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
 	rig->pool = NULL;
 }

@@ -114,7 +114,7 @@ static void waiter_frees_after_the_last_round(struct kunit *test)
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
-	crew_submit(rig, crew, 0, ANTS_ROUND);
+	crew_submit(rig, crew, 0, ANTS_HOLD_MAX);
 	wait = call_start(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	hold(rig, ANTS_PAUSE_GROUP_CANCEL);

@@ -85,7 +85,7 @@ static void members_are_run_by_the_waiter(struct kunit *test)
 /* More than it looks through in one hold of the lock. */
 static void many_members_are_run_by_the_waiter(struct kunit *test)
 {
-	lead(test, 3 * ANTS_ROUND, false, 0);
+	lead(test, 3 * ANTS_HOLD_MAX, false, 0);
 }
 
 static void members_that_run_again(struct kunit *test)
@@ -251,7 +251,7 @@ static void many_hear_that_a_submitter_gave_up(struct kunit *test)
 /* Those that run elsewhere, in front, are more than it looks through at once. */
 static void member_behind_many_that_run(struct kunit *test)
 {
-	const int nr = ANTS_ROUND + 2;
+	const int nr = ANTS_HOLD_MAX + 2;
 	struct item *items = items_alloc(test, nr + 1);
 	struct rig *rig = join_rig(test, nr, 1);
 	struct leader *l;

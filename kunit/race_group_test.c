@@ -17,7 +17,7 @@
 /* Groups that are handed over at once: there is little to wait for then. */
 #define BATCH		40
 /* More than the walk ends in one round. */
-#define NR_MEMBERS	(ANTS_ROUND + 1)
+#define NR_MEMBERS	(ANTS_HOLD_MAX + 1)
 
 static const int parts[] = {
 	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
