@@ -166,7 +166,7 @@ static bool tasks_served(const struct ants_pool *pool)
 
 static bool waiters_served(const struct ants_pool *pool)
 {
-	return !(pool->nr_waiting || pool->has_late) || pool->released ||
+	return !(pool->nr_waiting || pool->has_due) || pool->released ||
 	       !ants_nr_admissible(pool) || pool->nr_pending;
 }
 

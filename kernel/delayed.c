@@ -3,7 +3,7 @@
  * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
  * it is pending or has ended, such an item is in one of two lists of its pool:
  * in pool->delayed while its timer is armed or its timer function is about to
- * run, and in pool->late when its time has come and the pool has no room.
+ * run, and in pool->due when its time has come and the pool has no room.
  *
  * While the timer function is about to run nothing else ends the item or arms
  * its timer, so the timer function never touches an item that has ended. What
@@ -57,11 +57,11 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_wake_next(pool, todo);
 		return;
 	}
-	ants_work_move(&dwork->work, ANTS_WORK_LATE);
+	ants_work_move(&dwork->work, ANTS_WORK_DUE);
 	ants_work_offer(&dwork->work, todo);
 	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->late[dwork->work.prio]);
-	pool->has_late = true;
+	list_move_tail(&dwork->node, &pool->due[dwork->work.prio]);
+	pool->has_due = true;
 	ants_update_admit_limit(pool);
 	/*
 	 * As for a caller that enrols: a batch may hold back the waiters before
@@ -111,7 +111,7 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 	struct ants_delayed_work *dwork = to_delayed(work);
 
 	lockdep_assert_held(&pool->lock);
-	if (work->state == ANTS_WORK_LATE || timer_delete(&dwork->timer))
+	if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
 		delayed_end(pool, dwork, -ECANCELED, todo);
 	else
 		ants_work_move(work, ANTS_WORK_DROPPED);
@@ -121,8 +121,8 @@ static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 {
 	struct list_head *list = &pool->delayed;
 
-	if (pool->has_late)
-		list = &pool->late[list_empty(&pool->late[ANTS_PRIO_NORMAL])];
+	if (pool->has_due)
+		list = &pool->due[list_empty(&pool->due[ANTS_PRIO_NORMAL])];
 	return list_first_entry_or_null(list, struct ants_delayed_work, node);
 }
 
@@ -133,7 +133,7 @@ static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		     struct ants_todo *todo)
 {
-	if (dwork->work.state == ANTS_WORK_LATE || timer_delete(&dwork->timer)) {
+	if (dwork->work.state == ANTS_WORK_DUE || timer_delete(&dwork->timer)) {
 		delayed_end(pool, dwork, -ESHUTDOWN, todo);
 		return;
 	}
@@ -321,7 +321,7 @@ static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
 			mod_timer(&dwork->timer, when);
 		return;
 	}
-	if (work->state == ANTS_WORK_LATE)
+	if (work->state == ANTS_WORK_DUE)
 		ants_delayed_del(pool, dwork);
 	else
 		ants_work_take_off(pool, work, todo);

@@ -176,36 +176,36 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /* As for tasks, see pick_list() in slot.c. */
-static struct list_head *pick_late(struct ants_pool *pool)
+static struct list_head *pick_due(struct ants_pool *pool)
 {
-	struct list_head *normal = &pool->late[ANTS_PRIO_NORMAL];
+	struct list_head *normal = &pool->due[ANTS_PRIO_NORMAL];
 
-	if (list_empty(&pool->late[ANTS_PRIO_HIGH]))
+	if (list_empty(&pool->due[ANTS_PRIO_HIGH]))
 		return normal;
-	if (list_empty(normal) || pool->high_late++ < ANTS_HIGH_RUN)
-		return &pool->late[ANTS_PRIO_HIGH];
-	pool->high_late = 0;
+	if (list_empty(normal) || pool->high_due_grants++ < ANTS_HIGH_RUN)
+		return &pool->due[ANTS_PRIO_HIGH];
+	pool->high_due_grants = 0;
 	return normal;
 }
 
-/* Make the next late work item pending. */
-static void grant_late(struct ants_pool *pool, struct ants_todo *todo)
+/* Make the next due work item pending. */
+static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_delayed_work *dwork;
 
-	dwork = list_first_entry(pick_late(pool), struct ants_delayed_work,
+	dwork = list_first_entry(pick_due(pool), struct ants_delayed_work,
 				 node);
 	ants_delayed_del(pool, dwork);
 	ants_work_pend(pool, &dwork->work, todo);
 }
 
 /*
- * Late work items go first. But after ANTS_HIGH_RUN of them in a row a waiting
+ * Due work items go first. But after ANTS_HIGH_RUN of them in a row a waiting
  * caller is next, so that items that come again and again do not block it.
  */
-static noinline bool late_is_next(struct ants_pool *pool)
+static noinline bool due_is_next(struct ants_pool *pool)
 {
-	return !pool->nr_waiting || pool->late_grants++ < ANTS_HIGH_RUN;
+	return !pool->nr_waiting || pool->due_grants++ < ANTS_HIGH_RUN;
 }
 
 /*
@@ -215,13 +215,13 @@ static noinline bool late_is_next(struct ants_pool *pool)
  */
 static bool grant_one(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (unlikely(pool->has_late) && late_is_next(pool)) {
-		grant_late(pool, todo);
+	if (unlikely(pool->has_due) && due_is_next(pool)) {
+		grant_due(pool, todo);
 		return true;
 	}
 	if (!grant_waiter(pool, todo))
 		return false;
-	pool->late_grants = 0;
+	pool->due_grants = 0;
 	return true;
 }
 
@@ -236,7 +236,7 @@ static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
- * Grant late work items and waiters as long as there is room, as many as one
+ * Grant due work items and waiters as long as there is room, as many as one
  * hold allows. An item that is granted wakes no thread, but counts all the
  * same. The timer tries again if there was no slot, or if the next hold is
  * late.
@@ -248,7 +248,7 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	while ((pool->nr_waiting || pool->has_late) &&
+	while ((pool->nr_waiting || pool->has_due) &&
 	       ants_nr_admissible(pool)) {
 		if (!left-- || ants_todo_full(todo)) {
 			grant_later(pool, todo);

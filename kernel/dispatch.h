@@ -320,7 +320,7 @@ static inline void ants_wake_all(struct ants_pool *pool,
 /*
  * Grant waiters, and then call back callers that were refused. To be called
  * after each event that makes room: a task ends, the pool grows, a waiter or a
- * late work item leaves. A section that may not call back leaves that to the
+ * due work item leaves. A section that may not call back leaves that to the
  * timer, see ants_room_freed().
  */
 static inline void ants_serve_now(struct ants_pool *pool,

@@ -84,12 +84,12 @@ static inline bool ants_can_admit(const struct ants_pool *pool)
 }
 
 /*
- * To be called whenever limit, released, nr_waiting, has_late or nr_joined has
+ * To be called whenever limit, released, nr_waiting, has_due or nr_joined has
  * changed.
  */
 static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
-	if (pool->released || pool->nr_waiting || pool->has_late)
+	if (pool->released || pool->nr_waiting || pool->has_due)
 		pool->admit_limit = 0;
 	else
 		pool->admit_limit = pool->limit - min(pool->limit,
@@ -133,13 +133,13 @@ static inline unsigned long ants_time_left(unsigned long start,
 /* wait.c: callers that sleep */
 
 /* The condition that a caller waits for; called with the lock held. */
-typedef bool (*ants_met_t)(struct ants_pool *pool, const void *arg);
+typedef bool (*ants_cond_t)(struct ants_pool *pool, const void *arg);
 
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout);
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested);
-int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
+int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state);
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,

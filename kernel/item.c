@@ -10,9 +10,9 @@
 /* The states that a work item may enter from each state. */
 const unsigned int ants_work_next[] = {
 	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
-	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(LATE) | TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(DUE) | TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
-	[ANTS_WORK_LATE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_DUE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(DELAYED) |
 			      TO(IDLE),
@@ -114,7 +114,7 @@ void ants_work_start(struct ants_worker *w, struct ants_work *work)
 	work->slot.data = w;
 	if (likely(!work->flags))
 		return;
-	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_TOLD);
+	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_STOP);
 	if (work->flags & ANTS_WORK_DETACHED)
 		work_detach(work);
 }
@@ -143,7 +143,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	/* Pairs with smp_load_acquire() in ants_work_lock(). It may go now. */
 	smp_store_release(&work->pool, NULL);
 	if (unlikely(!hlist_empty(&waiters)))
-		ants_work_tell_end(pool, &waiters, result, todo);
+		ants_work_notify_end(pool, &waiters, result, todo);
 	if (group)
 		ants_group_wake(group, todo);
 }
@@ -167,8 +167,8 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	ants_scan_skip(pool, &dwork->node);
 	list_del(&dwork->node);
 	pool->nr_delayed--;
-	pool->has_late = !list_empty(&pool->late[ANTS_PRIO_NORMAL]) ||
-			 !list_empty(&pool->late[ANTS_PRIO_HIGH]);
+	pool->has_due = !list_empty(&pool->due[ANTS_PRIO_NORMAL]) ||
+			!list_empty(&pool->due[ANTS_PRIO_HIGH]);
 	ants_update_admit_limit(pool);
 }
 
@@ -193,11 +193,11 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_AGAIN:
 		pool->nr_again--;
-		ants_work_tell_run(pool, work, todo);
+		ants_work_notify_run(pool, work, todo);
 		work_link(pool, work, todo);
 		break;
 	case ANTS_WORK_REARMED:
-		ants_work_tell_run(pool, work, todo);
+		ants_work_notify_run(pool, work, todo);
 		work_rearm(pool, work, todo);
 		break;
 	default:

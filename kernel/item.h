@@ -15,7 +15,7 @@
  * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
  * @ANTS_WORK_DELAYED: its timer is armed, or its timer function is about to run
  * @ANTS_WORK_DROPPED: cancelled while its timer function was about to run
- * @ANTS_WORK_LATE: its time has come, and the pool has no room
+ * @ANTS_WORK_DUE: its time has come, and the pool has no room
  * @ANTS_WORK_WAITING: its submitter waits for room
  * @ANTS_WORK_PENDING: accepted, not started
  * @ANTS_WORK_RUNNING: runs
@@ -28,7 +28,7 @@ enum ants_work_state {
 	ANTS_WORK_IDLE,
 	ANTS_WORK_DELAYED,
 	ANTS_WORK_DROPPED,
-	ANTS_WORK_LATE,
+	ANTS_WORK_DUE,
 	ANTS_WORK_WAITING,
 	ANTS_WORK_PENDING,
 	ANTS_WORK_RUNNING,
@@ -38,7 +38,7 @@ enum ants_work_state {
 };
 
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
-#define ANTS_WORK_TOLD		BIT(16)	/* runs, and was told to give up */
+#define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 
 /* The most work items that a thread runs inside one another. */
@@ -65,9 +65,9 @@ enum ants_until {
  * struct ants_work_waiter - a caller that waits for a work item, or a group
  * @node: L: in a ring of callers that wait for the same event, one of which is
  *	the leader; or in the group's list of waiters
- * @link: L: of the leader: in &ants_work.waiters, or in pool->untold; unhashed
- *	for all others. So the end of an item takes one step for each ring,
- *	however many callers wait
+ * @link: L: of the leader: in &ants_work.waiters, or in pool->unnotified;
+ *	unhashed for all others. So the end of an item takes one step for each
+ *	ring, however many callers wait
  * @task: I: the caller
  * @until: L: the event, the same for all in the ring
  * @joins: I: the same for all in the ring: the caller is a task of the same
@@ -147,12 +147,12 @@ void ants_waiter_done(struct ants_work_waiter *waiter, int result,
 		      struct ants_todo *todo);
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
 			  struct ants_todo *todo);
-void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
-			int result, struct ants_todo *todo);
-void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo);
+void ants_work_notify_end(struct ants_pool *pool, struct hlist_head *waiters,
+			  int result, struct ants_todo *todo);
+void ants_work_notify_run(struct ants_pool *pool, struct ants_work *work,
+			  struct ants_todo *todo);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
-void ants_tell_untold(struct ants_pool *pool);
+void ants_notify_rest(struct ants_pool *pool);
 
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);

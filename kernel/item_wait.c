@@ -79,7 +79,7 @@ void ants_waiter_withdraw(struct ants_work_waiter *waiter,
  * may wake: the rest is for waiters that are granted now that an item has
  * ended. Return true if the whole ring is notified.
  */
-static bool tell_ring(struct ants_work_waiter *leader, struct ants_todo *todo)
+static bool notify_ring(struct ants_work_waiter *leader, struct ants_todo *todo)
 {
 	struct ants_work_waiter *waiter;
 
@@ -113,15 +113,15 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	leader->result = result;
 	if (leader->joins)
 		joiners_end(leader);
-	if (likely(tell_ring(leader, todo)))
+	if (likely(notify_ring(leader, todo)))
 		return;
-	hlist_add_head(&leader->link, &pool->untold);
+	hlist_add_head(&leader->link, &pool->unnotified);
 	ants_todo_upkeep(pool, todo);
 }
 
 /* Notify all callers that wait for an item, which has ended. */
-void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
-			int result, struct ants_todo *todo)
+void ants_work_notify_end(struct ants_pool *pool, struct hlist_head *waiters,
+			  int result, struct ants_todo *todo)
 {
 	while (!hlist_empty(waiters))
 		ring_done(pool, hlist_entry(waiters->first,
@@ -133,8 +133,8 @@ void ants_work_tell_end(struct ants_pool *pool, struct hlist_head *waiters,
  * A run has ended: notify the callers that wait for it. Callers that wait for
  * the run after it have one run less to wait for.
  */
-void ants_work_tell_run(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo)
+void ants_work_notify_run(struct ants_pool *pool, struct ants_work *work,
+			  struct ants_todo *todo)
 {
 	struct ants_work_waiter *leader;
 	struct hlist_node *next;
@@ -164,7 +164,7 @@ void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 /*
  * Notify waiters of ended items within one hold. Return false if none was left.
  */
-static bool untold_round(struct ants_pool *pool)
+static bool notify_round(struct ants_pool *pool)
 {
 	struct ants_work_waiter *leader;
 	struct ants_wake_batch batch;
@@ -172,9 +172,9 @@ static bool untold_round(struct ants_pool *pool)
 	bool found;
 
 	ants_lock_batch(pool, &todo, &batch);
-	found = !hlist_empty(&pool->untold);
+	found = !hlist_empty(&pool->unnotified);
 	if (found) {
-		leader = hlist_entry(pool->untold.first,
+		leader = hlist_entry(pool->unnotified.first,
 				     struct ants_work_waiter, link);
 		ring_done(pool, leader, leader->result, &todo);
 	}
@@ -183,8 +183,8 @@ static bool untold_round(struct ants_pool *pool)
 }
 
 /* The part of the upkeep work in this. */
-void ants_tell_untold(struct ants_pool *pool)
+void ants_notify_rest(struct ants_pool *pool)
 {
-	while (!hlist_empty(&pool->untold) && untold_round(pool))
+	while (!hlist_empty(&pool->unnotified) && notify_round(pool))
 		;
 }

@@ -59,7 +59,7 @@ static bool may_join(const struct ants_worker *w)
 /* An item not admitted yet is not taken for a single run: it may go on. */
 static bool is_not_admitted(const struct ants_work *work)
 {
-	return work->state == ANTS_WORK_LATE || work->state == ANTS_WORK_WAITING;
+	return work->state == ANTS_WORK_DUE || work->state == ANTS_WORK_WAITING;
 }
 
 static unsigned int nr_joiners(const struct ants_work *work)
@@ -155,7 +155,7 @@ static void take_off(struct ants_pool *pool, struct ants_work *work,
 {
 	if (work->state == ANTS_WORK_WAITING) {
 		ants_waiter_end(pool, work->slot.data, 0, todo);
-	} else if (work->state == ANTS_WORK_LATE) {
+	} else if (work->state == ANTS_WORK_DUE) {
 		ants_delayed_del(pool, container_of(work,
 						    struct ants_delayed_work,
 						    work));

@@ -242,7 +242,7 @@ static int reboot_shard(const struct ants_shard *shard)
  * Wake callers that have closed the multi, and have not seen that it was
  * drained.
  */
-static void tell_opened(struct ants_multi *multi)
+static void notify_opened(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 	unsigned int i;
@@ -271,7 +271,7 @@ static int reboot_all(struct ants_multi *multi)
 			ants_close(multi->shards[i].pool);
 		return err;
 	}
-	tell_opened(multi);
+	notify_opened(multi);
 	return 0;
 }
 

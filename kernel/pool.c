@@ -85,8 +85,8 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->pending);
 	INIT_LIST_HEAD(&pool->urgent);
 	INIT_LIST_HEAD(&pool->delayed);
-	INIT_LIST_HEAD(&pool->late[ANTS_PRIO_NORMAL]);
-	INIT_LIST_HEAD(&pool->late[ANTS_PRIO_HIGH]);
+	INIT_LIST_HEAD(&pool->due[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->due[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->idle);
 	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_NORMAL].list);
 	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_HIGH].list);

@@ -45,7 +45,7 @@
 #define ANTS_HOLD_MAX		16
 /*
  * How often in a row the ones that go first may do so while others wait: tasks
- * of high priority, callers with such a task, and late work items before
+ * of high priority, callers with such a task, and due work items before
  * callers.
  */
 #define ANTS_HIGH_RUN		8
@@ -124,8 +124,8 @@ struct ants_affinity;
  *	not in @nr_busy, and count as tasks in flight
  * @nr_joining: L: tasks that sleep without a time limit until a work item or a
  *	group of the pool has ended
- * @untold: L: rings of callers that wait for a work item that has ended, and
- *	that are not all notified yet
+ * @unnotified: L: rings of callers that wait for a work item that has ended,
+ *	and that are not all notified yet
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
  * @epoch: L: index into @in_epoch for tasks that are accepted now
@@ -152,7 +152,7 @@ struct ants_affinity;
  * @high_run: L: number of those started in a row while others were pending
  * @delayed: L: work items whose timer is armed, or whose timer function is
  *	about to run
- * @nr_delayed: L: work items in @delayed and @late
+ * @nr_delayed: L: work items in @delayed and @due
  * @stock: L: LIFO of free slots
  * @idle: L: LIFO of parked workers; the one parked longest is at the tail
  * @nr_idle: L: length of @idle
@@ -202,16 +202,17 @@ struct ants_affinity;
  * @waiters: L: submitters that wait, by priority
  * @high_grants: L: waiters of high priority granted in a row while others
  *	waited
- * @late_grants: L: late work items granted in a row while callers waited
+ * @due_grants: L: due work items granted in a row while callers waited
  * @space_wanted: L: not 0 if a caller or a work item waits for room:
  * @nr_waiting: L: length of both lists
- * @has_late: L: a list of @late is not empty
+ * @has_due: L: a list of @due is not empty
  * @congested: L: a caller was refused; @space_available is to be called
  * @congested_all: L: a caller was refused by all shards of the multi
  * @nested: L: FIFO of those waiters that are inside tasks of the same pool
  * @nr_nested: L: length of @nested
- * @high_late: L: those of high priority granted in a row while others waited
- * @late: L: FIFOs of work items whose time has come while there was no room, by
+ * @high_due_grants: L: those of high priority granted in a row while others
+ *	waited
+ * @due: L: FIFOs of work items whose time has come while there was no room, by
  *	priority
  * @workers: L: every worker that was started and has not left
  * @left: L: workers that have left and are not joined yet
@@ -333,7 +334,7 @@ struct ants_pool {
 	union {
 		struct {
 			unsigned int nr_waiting;
-			bool has_late;
+			bool has_due;
 			bool congested;
 			bool congested_all;
 		};
@@ -370,7 +371,7 @@ struct ants_pool {
 	unsigned int nr_leaving;
 	unsigned int floor;
 	unsigned int high_grants;
-	unsigned int late_grants;
+	unsigned int due_grants;
 	u64 blocked;
 	unsigned int peak_waiting;
 	unsigned int max_blocking;
@@ -378,7 +379,7 @@ struct ants_pool {
 	unsigned int high_run;
 	unsigned int nr_again;
 	unsigned int nr_joining;
-	struct hlist_head untold;
+	struct hlist_head unnotified;
 	struct list_head delayed;
 	unsigned int nr_delayed;
 	u64 spawned;
@@ -392,8 +393,8 @@ struct ants_pool {
 	unsigned int expiry_ms;
 	struct list_head nested;
 	unsigned int nr_nested;
-	unsigned int high_late;
-	struct list_head late[2];
+	unsigned int high_due_grants;
+	struct list_head due[2];
 	struct list_head workers;
 	struct list_head left;
 	unsigned long scan_hit;

@@ -86,7 +86,7 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 	if (--pool->in_epoch[epoch] || !pool->nr_callers)
 		return false;
 	/* A waiter is granted before the lock is dropped: not empty. */
-	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_late)
+	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_due)
 		pool->nr_emptied++;
 	return true;
 }

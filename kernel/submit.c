@@ -11,7 +11,7 @@
  * preemption point in might_sleep(), which on some kernels would cost a context
  * switch for each task.
  */
-static inline void sleeps(void)
+static inline void assert_may_sleep(void)
 {
 	__might_sleep(__FILE__, __LINE__);
 }
@@ -184,7 +184,7 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	int err;
 
 	ants_visit_begin(&visit, pool);
-	sleeps();
+	assert_may_sleep();
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
@@ -218,7 +218,7 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 	int err;
 
 	ants_visit_begin(&visit, pool);
-	sleeps();
+	assert_may_sleep();
 	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	if (timeout)
@@ -361,7 +361,7 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 	int err = 0;
 
 	ants_visit_begin(&visit, pool);
-	sleeps();
+	assert_may_sleep();
 	if (nr > INT_MAX || check_tasks(tasks, nr))
 		return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
@@ -431,7 +431,7 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	struct ants_todo todo;
 	int err;
 
-	sleeps();
+	assert_may_sleep();
 	err = submit(pool, fn, data, false, &todo);
 	if (err == -ESHUTDOWN)
 		return reject(pool, &todo, err);

@@ -98,7 +98,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 }
 
 /* Do what follows from a change of the bounds, in either direction. */
-static void settle(struct ants_pool *pool)
+static void apply_bounds(struct ants_pool *pool)
 {
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	while (refuse_round(pool))
@@ -185,7 +185,7 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	ants_workers_start(pool, &prepared);
 	ants_workers_discard(&prepared);
 	raise_to_floor(pool);
-	settle(pool);
+	apply_bounds(pool);
 	return 0;
 }
 

@@ -163,8 +163,8 @@ static void scan_pool(struct ants_pool *pool)
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
 	text = scan(pool, &pool->delayed, delayed_text) ?:
-	       scan(pool, &pool->late[ANTS_PRIO_HIGH], delayed_text) ?:
-	       scan(pool, &pool->late[ANTS_PRIO_NORMAL], delayed_text) ?:
+	       scan(pool, &pool->due[ANTS_PRIO_HIGH], delayed_text) ?:
+	       scan(pool, &pool->due[ANTS_PRIO_NORMAL], delayed_text) ?:
 	       scan(pool, &pool->urgent, slot_text) ?:
 	       scan(pool, &pool->pending, slot_text) ?:
 	       scan(pool, &pool->workers, worker_text);

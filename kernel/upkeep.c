@@ -410,7 +410,8 @@ static bool upkeep_done(struct ants_pool *pool)
 	bool done;
 
 	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->untold) && list_empty(&pool->cancelling) &&
+	done = hlist_empty(&pool->unnotified) &&
+	list_empty(&pool->cancelling) &&
 	       !pool->stock_wanted && !pool->waitq_wanted &&
 	       !pool->rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->nr_makers < ANTS_MAKERS);
@@ -431,7 +432,7 @@ void ants_upkeep_fn(struct work_struct *work)
 	do {
 		while (READ_ONCE(pool->rebind_wanted))
 			rebind_round(pool);
-		ants_tell_untold(pool);
+		ants_notify_rest(pool);
 		while (!list_empty(&pool->cancelling))
 			ants_group_cancel_next(pool);
 		while (start_maker(pool))

@@ -238,14 +238,15 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	return result;
 }
 
-static bool is_met(struct ants_pool *pool, ants_met_t met, const void *arg)
+static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
+			 const void *arg)
 {
 	unsigned long flags;
 	bool ret;
 
 	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, flags);
-	ret = met(pool, arg);
+	ret = cond(pool, arg);
 	ants_check(pool);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return ret;
@@ -313,14 +314,14 @@ void ants_config_unlock(struct ants_pool *pool)
 /*
  * Check once and, if that was in vain, sleep once. Return 1 to be called again.
  */
-static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
+static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 		     unsigned int state)
 {
 	DEFINE_WAIT(wait);
 	int err = 0;
 
 	prepare_to_wait(&s->pool->waitq, &wait, state);
-	if (!is_met(s->pool, met, arg)) {
+	if (!cond_is_true(s->pool, cond, arg)) {
 		ants_stand_in_ask(s->pool);
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1)
@@ -332,12 +333,12 @@ static int wait_once(struct sleeper *s, ants_met_t met, const void *arg,
 }
 
 /*
- * Wait until @met returns true; it may take what it waited for. The caller is
+ * Wait until @cond returns true; it may take what it waited for. The caller is
  * counted in, or owns the pool. If no thread can be made, a stand-in is asked
  * for. A caller in TASK_UNINTERRUPTIBLE is not frozen, because destroy is often
  * called with a lock of a device held. Return 0, -EINTR or -ETIMEDOUT.
  */
-int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
+int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
 	struct sleeper s;
@@ -347,7 +348,7 @@ int ants_wait_until(struct ants_pool *pool, ants_met_t met, const void *arg,
 		state = ants_killable_state(pool, 0);
 	sleeper_init(&s, pool, timeout);
 	do {
-		err = wait_once(&s, met, arg, state);
+		err = wait_once(&s, cond, arg, state);
 	} while (err == 1);
 	return err;
 }

@@ -280,7 +280,7 @@ static bool last_shares_cpu(const struct ants_pool *pool)
  */
 static void adapt_limit(struct ants_pool *pool, bool helps)
 {
-	bool vain = !pool->nr_pending && !pool->nr_waiting && !pool->has_late;
+	bool vain = !pool->nr_pending && !pool->nr_waiting && !pool->has_due;
 
 	if (helps)
 		pool->nr_vain = vain || last_shares_cpu(pool) ?

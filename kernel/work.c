@@ -4,7 +4,7 @@
  *
  *	state		queue		cancel		wait
  *	idle		accepted	false		the last result
- *	delayed, late	-EALREADY	true, ends	waits
+ *	delayed, due	-EALREADY	true, ends	waits
  *	waiting		-EALREADY	true, ends	waits
  *	pending		-EALREADY	true, ends	waits, or runs it
  *	running		accepted again	false, flagged	waits

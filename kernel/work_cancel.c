@@ -11,7 +11,7 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_LATE:
+	case ANTS_WORK_DUE:
 		ants_delayed_cancel(pool, work, todo);
 		return true;
 	case ANTS_WORK_WAITING:
@@ -39,7 +39,7 @@ static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 		ants_work_take_off(pool, work, todo);
 	if (queued)
 		ants_work_move(work, ANTS_WORK_RUNNING);
-	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_TOLD);
+	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
 	return queued;
 }
 
@@ -159,7 +159,7 @@ EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
  */
 bool ants_work_cancelled(const struct ants_work *work)
 {
-	return READ_ONCE(work->flags) & ANTS_WORK_TOLD;
+	return READ_ONCE(work->flags) & ANTS_WORK_STOP;
 }
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
@@ -176,7 +176,7 @@ unsigned int ants_work_busy(const struct ants_work *work)
 {
 	switch ((enum ants_work_state)READ_ONCE(work->state)) {
 	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_LATE:
+	case ANTS_WORK_DUE:
 	case ANTS_WORK_WAITING:
 	case ANTS_WORK_PENDING:
 		return ANTS_WORK_BUSY_PENDING;

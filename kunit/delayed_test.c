@@ -28,7 +28,7 @@ static struct rig *rig_late(struct kunit *test, struct item *items, int nr)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	for (i = 0; i < nr; i++) {
 		KUNIT_ASSERT_EQ(test, queue_in(rig, &items[i], 0), 0);
-		ASSERT_SOON(test, state_of(&items[i]) == ANTS_WORK_LATE);
+		ASSERT_SOON(test, state_of(&items[i]) == ANTS_WORK_DUE);
 	}
 	return rig;
 }
@@ -94,22 +94,22 @@ static void cancel_stops_the_timer(struct kunit *test)
 }
 
 /* One of three late ones goes; then the last one, and the way is free. */
-static void late_item_can_be_cancelled(struct kunit *test)
+static void due_item_can_be_cancelled(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 4);
 	struct rig *rig = rig_late(test, items, 3);
 
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_late));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_due));
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_ended(test, &items[1], 0, -ECANCELED);
 	expect_ended(test, &items[2], 1, RESULT(1));
 	fill_pool(test, rig->pool, &rig->late, 1);
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[3], 0), 0);
-	EXPECT_SOON(test, state_of(&items[3]) == ANTS_WORK_LATE);
+	EXPECT_SOON(test, state_of(&items[3]) == ANTS_WORK_DUE);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[3])));
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[3])), 0);
@@ -120,7 +120,7 @@ static void late_item_can_be_cancelled(struct kunit *test)
 #define NR_LATE		5
 
 /* In the order in which they were due, before callers that came earlier. */
-static void late_items_go_first(struct kunit *test)
+static void due_items_go_first(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_LATE + 1);
 	struct rig *rig = rig_late(test, items, NR_LATE - 1);
@@ -129,7 +129,7 @@ static void late_items_go_first(struct kunit *test)
 
 	submitter = start_queue(rig, &items[NR_LATE], FOREVER);
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[NR_LATE - 1], 0), 0);
-	EXPECT_SOON(test, state_of(&items[NR_LATE - 1]) == ANTS_WORK_LATE);
+	EXPECT_SOON(test, state_of(&items[NR_LATE - 1]) == ANTS_WORK_DUE);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).submitted, 1);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
@@ -144,7 +144,7 @@ static void late_items_go_first(struct kunit *test)
 /* Those that go first have so many turns before the others have one. */
 #define TURNS		8
 
-/* @nr late items, and two callers that wait with the items behind those. */
+/* @nr due items, and two callers that wait with the items behind those. */
 static struct rig *rig_crowd(struct kunit *test, struct item *items, int nr)
 {
 	struct rig *rig = rig_late(test, items, nr);
@@ -154,7 +154,7 @@ static struct rig *rig_crowd(struct kunit *test, struct item *items, int nr)
 	return rig;
 }
 
-/* All have run: eight late items before each of the callers. */
+/* All have run: eight due items before each of the callers. */
 static void expect_shared(struct rig *rig, struct item *items, int nr)
 {
 	int i, callers;
@@ -175,7 +175,7 @@ static void expect_shared(struct rig *rig, struct item *items, int nr)
 }
 
 /* There is one place, which is given away again and again. */
-static void late_items_and_callers_share_a_place(struct kunit *test)
+static void due_items_and_callers_share_a_place(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD / 2 + 2);
 	struct rig *rig = rig_crowd(test, items, NR_CROWD / 2);
@@ -184,20 +184,20 @@ static void late_items_and_callers_share_a_place(struct kunit *test)
 }
 
 /* More than one round of them, and places for all. */
-static void late_items_and_callers_share_many_places(struct kunit *test)
+static void due_items_and_callers_share_many_places(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD + 2);
 	struct rig *rig = rig_crowd(test, items, NR_CROWD);
 
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 60), 0);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), NR_CROWD + 2);
 	expect_shared(rig, items, NR_CROWD);
 }
 
 /* Items of high priority come last, and go first, eight at a time. */
-static void late_items_know_priorities(struct kunit *test)
+static void due_items_know_priorities(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2 * TURNS + 4), *high;
 	struct rig *rig;
@@ -219,7 +219,7 @@ static void late_items_know_priorities(struct kunit *test)
 }
 
 /* One of each priority is cancelled, then the pool is released. */
-static void late_items_of_both_priorities_end(struct kunit *test)
+static void due_items_of_both_priorities_end(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 4);
 	struct rig *rig;
@@ -230,12 +230,12 @@ static void late_items_of_both_priorities_end(struct kunit *test)
 	rig = rig_late(test, items, 4);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[0])));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[2])));
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_late));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_due));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	for (i = 0; i < 4; i++)
 		expect_ended(test, &items[i], 0,
 			     i % 2 ? -ESHUTDOWN : -ECANCELED);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_late));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
 }
 
 /* It keeps its thread for so long that the other one is late, and comes again. */
@@ -416,12 +416,12 @@ static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(item_runs_not_before_its_time),
 	KUNIT_CASE(item_is_accepted_when_its_time_comes),
 	KUNIT_CASE(cancel_stops_the_timer),
-	KUNIT_CASE(late_item_can_be_cancelled),
-	KUNIT_CASE(late_items_go_first),
-	KUNIT_CASE(late_items_and_callers_share_a_place),
-	KUNIT_CASE(late_items_and_callers_share_many_places),
-	KUNIT_CASE(late_items_know_priorities),
-	KUNIT_CASE(late_items_of_both_priorities_end),
+	KUNIT_CASE(due_item_can_be_cancelled),
+	KUNIT_CASE(due_items_go_first),
+	KUNIT_CASE(due_items_and_callers_share_a_place),
+	KUNIT_CASE(due_items_and_callers_share_many_places),
+	KUNIT_CASE(due_items_know_priorities),
+	KUNIT_CASE(due_items_of_both_priorities_end),
 	KUNIT_CASE(items_that_come_again_stop_no_caller),
 	KUNIT_CASE(release_ends_items),
 	KUNIT_CASE(release_ends_a_rearmed_item),

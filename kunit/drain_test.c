@@ -102,7 +102,7 @@ static void drain_waits_for_waiters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call->passed, 3);
 }
 
-static void drain_waits_for_late_items_only(struct kunit *test)
+static void drain_waits_for_due_items_only(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
 	struct item *items = items_alloc(test, 2);
@@ -114,7 +114,7 @@ static void drain_waits_for_late_items_only(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
 							      &items[i].dwork,
 							      i * 3600 * HZ), 0);
-	ASSERT_SOON(test, state_of(&items[0]) == ANTS_WORK_LATE);
+	ASSERT_SOON(test, state_of(&items[0]) == ANTS_WORK_DUE);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(call), 0);
@@ -291,7 +291,7 @@ static struct kunit_case drain_cases[] = {
 	KUNIT_CASE(drain_waits_for_running_and_pending_tasks),
 	KUNIT_CASE(drain_waits_for_what_tasks_hand_over),
 	KUNIT_CASE(drain_waits_for_waiters),
-	KUNIT_CASE(drain_waits_for_late_items_only),
+	KUNIT_CASE(drain_waits_for_due_items_only),
 	KUNIT_CASE(drain_waits_for_second_runs),
 	KUNIT_CASE(one_empty_moment_is_enough),
 	KUNIT_CASE(earlier_moments_do_not_count),

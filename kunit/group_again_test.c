@@ -165,7 +165,7 @@ static void late_member_ends_at_once(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(b->item->pool) == 1);
 	item_opens(b);
 	KUNIT_EXPECT_EQ(test, call_result(other), 0);
-	ASSERT_SOON(test, state_of(b->item) == ANTS_WORK_LATE);
+	ASSERT_SOON(test, state_of(b->item) == ANTS_WORK_DUE);
 	bout_cancel(b);
 	bout_expect(b, -ECANCELED);
 	gate_open(gate);

@@ -142,7 +142,7 @@ static void child_without_a_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool,
 						      &p->children[1].dwork, 0),
 			0);
-	EXPECT_SOON(test, state_of(&p->children[1]) == ANTS_WORK_LATE);
+	EXPECT_SOON(test, state_of(&p->children[1]) == ANTS_WORK_DUE);
 	gate_open(&rig->gate);
 	expect_parent(rig, p, 0);
 	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);

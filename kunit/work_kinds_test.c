@@ -154,7 +154,7 @@ static void mod_of_one_that_does_not_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 0);
 	fill_up(rig);
 	KUNIT_EXPECT_EQ(test, mod(rig, item, 0), 1);
-	EXPECT_SOON(test, state_of(item) == ANTS_WORK_LATE);
+	EXPECT_SOON(test, state_of(item) == ANTS_WORK_DUE);
 	KUNIT_EXPECT_EQ(test, mod(rig, item, NEVER), 1);
 	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_DELAYED);
 	KUNIT_EXPECT_EQ(test, mod(rig, item, 1), 1);

@@ -32,8 +32,8 @@ static const struct row rows[] = {
 	{ "delayed", S(DELAYED), 0, false,
 	  { -EALREADY, S(DELAYED), 0 }, { -EALREADY, S(DELAYED), 0 },
 	  { 1, S(IDLE), 0 } },
-	{ "late", S(LATE), 0, false,
-	  { -EALREADY, S(LATE), 1 }, { -EALREADY, S(LATE), 1 },
+	{ "due", S(DUE), 0, false,
+	  { -EALREADY, S(DUE), 1 }, { -EALREADY, S(DUE), 1 },
 	  { 1, S(IDLE), 0 } },
 	{ "waiting", S(WAITING), 0, false,
 	  { -EALREADY, S(WAITING), 1 }, { -EALREADY, S(WAITING), 1 },
@@ -93,9 +93,9 @@ static void enter_queued(struct cell *c)
 		KUNIT_ASSERT_EQ(c->test, queue(c), 0);
 	if (c->row->state == S(DELAYED))
 		KUNIT_ASSERT_EQ(c->test, delay(c, NEVER), 0);
-	if (c->row->state == S(LATE) || c->row->state == S(WAITING))
+	if (c->row->state == S(DUE) || c->row->state == S(WAITING))
 		fill_up(c->rig);
-	if (c->row->state == S(LATE))
+	if (c->row->state == S(DUE))
 		KUNIT_ASSERT_EQ(c->test, delay(c, 0), 0);
 	if (c->row->state == S(WAITING))
 		c->submitter = start_queue(c->rig, c->item, FOREVER);

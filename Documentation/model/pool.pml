@@ -111,7 +111,7 @@
 #define LATES	0	/* work items that are due at any moment and that no task waits for; not with IDS */
 #endif
 #ifndef LRUN
-#define LRUN	2	/* most late items that go first in a row (the code: 8) */
+#define LRUN	2	/* most due items that go first in a row (the code: 8) */
 #endif
 #ifndef EXITS
 #define EXITS	0	/* the pool has a worker_exit */
@@ -216,7 +216,7 @@ byte jst[NW], inner[NW];		/* what the task on a worker waits for, and the item t
 #if JOINS || LATES
 chan late = [NI + LATES] of { byte };	/* FIFO of items that are due; the list of waiters is another one */
 byte ndelayed;				/* items whose time has not come yet */
-byte lrun;				/* late items granted in a row while callers waited */
+byte lrun;				/* due items granted in a row while callers waited */
 #define nlate	len(late)
 #else
 #define nlate	0
@@ -417,7 +417,7 @@ inline accept_anyway(x)
 	offer(IDOF(tk))
 }
 
-/* a task becomes pending. Only here the tasks in flight grow, unless a late item is joined, which has no place. */
+/* a task becomes pending. Only here the tasks in flight grow, unless a due item is joined, which has no place. */
 inline accept(x)
 {
 	assert(cnt[0] + cnt[1] < cap + QD);
@@ -457,7 +457,7 @@ inline task_end(x)
 	task_uncount(x)
 }
 
-/* ants_grant(): in order, never more than there are places; late items first, but not for ever */
+/* ants_grant(): in order, never more than there are places; due items first, but not for ever */
 inline ants_grant(most)
 {
 	nr = 0;
