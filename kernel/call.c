@@ -152,12 +152,12 @@ void ants_call_run(void *data)
 }
 
 /* For unload.c: a function of the call that lies in @mod, or 0. */
-unsigned long ants_call_text(const void *data, const struct module *mod)
+unsigned long ants_call_func_addr(const void *data, const struct module *mod)
 {
 	const struct ants_call *call = data;
 
-	return ants_text_in((unsigned long)call->fn, mod) ?:
-	       ants_text_in((unsigned long)call->release, mod);
+	return ants_addr_in((unsigned long)call->fn, mod) ?:
+	       ants_addr_in((unsigned long)call->release, mod);
 }
 
 static int call_wait(struct ants_call *call, unsigned long timeout,

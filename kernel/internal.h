@@ -249,7 +249,7 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */
 void ants_call_run(void *data);
-unsigned long ants_call_text(const void *data, const struct module *mod);
+unsigned long ants_call_func_addr(const void *data, const struct module *mod);
 
 /* caller.c: tasks that run in their submitters */
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);

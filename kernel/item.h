@@ -102,12 +102,12 @@ struct ants_work_waiter {
  * struct ants_frame - a task that runs inside another one, in the same thread
  * @outer: L: the task around it, NULL for the task that the thread has taken
  * @work: I: the work item, NULL for a call
- * @text: I: addresses of its functions, for unload.c; 0 for none
+ * @func_addr: I: addresses of its functions, for unload.c; 0 for none
  */
 struct ants_frame {
 	struct ants_frame *outer;
 	const struct ants_work *work;
-	unsigned long text[2];
+	unsigned long func_addr[2];
 };
 
 extern const unsigned int ants_work_next[];

@@ -193,7 +193,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	struct ants_pool *pool = w->pool;
 	struct ants_frame frame = {
 		.work = work,
-		.text = { (unsigned long)work->fn },
+		.func_addr = { (unsigned long)work->fn },
 	};
 	unsigned int epoch;
 
@@ -453,8 +453,8 @@ static int call_enter(struct ants_worker *w, struct ants_frame *frame)
 		frame_push(w, frame);
 	/* A scan may have passed this worker already. */
 	if (unlikely(pool->scan_mod)) {
-		ants_scan_hit(pool, frame->text[0]);
-		ants_scan_hit(pool, frame->text[1]);
+		ants_scan_hit(pool, frame->func_addr[0]);
+		ants_scan_hit(pool, frame->func_addr[1]);
 	}
 	ants_unlock_irq(pool);
 	return err;
@@ -475,7 +475,7 @@ int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 		     ants_fn_t release)
 {
 	struct ants_frame frame = {
-		.text = { (unsigned long)fn, (unsigned long)release },
+		.func_addr = { (unsigned long)fn, (unsigned long)release },
 	};
 	int err = call_enter(w, &frame), ret = err ?: fn(data);
 

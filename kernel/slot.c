@@ -160,17 +160,17 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 /*
  * A task was accepted while unload.c scans for those of a module; note a match.
  */
-void ants_scan_hit(struct ants_pool *pool, unsigned long text)
+void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_text_in(text, pool->scan_mod))
-		pool->scan_hit = text;
+	if (ants_addr_in(addr, pool->scan_mod))
+		pool->scan_hit = addr;
 }
 
 /* The same for a task whose functions are not known yet. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
-	ants_scan_hit(pool, ants_task_text(fn, data, pool->scan_mod));
+	ants_scan_hit(pool, ants_task_func_addr(fn, data, pool->scan_mod));
 }
 
 /* Unlink a pending task from any position. */

@@ -15,11 +15,11 @@ void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 void ants_chunks_free(struct ants_chunk *chain);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
-void ants_scan_hit(struct ants_pool *pool, unsigned long text);
+void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
-unsigned long ants_text_in(unsigned long text, const struct module *mod);
-unsigned long ants_task_text(ants_fn_t fn, const void *data,
-			     const struct module *mod);
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 

@@ -21,70 +21,70 @@
  * Return the address of a function of @mod that an entry of one of the pool's
  * lists runs, or 0.
  */
-typedef unsigned long (*text_fn_t)(struct list_head *entry,
-				   const struct module *mod);
+typedef unsigned long (*func_addr_fn_t)(struct list_head *entry,
+					const struct module *mod);
 
-/* Return @text if it lies in @mod, else 0. */
-unsigned long ants_text_in(unsigned long text, const struct module *mod)
+/* Return @addr if it lies in @mod, else 0. */
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
 {
-	return within_module(text, mod) ? text : 0;
+	return within_module(addr, mod) ? addr : 0;
 }
 
 /*
  * A task may run more than one function: one that ants runs on behalf of a
  * client counts as the client's. Return one of them that lies in @mod, or 0.
  */
-unsigned long ants_task_text(ants_fn_t fn, const void *data,
-			     const struct module *mod)
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod)
 {
 	const struct ants_work *work = data;
 
 	if (fn == ants_call_run)
-		return ants_call_text(data, mod);
-	return ants_text_in(fn == ants_work_run ? (unsigned long)work->fn :
+		return ants_call_func_addr(data, mod);
+	return ants_addr_in(fn == ants_work_run ? (unsigned long)work->fn :
 						  (unsigned long)fn, mod);
 }
 
-static unsigned long slot_text(struct list_head *entry,
-			       const struct module *mod)
+static unsigned long slot_func_addr(struct list_head *entry,
+				    const struct module *mod)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
 
-	return ants_task_text(slot->fn, slot->data, mod);
+	return ants_task_func_addr(slot->fn, slot->data, mod);
 }
 
 /* A task may run inside another one; both are looked at. */
-static unsigned long frames_text(const struct ants_frame *frame,
-				 const struct module *mod)
+static unsigned long frames_func_addr(const struct ants_frame *frame,
+				      const struct module *mod)
 {
-	unsigned long text = 0;
+	unsigned long addr = 0;
 
-	for (; frame && !text; frame = frame->outer)
-		text = ants_text_in(frame->text[0], mod) ?:
-		       ants_text_in(frame->text[1], mod);
-	return text;
+	for (; frame && !addr; frame = frame->outer)
+		addr = ants_addr_in(frame->func_addr[0], mod) ?:
+		       ants_addr_in(frame->func_addr[1], mod);
+	return addr;
 }
 
-static unsigned long worker_text(struct list_head *entry,
-				 const struct module *mod)
+static unsigned long worker_func_addr(struct list_head *entry,
+				      const struct module *mod)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
 
 	/* A detached work item may be gone already. */
-	return frames_text(w->frame, mod) ?:
-	       (w->text ? ants_text_in(w->text, mod) :
-			  ants_task_text(w->fn, w->data, mod));
+	return frames_func_addr(w->frame, mod) ?:
+	       (w->func_addr ? ants_addr_in(w->func_addr, mod) :
+			       ants_task_func_addr(w->fn, w->data, mod));
 }
 
-static unsigned long delayed_text(struct list_head *entry,
-				  const struct module *mod)
+static unsigned long delayed_func_addr(struct list_head *entry,
+				       const struct module *mod)
 {
 	const struct ants_delayed_work *dwork;
 
 	dwork = list_entry(entry, struct ants_delayed_work, node);
-	return ants_text_in((unsigned long)dwork->work.fn, mod);
+	return ants_addr_in((unsigned long)dwork->work.fn, mod);
 }
 
 /*
@@ -94,16 +94,16 @@ static unsigned long delayed_text(struct list_head *entry,
  * was found.
  */
 static bool scan_round(struct ants_pool *pool, struct list_head *list,
-		       text_fn_t text_of, unsigned long *found)
+		       func_addr_fn_t func_addr_of, unsigned long *found)
 {
-	unsigned long text;
+	unsigned long addr;
 	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
 	pool->scan_at = pool->scan_at ?: list->next;
 	for (i = 0; i < ANTS_HOLD_MAX && pool->scan_at != list; i++) {
-		text = text_of(pool->scan_at, pool->scan_mod);
-		*found = text ?: *found;
+		addr = func_addr_of(pool->scan_at, pool->scan_mod);
+		*found = addr ?: *found;
 		pool->scan_at = pool->scan_at->next;
 	}
 	if (!*found && pool->scan_at != list)
@@ -140,14 +140,14 @@ static unsigned long scan_end(struct ants_pool *pool)
 
 /* Scan one list, in as many holds of the lock as it takes. */
 static unsigned long scan(struct ants_pool *pool, struct list_head *list,
-			  text_fn_t text_of)
+			  func_addr_fn_t func_addr_of)
 {
 	unsigned long found = 0;
 	bool more;
 
 	do {
 		raw_spin_lock_irq(&pool->lock);
-		more = scan_round(pool, list, text_of, &found);
+		more = scan_round(pool, list, func_addr_of, &found);
 		ants_unlock_irq(pool);
 	} while (more);
 	return found;
@@ -159,19 +159,19 @@ static unsigned long scan(struct ants_pool *pool, struct list_head *list,
  */
 static void scan_pool(struct ants_pool *pool)
 {
-	unsigned long text;
+	unsigned long addr;
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	text = scan(pool, &pool->delayed, delayed_text) ?:
-	       scan(pool, &pool->due[ANTS_PRIO_HIGH], delayed_text) ?:
-	       scan(pool, &pool->due[ANTS_PRIO_NORMAL], delayed_text) ?:
-	       scan(pool, &pool->urgent, slot_text) ?:
-	       scan(pool, &pool->pending, slot_text) ?:
-	       scan(pool, &pool->workers, worker_text);
-	if (!text)
+	addr = scan(pool, &pool->delayed, delayed_func_addr) ?:
+	       scan(pool, &pool->due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
+	       scan(pool, &pool->due[ANTS_PRIO_NORMAL], delayed_func_addr) ?:
+	       scan(pool, &pool->urgent, slot_func_addr) ?:
+	       scan(pool, &pool->pending, slot_func_addr) ?:
+	       scan(pool, &pool->workers, worker_func_addr);
+	if (!addr)
 		return;
 	raw_spin_lock_irq(&pool->lock);
-	pool->scan_hit = text;
+	pool->scan_hit = addr;
 	ants_unlock_irq(pool);
 }
 
@@ -180,7 +180,7 @@ static void scan_pool(struct ants_pool *pool)
  */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
-	unsigned long text, found = 0;
+	unsigned long addr, found = 0;
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
@@ -189,10 +189,10 @@ static unsigned long scan_all(const struct module *mod, char *name)
 	list_for_each_entry(pool, &ants_pools, registered)
 		scan_pool(pool);
 	list_for_each_entry(pool, &ants_pools, registered) {
-		text = scan_end(pool);
-		if (text)
+		addr = scan_end(pool);
+		if (addr)
 			strscpy(name, pool->name, ANTS_NAME_LEN);
-		found = text ?: found;
+		found = addr ?: found;
 	}
 	mutex_unlock(&ants_registry_lock);
 	return found;
@@ -210,12 +210,12 @@ static void wait_for_tasks(const struct module *mod)
 {
 	unsigned long report = jiffies + REPORT;
 	char name[ANTS_NAME_LEN];
-	unsigned long text;
+	unsigned long addr;
 
-	while ((text = scan_all(mod, name))) {
+	while ((addr = scan_all(mod, name))) {
 		if (time_after_eq(jiffies, report)) {
 			pr_warn("module %s goes, waiting for %ps in pool %s; loading and removing modules may wait for it\n",
-				mod->name, (void *)text, name);
+				mod->name, (void *)addr, name);
 			report = jiffies + REPORT;
 		}
 		msleep(POLL_MS);

@@ -178,7 +178,7 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 		slot_return(w->pool, slot, todo);
 		return;
 	}
-	w->text = (unsigned long)work->fn;
+	w->func_addr = (unsigned long)work->fn;
 	ants_work_start(w, work);
 	/* From here on the item belongs to its function. */
 	if (unlikely(work->flags & ANTS_WORK_DETACHED))
@@ -225,7 +225,7 @@ static __always_inline void worker_finish(struct ants_worker *w,
 
 	pool->nr_busy--;
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
-		w->text = 0;
+		w->func_addr = 0;
 		if (likely(epoch & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
 		epoch &= ANTS_TAG_EPOCH;

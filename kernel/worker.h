@@ -42,8 +42,8 @@ enum ants_worker_state {
  * @task: I: its thread, with a reference until it is joined
  * @fn: L: the function of the task that it runs; NULL if it is parked
  * @data: L: the argument of that task
- * @text: L: address of the function of a work item that it runs, else 0; the
- *	item may be gone
+ * @func_addr: L: address of the function of a work item that it runs, else 0;
+ *	the item may be gone
  * @frame: L: the innermost of the tasks that run inside its task, NULL if there
  *	is none
  * @waits_for: L: the work item of the pool for which its task waits, NULL if
@@ -78,7 +78,7 @@ struct ants_worker {
 	unsigned int tag;
 
 	struct task_struct *task;
-	unsigned long text;
+	unsigned long func_addr;
 	struct ants_frame *frame;
 	struct ants_work *waits_for;
 	void *local;
