@@ -160,7 +160,7 @@ static bool tasks_served(const struct ants_pool *pool)
 	/* A thread that starts may need long. */
 	if (pool->nr_idle)
 		return pool->nr_waking;
-	return ants_nr_coming(pool) || pool->nr_workers >= pool->capacity ||
+	return ants_nr_arriving(pool) || pool->nr_workers >= pool->capacity ||
 	       pool->upkeep_queued || pool->nr_makers || pool->backoff || !ants_need_worker(pool);
 }
 
@@ -174,7 +174,7 @@ static bool waiters_served(const struct ants_pool *pool)
  * The wake-ups in flight are consistent. The limit may have fallen since the
  * workers were woken, and idle workers are woken beside threads that start.
  */
-static bool coming_fits(const struct ants_pool *pool)
+static bool arriving_fits(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->arrived;
 
@@ -231,8 +231,8 @@ void ants_check(struct ants_pool *pool)
 	watch_writers(pool);
 	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
 	     pool->name);
-	WARN(!coming_fits(pool), "ants: pool %s: wake-ups in flight do not fit\n",
-	     pool->name);
+	WARN(!arriving_fits(pool),
+	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
 	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
 	     pool->name, pool->capacity);
 	WARN(!tasks_served(pool), "ants: pool %s: nobody serves %u tasks\n",

@@ -84,8 +84,8 @@ bool ants_backing_off(const struct ants_pool *pool);
 void ants_forget_late(struct ants_pool *pool);
 void ants_timer_arm_worker(struct ants_pool *pool);
 void ants_timer_arm_waking(struct ants_pool *pool);
-void ants_set_coming(struct ants_pool *pool, struct ants_worker *w);
-void ants_come(struct ants_worker *w);
+void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
+void ants_worker_arrived(struct ants_worker *w);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
@@ -231,13 +231,13 @@ static inline void ants_timer_arm_lazy(struct ants_pool *pool,
  * Workers in flight: woken or started for a task, not arrived, and not given
  * up.
  */
-static inline unsigned int ants_nr_coming(const struct ants_pool *pool)
+static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 {
 	return pool->nr_waking + pool->nr_starting;
 }
 
 /* There are workers in flight: has none of them arrived for too long? */
-static inline bool ants_coming_late(const struct ants_pool *pool)
+static inline bool ants_arriving_late(const struct ants_pool *pool)
 {
 	return jiffies - pool->waking_since >= ants_late_ticks();
 }
@@ -258,10 +258,10 @@ static inline bool ants_wake_suffices(const struct ants_pool *pool)
  */
 static inline bool ants_may_start(const struct ants_pool *pool)
 {
-	unsigned int coming = ants_nr_coming(pool);
+	unsigned int arriving = ants_nr_arriving(pool);
 
-	return coming + pool->nr_making < pool->wake_limit ||
-	       (coming && ants_coming_late(pool)) || pool->worker_init;
+	return arriving + pool->nr_making < pool->wake_limit ||
+	       (arriving && ants_arriving_late(pool)) || pool->worker_init;
 }
 
 static inline void ants_todo_wake(struct ants_todo *todo,

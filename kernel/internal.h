@@ -170,7 +170,7 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool);
 struct ants_pool *ants_thread_pool(void);
 bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
-void ants_worker_play(struct ants_worker *w, struct ants_todo *todo);
+void ants_worker_act(struct ants_worker *w, struct ants_todo *todo);
 
 /* stand_in.c: tasks that run although there is no thread */
 void ants_stand_in_ask(struct ants_pool *pool);

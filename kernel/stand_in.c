@@ -75,7 +75,7 @@ static bool serve_one(struct ants_pool *pool)
 
 	ants_lock_batch(pool, &todo, &batch);
 	if (is_needed(pool)) {
-		ants_worker_play(&pool->stand_in, &todo);
+		ants_worker_act(&pool->stand_in, &todo);
 		more = is_needed(pool) && ants_backing_off(pool);
 	}
 	ants_unlock(pool, &todo);

@@ -104,7 +104,7 @@ static void rearm_for_upkeep(struct ants_pool *pool)
 
 static void rearm(struct ants_pool *pool)
 {
-	if (ants_nr_coming(pool))
+	if (ants_nr_arriving(pool))
 		ants_timer_arm_waking(pool);
 	rearm_for_upkeep(pool);
 	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_NORMAL]);

@@ -226,7 +226,7 @@ static void make_done(struct ants_worker *w)
 	pool->nr_making--;
 	worker_add(w, &todo);
 	if (!pool->worker_init || pool->backoff) {
-		ants_set_coming(pool, w);
+		ants_set_arriving(pool, w);
 		pool->nr_starting++;
 	}
 	ants_unlock(pool, &todo);

@@ -25,7 +25,7 @@ static bool wants_worker(const struct ants_pool *pool)
 	if (pool->worker_init && !pool->backoff)
 		limit = ANTS_WAKE_MAX;
 	return !pool->nr_idle &&
-	       ants_nr_coming(pool) + pool->nr_making < limit &&
+	       ants_nr_arriving(pool) + pool->nr_making < limit &&
 	       pool->nr_pending > pool->nr_waking + pool->nr_new - late;
 }
 
@@ -100,7 +100,7 @@ static void set_wake_late(struct ants_pool *pool)
 void ants_forget_late(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!ants_nr_coming(pool) || !ants_coming_late(pool))
+	if (!ants_nr_arriving(pool) || !ants_arriving_late(pool))
 		return;
 	pool->nr_late += pool->nr_starting;
 	pool->nr_starting = 0;
@@ -124,13 +124,16 @@ void ants_timer_arm_waking(struct ants_pool *pool)
 	pool->timer_waking = true;
 }
 
-/* @w is in flight from now on, until ants_come(). The caller counts it. */
-void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
+/*
+ * @w is in flight from now on, until ants_worker_arrived(). The caller counts
+ * it.
+ */
+void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
 {
 	lockdep_assert_held(&pool->lock);
-	w->coming = true;
+	w->arriving = true;
 	w->wake_seq = pool->wake_seq;
-	if (ants_nr_coming(pool))
+	if (ants_nr_arriving(pool))
 		return;
 	pool->waking_since = jiffies;
 	ants_timer_arm_waking(pool);
@@ -146,7 +149,7 @@ void ants_set_coming(struct ants_pool *pool, struct ants_worker *w)
 static bool defers(struct ants_pool *pool)
 {
 	if (pool->nr_vain < ANTS_VAIN_MAX || pool->wake_limit > 1 ||
-	    ants_nr_coming(pool))
+	    ants_nr_arriving(pool))
 		return false;
 	if (pool->nr_deferred++ < ANTS_DEFERRED_MAX)
 		return true;
@@ -215,7 +218,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_todo *todo)
 	__list_del_entry(&w->node);
 	pool->nr_idle--;
 	w->state = ANTS_WAKING;
-	ants_set_coming(pool, w);
+	ants_set_arriving(pool, w);
 	pool->nr_waking++;
 	set_wake_late(pool);
 	ants_policy_wakes(pool);
@@ -294,13 +297,13 @@ static void adapt_limit(struct ants_pool *pool, bool helps)
 }
 
 /* @w, which was in flight, has arrived, late or not. */
-void ants_come(struct ants_worker *w)
+void ants_worker_arrived(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	bool late = w->wake_seq != pool->wake_seq;
 
 	lockdep_assert_held(&pool->lock);
-	w->coming = false;
+	w->arriving = false;
 	if (w->state == ANTS_WAKING)
 		pool->nr_waking -= !late;
 	else if (late)

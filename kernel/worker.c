@@ -110,8 +110,8 @@ static void worker_arrive(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	if (w->coming)
-		ants_come(w);
+	if (w->arriving)
+		ants_worker_arrived(w);
 	if (w->state == ANTS_NEW)
 		pool->nr_new--;
 	if (w->state != ANTS_LEAVING)
@@ -346,7 +346,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	if (!ants_timer_armed(pool, w->idle_since + pool->expiry + 1) &&
 	    ants_may_retire(pool))
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
-	if (pool->timer_waking && !ants_nr_coming(pool))
+	if (pool->timer_waking && !ants_nr_arriving(pool))
 		ants_timer_take_back(pool);
 	for (;;) {
 		/* Set under the lock, before any wake-up can come. */
@@ -466,7 +466,7 @@ int ants_worker_fn(void *arg)
  * The caller, which is no thread of the pool, acts as the worker @w for one
  * task; the capacity allows for it.
  */
-void ants_worker_play(struct ants_worker *w, struct ants_todo *todo)
+void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;

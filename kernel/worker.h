@@ -53,7 +53,7 @@ enum ants_worker_state {
  * @state: L: see enum ants_worker_state
  * @tag: L: tag of the task that it runs, see struct ants_slot
  * @wake_seq: L: pool->wake_seq when it was woken, or started, for a task
- * @coming: L: it was woken or started for a task, and has not taken the lock
+ * @arriving: L: it was woken or started for a task, and has not taken the lock
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
@@ -84,7 +84,7 @@ struct ants_worker {
 	void *local;
 	unsigned long idle_since;
 	unsigned int wake_seq;
-	bool coming;
+	bool arriving;
 	bool helps;
 	bool expired;
 	bool bound;

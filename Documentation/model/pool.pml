@@ -523,7 +523,7 @@ inline ask_for_worker()
 	fi
 }
 
-/* ants_set_coming() */
+/* ants_set_arriving() */
 inline set_coming(x)
 {
 	fl[x] = FLIES;
@@ -809,7 +809,7 @@ inline worker_looked(x)
 /* worker_arrive(): after a wake-up, or of a new thread */
 inline worker_arrive(x)
 {
-	if	/* ants_come() */
+	if	/* ants_worker_arrived() */
 #ifdef MUT_LEAVE_KEEPS_WAKING
 	:: npend == 0 && (released || ABOVE)
 #endif
@@ -1451,7 +1451,7 @@ active proctype stand_in()
 	bool more = 1;
 
 end:	do
-	:: d_step {							/* serve_one(), ants_worker_play() */
+	:: d_step {							/* serve_one(), ants_worker_act() */
 		standq && !standing && more ->
 		if
 		:: STAND_IN_NEEDED ->
