@@ -34,7 +34,7 @@ static bool is_call(const struct ants_slot *slot)
 	return ants_is_call(slot->data) || ants_is_helper(slot->data);
 }
 
-static bool matches(const struct sieve *s, const struct ants_slot *slot)
+static bool sieve_matches(const struct sieve *s, const struct ants_slot *slot)
 {
 	if (is_call(slot))
 		return false;
@@ -93,7 +93,7 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 		slot = list_entry(pool->cancel_at, struct ants_slot, node);
 		pool->cancel_at = slot->node.next;
 		s->left--;
-		if (!matches(s, slot))
+		if (!sieve_matches(s, slot))
 			continue;
 		cancel_one(pool, slot, &todo);
 		s->cancelled++;
@@ -105,7 +105,7 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 	return more;
 }
 
-static void sift(struct sieve *s, struct list_head *list)
+static void sieve_list(struct sieve *s, struct list_head *list)
 {
 	sift_begin(s, list);
 	while (sift_round(s, list)) {
@@ -120,8 +120,8 @@ static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
 	struct sieve s = { .pool = pool, .match = match, .arg = arg };
 
 	mutex_lock(&pool->cancel);
-	sift(&s, &pool->urgent);
-	sift(&s, &pool->pending);
+	sieve_list(&s, &pool->urgent);
+	sieve_list(&s, &pool->pending);
 	mutex_unlock(&pool->cancel);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->stock_max));

@@ -37,7 +37,7 @@ static void flush_end(struct ants_pool *pool)
 	ants_unlock(pool, &todo);
 }
 
-static int flush(struct ants_pool *pool, unsigned long timeout)
+static int flush_tasks(struct ants_pool *pool, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	int err;
@@ -80,7 +80,7 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 	if (timeout)
 		ants_wait_touch(pool);
 	ants_caller_enter(pool);
-	err = flush(pool, timeout);
+	err = flush_tasks(pool, timeout);
 	ants_caller_leave(pool);
 	return err;
 }

@@ -214,7 +214,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 }
 
 /* Run the item; while it runs here, the task does not wait for it. */
-static void help(const struct join *join, struct ants_todo *todo)
+static void join_once(const struct join *join, struct ants_todo *todo)
 	__must_hold(&join->w->pool->lock)
 {
 	struct ants_worker *w = join->w;
@@ -239,7 +239,7 @@ static bool join_help(const struct join *join, bool *counted)
 
 	ants_lock_batch(w->pool, &todo, &batch);
 	while (can_help(join))
-		help(join, &todo);
+		join_once(join, &todo);
 	done = join->waiter->done || join->waiter->ended;
 	*counted = !done && join->for_good && !comes_by_itself(join->work);
 	if (*counted)

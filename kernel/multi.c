@@ -13,8 +13,8 @@
  * Check everything before anything is made. @attrs hold totals. The number of local
  * shards may be 0, for as many as fit.
  */
-static int check(const struct ants_attrs *attrs, unsigned int nr_shards,
-		 enum ants_strategy strategy)
+static int multi_check(const struct ants_attrs *attrs, unsigned int nr_shards,
+		       enum ants_strategy strategy)
 {
 	if ((unsigned int)strategy > ANTS_LOCAL)
 		return -EINVAL;
@@ -183,7 +183,8 @@ static void end_shards(struct ants_multi *multi)
 		ants_pool_end(pool);
 }
 
-static int populate(struct ants_multi *multi, const struct ants_attrs *total)
+static int multi_populate(struct ants_multi *multi,
+			  const struct ants_attrs *total)
 {
 	int err = ants_multi_sysfs_add(multi);
 
@@ -198,14 +199,15 @@ static int populate(struct ants_multi *multi, const struct ants_attrs *total)
 	return err;
 }
 
-static int publish(struct ants_multi *multi, const struct ants_attrs *total)
+static int multi_publish(struct ants_multi *multi,
+			 const struct ants_attrs *total)
 {
 	int err = ants_registry_add(multi->name, &multi->registered,
 				    &ants_multis);
 
 	if (err)
 		return err;
-	err = populate(multi, total);
+	err = multi_populate(multi, total);
 	if (err)
 		ants_registry_del(&multi->registered);
 	return err;
@@ -234,7 +236,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	int err;
 
 	total.capacity = total.capacity ?: num_online_cpus();
-	err = check(&total, nr_shards, strategy);
+	err = multi_check(&total, nr_shards, strategy);
 	if (err)
 		return ERR_PTR(err);
 	multi = multi_make(owner, &total, nr_shards, strategy);
@@ -243,7 +245,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	va_start(args, fmt);
 	err = set_name(multi, fmt, args);
 	va_end(args);
-	err = err ?: publish(multi, &total);
+	err = err ?: multi_publish(multi, &total);
 	if (err) {
 		kobject_put(&multi->kobj);
 		return ERR_PTR(err);

@@ -50,29 +50,29 @@ void ants_multi_touch(const struct ants_multi *multi)
  * Count in a caller that may sleep, with one of the shards, so that destroy
  * waits.
  */
-static void enter(struct ants_multi *multi)
+static void multi_enter(struct ants_multi *multi)
 {
 	ants_caller_enter(multi->shards[0].pool);
 }
 
-static void leave(struct ants_multi *multi)
+static void multi_leave(struct ants_multi *multi)
 {
 	ants_caller_leave(multi->shards[0].pool);
 }
 
 int ants_multi_lock_killable(struct ants_multi *multi)
 {
-	enter(multi);
+	multi_enter(multi);
 	if (!mutex_lock_killable(&multi->config))
 		return 0;
-	leave(multi);
+	multi_leave(multi);
 	return -EINTR;
 }
 
 void ants_multi_unlock(struct ants_multi *multi)
 {
 	mutex_unlock(&multi->config);
-	leave(multi);
+	multi_leave(multi);
 }
 
 static struct ants_pool *last_shard(const struct ants_multi *multi)
@@ -140,9 +140,9 @@ int ants_multi_release(struct ants_multi *multi)
 	DEFINE_ANTS_VISIT(visit);
 
 	ants_visit_begin(&visit, multi->shards[0].pool);
-	enter(multi);
+	multi_enter(multi);
 	close_all(multi);
-	leave(multi);
+	multi_leave(multi);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_multi_release);
@@ -195,7 +195,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 		return -EDEADLK;
 	if (timeout)
 		ants_multi_touch(multi);
-	enter(multi);
+	multi_enter(multi);
 	end.last = last_shard(multi);
 	end.generation = close_all(multi);
 	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
@@ -206,7 +206,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 		if (err)
 			break;
 	}
-	leave(multi);
+	multi_leave(multi);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
@@ -333,13 +333,13 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	 */
 	if (timeout)
 		ants_multi_touch(multi);
-	enter(multi);
+	multi_enter(multi);
 	for (i = 0; (pool = ants_shard(multi, i)); i++) {
 		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
 		if (err)
 			break;
 	}
-	leave(multi);
+	multi_leave(multi);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);

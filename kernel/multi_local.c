@@ -14,8 +14,8 @@
  * Divide @cpus among @nr shards in order, into contiguous ranges whose sizes differ
  * by one at most.
  */
-static void spread(unsigned int *shard_of, unsigned int nr,
-		   const struct cpumask *cpus)
+static void spread_cpus(unsigned int *shard_of, unsigned int nr,
+			const struct cpumask *cpus)
 {
 	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
 
@@ -70,8 +70,8 @@ static unsigned int map_cpus(unsigned int *shard_of, unsigned int nr,
 {
 	if (!nr)
 		return ants_fit(first, rest, most, shard_of);
-	spread(shard_of, nr, first);
-	spread(shard_of, nr, rest);
+	spread_cpus(shard_of, nr, first);
+	spread_cpus(shard_of, nr, rest);
 	spread_nodes(shard_of, nr, first);
 	return nr;
 }

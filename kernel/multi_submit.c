@@ -24,7 +24,7 @@ static unsigned int least_tasks(const struct ants_multi *multi)
 	return best;
 }
 
-static unsigned int choose(struct ants_multi *multi)
+static unsigned int choose_shard(struct ants_multi *multi)
 {
 	switch (multi->strategy) {
 	case ANTS_LEAST_TASKS:
@@ -52,7 +52,7 @@ static unsigned int choose(struct ants_multi *multi)
  */
 struct ants_pool *ants_multi_choose(struct ants_multi *multi)
 {
-	return multi->shards[choose(multi)].pool;
+	return multi->shards[choose_shard(multi)].pool;
 }
 EXPORT_SYMBOL_GPL(ants_multi_choose);
 
@@ -104,7 +104,8 @@ static void mark_congested(struct ants_pool *pool)
  * the flag set, unless another shard has cleared it after the refusal and calls
  * back. A mark that is left over when the flag is clear has no effect.
  */
-static int refuse(struct ants_multi *multi, struct ants_pool *pool, int err)
+static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
+			int err)
 {
 	struct ants_todo todo;
 	unsigned int i;
@@ -152,7 +153,7 @@ static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		return ants_submit(pool, fn, data);
 	err = ants_submit_attempt(pool, fn, data, false);
-	return err && err != -ESHUTDOWN ? refuse(multi, pool, err) : err;
+	return err && err != -ESHUTDOWN ? multi_refuse(multi, pool, err) : err;
 }
 
 static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
@@ -186,7 +187,7 @@ static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
  */
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
-	unsigned int nr = choose(multi);
+	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
 	DEFINE_ANTS_VISIT(visit);
 	int err;
@@ -223,7 +224,7 @@ EXPORT_SYMBOL_GPL(ants_multi_submit);
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
-	unsigned int nr = choose(multi);
+	unsigned int nr = choose_shard(multi);
 	DEFINE_ANTS_VISIT(visit);
 	int err;
 
@@ -256,7 +257,7 @@ EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
  */
 int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
-	unsigned int nr = choose(multi);
+	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
 	int err, others;
 
@@ -266,6 +267,6 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
 	others = try_others(multi, nr, fn, data, ants_try_attempt);
-	return others == -EAGAIN ? refuse(multi, pool, err) : others;
+	return others == -EAGAIN ? multi_refuse(multi, pool, err) : others;
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);

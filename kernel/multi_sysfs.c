@@ -16,9 +16,10 @@ static struct ants_multi *to_multi(struct kobject *kobj)
 }
 
 /* Change all shards once, after the earlier changes. */
-static ssize_t change(struct ants_multi *multi, size_t count,
-		      unsigned int value,
-		      int (*set)(struct ants_multi *multi, unsigned int value))
+static ssize_t change_multi(struct ants_multi *multi, size_t count,
+			    unsigned int value,
+			    int (*set)(struct ants_multi *multi,
+				       unsigned int value))
 {
 	int err;
 
@@ -55,7 +56,8 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change(to_multi(kobj), count, capacity, set_capacity);
+	return err ?: change_multi(to_multi(kobj), count, capacity,
+				   set_capacity);
 }
 
 static ssize_t queue_depth_show(struct kobject *kobj,
@@ -85,7 +87,8 @@ static ssize_t queue_depth_store(struct kobject *kobj,
 	int err;
 
 	err = kstrtouint(buf, 0, &depth);
-	return err ?: change(to_multi(kobj), count, depth, set_queue_depth);
+	return err ?: change_multi(to_multi(kobj), count, depth,
+				   set_queue_depth);
 }
 
 /*
@@ -114,7 +117,7 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int nice, err;
 
 	err = kstrtoint(buf, 0, &nice);
-	return err ?: change(to_multi(kobj), count, nice, set_nice);
+	return err ?: change_multi(to_multi(kobj), count, nice, set_nice);
 }
 
 /* The CPUs on which threads of any shard may run. */

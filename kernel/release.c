@@ -98,7 +98,7 @@ EXPORT_SYMBOL_GPL(ants_release);
  * The pool is drained; or it was, and was opened again before this caller
  * looked.
  */
-static bool drained(struct ants_pool *pool, const void *generation)
+static bool pool_drained(struct ants_pool *pool, const void *generation)
 {
 	lockdep_assert_held(&pool->lock);
 	return pool->generation != *(const unsigned int *)generation ||
@@ -115,7 +115,7 @@ int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 	unsigned int generation = ants_close(pool);
 
 	ants_pause(ANTS_PAUSE_CLOSED, pool);
-	return ants_wait_until(pool, drained, &generation, timeout, state);
+	return ants_wait_until(pool, pool_drained, &generation, timeout, state);
 }
 
 /* For destroy: from here on the pool is never opened again. */
@@ -173,7 +173,7 @@ static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 }
 
 /* Decide and open in one step, so that no release is overtaken. */
-static int reopen(struct ants_pool *pool, unsigned int release_seq)
+static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 {
 	int err = -EBUSY;
 
@@ -221,7 +221,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	if (err)
 		return err;
 	ants_pause(ANTS_PAUSE_REBOOT, pool);
-	err = reopen(pool, release_seq);
+	err = pool_reopen(pool, release_seq);
 	if (!err)
 		ants_workers_start(pool, &prepared);
 	ants_workers_discard(&prepared);

@@ -19,7 +19,7 @@ static struct workqueue_struct *stand_in_wq;
 static struct workqueue_struct *freezable_wq;
 
 /* Not if tasks need the result of worker_init: those wait for a thread. */
-static bool is_needed(const struct ants_pool *pool)
+static bool stand_in_is_needed(const struct ants_pool *pool)
 {
 	return pool->backoff && pool->nr_pending && !pool->nr_workers &&
 	       !pool->worker_init;
@@ -37,7 +37,7 @@ void ants_stand_in_ask(struct ants_pool *pool)
 	if (likely(!READ_ONCE(pool->backoff)))
 		return;
 	raw_spin_lock_irq(&pool->lock);
-	ask = !pool->stand_in_queued && is_needed(pool);
+	ask = !pool->stand_in_queued && stand_in_is_needed(pool);
 	pool->stand_in_queued |= ask;
 	ants_unlock_irq(pool);
 	if (ask)
@@ -67,23 +67,23 @@ static void stand_in_end(struct ants_worker *w)
  * After the back-off the upkeep work makes the next try, with the reservation
  * that the stand-in has given back.
  */
-static bool serve_one(struct ants_pool *pool)
+static bool stand_in_serve(struct ants_pool *pool)
 {
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 	bool more = false;
 
 	ants_lock_batch(pool, &todo, &batch);
-	if (is_needed(pool)) {
+	if (stand_in_is_needed(pool)) {
 		ants_worker_act(&pool->stand_in, &todo);
-		more = is_needed(pool) && ants_backing_off(pool);
+		more = stand_in_is_needed(pool) && ants_backing_off(pool);
 	}
 	ants_unlock(pool, &todo);
 	return more;
 }
 
 /* The callers that wait ask again if tasks are left. */
-static void finish(struct ants_pool *pool)
+static void stand_in_finish(struct ants_pool *pool)
 {
 	struct ants_todo todo;
 
@@ -105,10 +105,10 @@ void ants_stand_in_fn(struct work_struct *work)
 					      stand_in_work);
 
 	stand_in_begin(&pool->stand_in);
-	while (serve_one(pool))
+	while (stand_in_serve(pool))
 		;
 	stand_in_end(&pool->stand_in);
-	finish(pool);
+	stand_in_finish(pool);
 }
 
 /* The pool that the current thread stands in for, or NULL. */

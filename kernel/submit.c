@@ -17,7 +17,8 @@ static inline void assert_may_sleep(void)
 }
 
 /* Refuse the task. It is counted while the pool is sure to exist. */
-static int reject(struct ants_pool *pool, struct ants_todo *todo, int err)
+static int submit_reject(struct ants_pool *pool, struct ants_todo *todo,
+			 int err)
 	__releases(&pool->lock)
 {
 	ants_refused(pool, err);
@@ -29,9 +30,9 @@ static int reject(struct ants_pool *pool, struct ants_todo *todo, int err)
  * Accept the task if the pool has room. While callers wait, the admission limit
  * is zero, so a newcomer cannot overtake them.
  */
-static __always_inline int accept(struct ants_pool *pool, ants_fn_t fn,
-				  void *data, bool high,
-				  struct ants_todo *todo)
+static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
+					 void *data, bool high,
+					 struct ants_todo *todo)
 {
 	struct ants_slot *slot;
 
@@ -62,7 +63,7 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	waiter.prio = prio;
 	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
-		return reject(pool, todo, err);
+		return submit_reject(pool, todo, err);
 	ants_unlock(pool, todo);
 	ants_pause(ANTS_PAUSE_ENROLLED, pool);
 	return ants_wait(pool, &waiter, timeout);
@@ -101,7 +102,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 	__releases(&pool->lock)
 {
 	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
-		return reject(pool, todo, err);
+		return submit_reject(pool, todo, err);
 	if (runs_here(pool, err))
 		return caller_runs(pool, fn, data, todo);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
@@ -144,8 +145,9 @@ static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
  * as well: a look at it before would take the line of the lock away from the CPU
  * that holds the lock.
  */
-static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
-				  void *data, bool high, struct ants_todo *todo)
+static __always_inline int submit_open(struct ants_pool *pool, ants_fn_t fn,
+				       void *data, bool high,
+				       struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
 	if (unlikely(current->flags & PF_MEMALLOC))
@@ -154,7 +156,7 @@ static __always_inline int submit(struct ants_pool *pool, ants_fn_t fn,
 	ants_lock(pool, todo);
 	if (unlikely(stock_is_low(pool)))
 		fill_stock(pool, todo);
-	return accept(pool, fn, data, high, todo);
+	return submit_accept(pool, fn, data, high, todo);
 }
 
 /**
@@ -190,7 +192,7 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
 	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	err = submit(pool, fn, data, false, &todo);
+	err = submit_open(pool, fn, data, false, &todo);
 	if (unlikely(err))
 		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo,
 				   err);
@@ -223,9 +225,9 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		return -EINVAL;
 	if (timeout)
 		ants_wait_touch(pool);
-	err = submit(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
+	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
 	if (err == -ESHUTDOWN)
-		return reject(pool, &todo, err);
+		return submit_reject(pool, &todo, err);
 	if (err)
 		return submit_wait(pool, fn, data, prio, timeout, &todo);
 	ants_unlock(pool, &todo);
@@ -325,12 +327,13 @@ static int batch_round(struct batch *b)
 	struct ants_todo todo;
 	int err;
 
-	err = submit(b->pool, task->fn, task->data, task->prio, &todo);
+	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
 	if (err)
 		return batch_slow(b, task, &todo, err);
 	for (; more; more--, b->tasks++, b->nr--) {
 		task = b->tasks;
-		if (accept(b->pool, task->fn, task->data, task->prio, &todo))
+		if (submit_accept(b->pool, task->fn, task->data, task->prio,
+				  &todo))
 			break;
 	}
 	batch_part(b, &todo);
@@ -409,7 +412,7 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (unlikely(!fn))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	err = accept(pool, fn, data, false, &todo);
+	err = submit_accept(pool, fn, data, false, &todo);
 	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &todo);
 	if (unlikely(err))
@@ -432,9 +435,9 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	int err;
 
 	assert_may_sleep();
-	err = submit(pool, fn, data, false, &todo);
+	err = submit_open(pool, fn, data, false, &todo);
 	if (err == -ESHUTDOWN)
-		return reject(pool, &todo, err);
+		return submit_reject(pool, &todo, err);
 	if (err && stay)
 		ants_caller_in(pool);
 	ants_unlock(pool, &todo);
@@ -448,7 +451,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 	int err;
 
 	ants_lock_any(pool, &todo);
-	err = accept(pool, fn, data, false, &todo);
+	err = submit_accept(pool, fn, data, false, &todo);
 	if (unlikely(pool->nr_stock < pool->spare_slots))
 		want_stock(pool, &todo);
 	pool->rejected += err == -ESHUTDOWN;

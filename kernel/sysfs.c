@@ -18,8 +18,10 @@ static struct ants_pool *to_pool(struct kobject *kobj)
 }
 
 /* Make one change after the earlier ones; a signal ends the wait for those. */
-static ssize_t change(struct kobject *kobj, size_t count, unsigned int value,
-		      int (*set)(struct ants_pool *pool, unsigned int value))
+static ssize_t change_pool(struct kobject *kobj, size_t count,
+			   unsigned int value,
+			   int (*set)(struct ants_pool *pool,
+				      unsigned int value))
 {
 	struct ants_pool *pool = to_pool(kobj);
 	int err;
@@ -40,7 +42,7 @@ static ssize_t change_uint(struct kobject *kobj, const char *buf, size_t count,
 	int err;
 
 	err = kstrtouint(buf, 0, &value);
-	return err ?: change(kobj, count, value, set);
+	return err ?: change_pool(kobj, count, value, set);
 }
 
 /* A capacity is a number, or "max". */
@@ -97,7 +99,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change(kobj, count, capacity, set_capacity);
+	return err ?: change_pool(kobj, count, capacity, set_capacity);
 }
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
@@ -194,7 +196,7 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int nice, err;
 
 	err = kstrtoint(buf, 0, &nice);
-	return err ?: change(kobj, count, nice, set_nice);
+	return err ?: change_pool(kobj, count, nice, set_nice);
 }
 
 static struct kobj_attribute nice_attr = __ATTR_RW(nice);

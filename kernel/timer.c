@@ -102,7 +102,7 @@ static void rearm_for_upkeep(struct ants_pool *pool)
 		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
 }
 
-static void rearm(struct ants_pool *pool)
+static void timer_rearm(struct ants_pool *pool)
 {
 	if (ants_nr_arriving(pool))
 		ants_timer_arm_waking(pool);
@@ -126,7 +126,7 @@ void ants_timer_take_back(struct ants_pool *pool)
 	pool->timer_back = now;
 	pool->timer_waking = false;
 	timer_delete(&pool->timer);
-	rearm(pool);
+	timer_rearm(pool);
 }
 
 void ants_timer_fn(struct timer_list *timer)
@@ -145,7 +145,7 @@ void ants_timer_fn(struct timer_list *timer)
 	if (upkeep_due(pool))
 		ants_todo_upkeep(pool, &todo);
 	log = find_long_wait(pool, &found);
-	rearm(pool);
+	timer_rearm(pool);
 	ants_unlock(pool, &todo);
 	if (log)
 		pr_warn("pool %s: %s[%d] has waited for more than %u s\n",

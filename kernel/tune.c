@@ -142,8 +142,9 @@ static void raise_to_floor(struct ants_pool *pool)
  * Make the threads and slots that a preallocated pool of @capacity lacks.
  * Workers that are leaving still count; the upkeep work replaces them later.
  */
-static int prealloc(struct ants_pool *pool, unsigned int capacity,
-		    unsigned int queue_depth, struct list_head *prepared)
+static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
+			    unsigned int queue_depth,
+			    struct list_head *prepared)
 {
 	unsigned int have, seq;
 	bool closed;
@@ -178,7 +179,7 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	err = ants_check_bounds(capacity, queue_depth, min_workers,
 				pool->flags);
 	if (!err)
-		err = prealloc(pool, capacity, queue_depth, &prepared);
+		err = prealloc_missing(pool, capacity, queue_depth, &prepared);
 	if (err)
 		return err;
 	change_bounds(pool, capacity, queue_depth, min_workers);

@@ -139,8 +139,8 @@ static unsigned long scan_end(struct ants_pool *pool)
 }
 
 /* Scan one list, in as many holds of the lock as it takes. */
-static unsigned long scan(struct ants_pool *pool, struct list_head *list,
-			  func_addr_fn_t func_addr_of)
+static unsigned long scan_list(struct ants_pool *pool, struct list_head *list,
+			       func_addr_fn_t func_addr_of)
 {
 	unsigned long found = 0;
 	bool more;
@@ -162,12 +162,13 @@ static void scan_pool(struct ants_pool *pool)
 	unsigned long addr;
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	addr = scan(pool, &pool->delayed, delayed_func_addr) ?:
-	       scan(pool, &pool->due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
-	       scan(pool, &pool->due[ANTS_PRIO_NORMAL], delayed_func_addr) ?:
-	       scan(pool, &pool->urgent, slot_func_addr) ?:
-	       scan(pool, &pool->pending, slot_func_addr) ?:
-	       scan(pool, &pool->workers, worker_func_addr);
+	addr = scan_list(pool, &pool->delayed, delayed_func_addr) ?:
+	       scan_list(pool, &pool->due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
+	       scan_list(pool, &pool->due[ANTS_PRIO_NORMAL],
+			 delayed_func_addr) ?:
+	       scan_list(pool, &pool->urgent, slot_func_addr) ?:
+	       scan_list(pool, &pool->pending, slot_func_addr) ?:
+	       scan_list(pool, &pool->workers, worker_func_addr);
 	if (!addr)
 		return;
 	raw_spin_lock_irq(&pool->lock);

@@ -146,7 +146,7 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
  * it turns out to sleep, the deferred wake-up becomes late, like one that does
  * not arrive.
  */
-static bool defers(struct ants_pool *pool)
+static bool defers_wake_up(struct ants_pool *pool)
 {
 	if (pool->nr_vain < ANTS_VAIN_MAX || pool->wake_limit > 1 ||
 	    ants_nr_arriving(pool))
@@ -165,7 +165,7 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	w = list_first_entry(&pool->idle, struct ants_worker, node);
 	ants_forget_late(pool);
-	if (!defers(pool)) {
+	if (!defers_wake_up(pool)) {
 		ants_wake_one(pool, todo);
 		w->helps = w->state == ANTS_WAKING;
 		return;

@@ -59,8 +59,8 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
  * As submit_accept() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
  */
-static int queue(struct ants_pool *pool, struct ants_work *work,
-		 struct ants_group *group, struct ants_todo *todo)
+static int work_accept(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_group *group, struct ants_todo *todo)
 {
 	struct ants_pool *other = READ_ONCE(work->pool);
 
@@ -103,7 +103,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	err = queue(pool, work, NULL, &todo);
+	err = work_accept(pool, work, NULL, &todo);
 	if (unlikely(err))
 		ants_refused(pool, err);
 	ants_unlock_any(pool, &todo);
@@ -188,7 +188,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		ants_wait_touch(pool);
 	/* May wake a task that joins the group, and a worker. */
 	ants_lock_batch(pool, &todo, &batch);
-	err = check_group(group, work) ?: queue(pool, work, group, &todo);
+	err = check_group(group, work) ?: work_accept(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
 		return queue_wait(pool, work, group, timeout, &todo);
 	if (err)

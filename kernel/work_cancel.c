@@ -44,8 +44,8 @@ static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 }
 
 /* Return true if a run was queued, and will not start. */
-static bool cancel(struct ants_pool *pool, struct ants_work *work,
-		   struct ants_todo *todo)
+static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
+			struct ants_todo *todo)
 {
 	bool ret = ants_work_runs(work) ?
 		   cancel_running(pool, work, todo) :
@@ -78,7 +78,7 @@ bool ants_work_cancel(struct ants_work *work)
 	pool = ants_work_lock(work, &todo);
 	if (!pool)
 		return false;
-	ret = cancel(pool, work, &todo);
+	ret = cancel_item(pool, work, &todo);
 	ants_work_unlock(pool, &todo);
 	return ret;
 }
@@ -132,7 +132,7 @@ bool ants_work_cancel_sync(struct ants_work *work)
 	pool = ants_work_lock(work, &todo);
 	if (!pool)
 		return false;
-	ret = cancel(pool, work, &todo);
+	ret = cancel_item(pool, work, &todo);
 	self = runs_inside(pool, work);
 	if (READ_ONCE(work->pool) != pool || self) {
 		ants_work_unlock_touch(pool, &todo);
