@@ -301,7 +301,8 @@ static void killed_caller_gives_up(struct kunit *test)
 /* O1: a pool that closes answers each of its callers, one way or the other. */
 static void try_closing(struct kunit *test, call_t fn, int released)
 {
-	struct gift *accepted = gift_make(test), *refused = gift_make(test);
+	struct gift *accepted = gift_make(test);
+	struct gift *refused = gift_make(test);
 	struct rig *rig = rig_behind(test, released ? "given" : "plain");
 	struct call *pending, *waiting;
 
