@@ -48,7 +48,7 @@
  *                                       func.null_is_a_value
  *
  *  O1  call of a closing pool crashes   call.o01_closing_pool_answers_its_callers
- *  O2  caller gives up, task goes on    call.running_gift_times_out
+ *  O2  caller gives up, task goes on    call.running_call_times_out
  *                                       work.table_cancel_sync
  *  O3  removed workers stay referenced  cannot be: as B16
  *  O4  fault skips a counter            not here: as B6

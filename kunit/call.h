@@ -9,7 +9,7 @@
 #include "work.h"
 
 /* What a call is given. */
-struct gift {
+struct call_arg {
 	struct gate *gate;
 	struct ants_pool *pool;
 	struct task_struct *thread;
@@ -18,53 +18,56 @@ struct gift {
 	int result;
 };
 
-static inline struct gift *gift_make(struct kunit *test)
+static inline struct call_arg *call_arg_make(struct kunit *test)
 {
-	struct gift *gift = kunit_kzalloc(test, sizeof(*gift), GFP_KERNEL);
+	struct call_arg *call_arg = kunit_kzalloc(test, sizeof(*call_arg),
+						  GFP_KERNEL);
 
-	KUNIT_ASSERT_NOT_NULL(test, gift);
-	return gift;
+	KUNIT_ASSERT_NOT_NULL(test, call_arg);
+	return call_arg;
 }
 
-static inline int gift_fn(void *data)
+static inline int call_arg_fn(void *data)
 {
-	struct gift *gift = data;
+	struct call_arg *call_arg = data;
 
-	WRITE_ONCE(gift->thread, current);
-	if (gift->gate)
-		gate_task(gift->gate);
-	atomic_inc(&gift->ran);
-	return gift->result;
+	WRITE_ONCE(call_arg->thread, current);
+	if (call_arg->gate)
+		gate_task(call_arg->gate);
+	atomic_inc(&call_arg->ran);
+	return call_arg->result;
 }
 
-static inline void gift_release(void *data)
+static inline void call_arg_release(void *data)
 {
-	struct gift *gift = data;
+	struct call_arg *call_arg = data;
 
-	atomic_inc(&gift->released);
+	atomic_inc(&call_arg->released);
 }
 
-static inline void expect_gift(struct kunit *test, struct gift *gift, int ran,
-			       int released)
+static inline void expect_call_arg(struct kunit *test,
+				   struct call_arg *call_arg, int ran,
+				   int released)
 {
-	KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), ran);
-	KUNIT_EXPECT_EQ(test, atomic_read(&gift->released), released);
+	KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->ran), ran);
+	KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->released), released);
 }
 
 /* Both calls, for what is the same with either. */
-static inline int call_plain(struct ants_pool *pool, struct gift *gift,
+static inline int call_plain(struct ants_pool *pool, struct call_arg *call_arg,
 			     unsigned long timeout)
 {
-	return ants_call(pool, gift_fn, gift, timeout);
+	return ants_call(pool, call_arg_fn, call_arg, timeout);
 }
 
-static inline int call_given(struct ants_pool *pool, struct gift *gift,
+static inline int call_given(struct ants_pool *pool, struct call_arg *call_arg,
 			     unsigned long timeout)
 {
-	return ants_call_release(pool, gift_fn, gift, timeout, gift_release);
+	return ants_call_release(pool, call_arg_fn, call_arg, timeout,
+				 call_arg_release);
 }
 
-typedef int (*call_t)(struct ants_pool *pool, struct gift *gift,
+typedef int (*call_t)(struct ants_pool *pool, struct call_arg *call_arg,
 		      unsigned long timeout);
 
 /* Runs @try with either call; @released is how often the second releases. */
@@ -76,15 +79,15 @@ static inline void with_both(struct kunit *test,
 	try(test, call_given, 1);
 }
 
-/* Calls to start; data is the gift. Signals as in caller.h. */
+/* Calls to start; data is the call_arg. Signals as in caller.h. */
 static inline int run_async(struct call *call, call_t fn)
 {
-	struct gift *gift = call->data;
+	struct call_arg *call_arg = call->data;
 	int ret;
 
 	allow_signal(SIGKILL);
 	allow_signal(SIGUSR1);
-	ret = fn(gift->pool ?: call->pool, gift, call->timeout);
+	ret = fn(call_arg->pool ?: call->pool, call_arg, call->timeout);
 	flush_signals(current);
 	return ret;
 }
@@ -99,10 +102,11 @@ static inline int do_given(struct call *call)
 	return run_async(call, call_given);
 }
 
-static inline struct call *start(struct rig *rig, call_t fn, struct gift *gift)
+static inline struct call *start(struct rig *rig, call_t fn,
+				 struct call_arg *call_arg)
 {
 	return call_start(rig, fn == call_plain ? do_plain : do_given, FOREVER,
-			  gift);
+			  call_arg);
 }
 
 #endif /* _ANTS_KUNIT_CALL_H */

@@ -13,19 +13,19 @@ static int do_destroy_of(struct call *call)
 static void caller_outlives_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 	struct call *caller, *destroyer;
 	struct ants_pool *pool;
 	int i;
 
-	gift->gate = &rig->gate;
+	call_arg->gate = &rig->gate;
 	for (i = 0; i < 20; i++) {
 		gate_init(&rig->gate);
 		pool = ants_pool_create(&attrs, "gone");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
-		gift->pool = pool;
-		caller = start(rig, i % 2 ? call_plain : call_given, gift);
+		call_arg->pool = pool;
+		caller = start(rig, i % 2 ? call_plain : call_given, call_arg);
 		EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 		destroyer = call_start(rig, do_destroy_of, 0, pool);
 		EXPECT_SOON(test, ants_is_released(pool));
@@ -33,7 +33,7 @@ static void caller_outlives_the_pool(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, call_result(caller), 0);
 		KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
 	}
-	expect_gift(test, gift, 20, 10);
+	expect_call_arg(test, call_arg, 20, 10);
 }
 
 /* A task of one pool that plays a worker of another one, for a call there. */
@@ -50,7 +50,7 @@ static void call_runs_in_a_foreign_worker(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct item *item = items_alloc(test, 1);
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "barren", attrs);
 	struct rig *other = rig_make(test, "other", attrs);
 	int result = 0;
@@ -58,9 +58,9 @@ static void call_runs_in_a_foreign_worker(struct kunit *test)
 	INIT_ANTS_DELAYED_WORK(&item->dwork, stand_in_fn);
 	item->pool = rig->pool;
 	/* Its thread stays. */
-	KUNIT_EXPECT_EQ(test, call_plain(other->pool, gift, FOREVER), 0);
+	KUNIT_EXPECT_EQ(test, call_plain(other->pool, call_arg, FOREVER), 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	KUNIT_EXPECT_EQ(test, call_given(rig->pool, gift, 2), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, call_given(rig->pool, call_arg, 2), -ETIMEDOUT);
 	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff));
 	KUNIT_EXPECT_EQ(test, ants_queue_work(other->pool, work_of(item)), 0);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item),
@@ -69,7 +69,7 @@ static void call_runs_in_a_foreign_worker(struct kunit *test)
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	KUNIT_EXPECT_EQ(test, result, RESULT(1));
 	KUNIT_EXPECT_EQ(test, item->queued, 0);
-	expect_gift(test, gift, 1, 1);
+	expect_call_arg(test, call_arg, 1, 1);
 }
 
 /* Data of the race below, in memory of its own. */

@@ -8,17 +8,18 @@ static void try_result(struct kunit *test, call_t fn, int released)
 {
 	static const int results[] = { 0, 1, -EIO, -ETIMEDOUT, INT_MIN };
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(results); i++) {
-		gift->result = results[i];
-		KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, FOREVER), results[i]);
-		KUNIT_EXPECT_PTR_NE(test, gift->thread, current);
-		EXPECT_SOON(test, atomic_read(&gift->released) ==
+		call_arg->result = results[i];
+		KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, FOREVER),
+				results[i]);
+		KUNIT_EXPECT_PTR_NE(test, call_arg->thread, current);
+		EXPECT_SOON(test, atomic_read(&call_arg->released) ==
 			    released * (i + 1));
-		KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), i + 1);
+		KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->ran), i + 1);
 	}
 	expect_counted(test, rig->pool, ARRAY_SIZE(results), 0);
 }
@@ -31,27 +32,28 @@ static void result_is_the_functions(struct kunit *test)
 static void bad_arguments_are_refused(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 
-	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, NULL, gift, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, NULL, gift, 1,
-						gift_release), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, gift_fn, gift, 1,
-						NULL), -EINVAL);
-	expect_gift(test, gift, 0, 0);
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, NULL, call_arg, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, NULL, call_arg, 1,
+						call_arg_release), -EINVAL);
+	KUNIT_EXPECT_EQ(test,
+			ants_call_release(rig->pool, call_arg_fn, call_arg, 1,
+					  NULL), -EINVAL);
+	expect_call_arg(test, call_arg, 0, 0);
 }
 
 /* A call from a task of the same pool: both ways, in the same thread. */
 static int nested_fn(void *data)
 {
-	struct gift *gift = data;
+	struct call_arg *call_arg = data;
 	int plain, given;
 
-	plain = call_plain(gift->pool, gift, FOREVER);
-	if (gift->thread != current)
+	plain = call_plain(call_arg->pool, call_arg, FOREVER);
+	if (call_arg->thread != current)
 		return -EINVAL;
-	given = call_given(gift->pool, gift, FOREVER);
+	given = call_given(call_arg->pool, call_arg, FOREVER);
 	return plain == given ? plain : -EINVAL;
 }
 
@@ -59,63 +61,66 @@ static int nested_fn(void *data)
 static void task_of_the_pool_runs_it_itself(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 
-	gift->pool = rig->pool;
-	gift->result = 7;
-	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, nested_fn, gift, FOREVER), 7);
-	expect_gift(test, gift, 2, 1);
+	call_arg->pool = rig->pool;
+	call_arg->result = 7;
+	KUNIT_EXPECT_EQ(test,
+			ants_call(rig->pool, nested_fn, call_arg, FOREVER), 7);
+	expect_call_arg(test, call_arg, 2, 1);
 	expect_counted(test, rig->pool, 1, 0);
 }
 
 static int deep_fn(void *data)
 {
-	struct gift *gift = data;
+	struct call_arg *call_arg = data;
 
-	atomic_inc(&gift->ran);
-	return ants_call(gift->pool, deep_fn, gift, FOREVER);
+	atomic_inc(&call_arg->ran);
+	return ants_call(call_arg->pool, deep_fn, call_arg, FOREVER);
 }
 
 static int deep_given_fn(void *data)
 {
-	struct gift *gift = data;
+	struct call_arg *call_arg = data;
 
-	atomic_inc(&gift->ran);
-	return ants_call_release(gift->pool, deep_given_fn, gift, FOREVER,
-				 gift_release);
+	atomic_inc(&call_arg->ran);
+	return ants_call_release(call_arg->pool, deep_given_fn, call_arg,
+				 FOREVER, call_arg_release);
 }
 
 /* The stack is finite. The one that is refused gives its data back, too. */
 static void calls_inside_calls_are_bounded(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "deep", attrs);
 
-	gift->pool = rig->pool;
-	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, deep_fn, gift, FOREVER),
+	call_arg->pool = rig->pool;
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, deep_fn, call_arg, FOREVER),
 			-EDEADLK);
-	expect_gift(test, gift, 1 + ANTS_JOIN_DEPTH, 0);
-	atomic_set(&gift->ran, 0);
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, deep_given_fn, gift,
-						FOREVER, gift_release),
+	expect_call_arg(test, call_arg, 1 + ANTS_JOIN_DEPTH, 0);
+	atomic_set(&call_arg->ran, 0);
+	KUNIT_EXPECT_EQ(test,
+			ants_call_release(rig->pool, deep_given_fn, call_arg,
+					  FOREVER, call_arg_release),
 			-EDEADLK);
 	/* The task of the first one may be the last to let go of it. */
-	EXPECT_SOON(test, atomic_read(&gift->released) == 2 + ANTS_JOIN_DEPTH);
-	KUNIT_EXPECT_EQ(test, atomic_read(&gift->ran), 1 + ANTS_JOIN_DEPTH);
+	EXPECT_SOON(test,
+		    atomic_read(&call_arg->released) == 2 + ANTS_JOIN_DEPTH);
+	KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->ran), 1 + ANTS_JOIN_DEPTH);
 	expect_counted(test, rig->pool, 2, 0);
 }
 
 static void try_released(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
 
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, FOREVER), -ESHUTDOWN);
-	expect_gift(test, gift, 0, released);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, FOREVER), -ESHUTDOWN);
+	expect_call_arg(test, call_arg, 0, released);
 }
 
 static void released_pool_refuses(struct kunit *test)
@@ -127,19 +132,19 @@ static void released_pool_refuses(struct kunit *test)
 static void try_full(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1, .max_blocking = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make_full(test, released ? "given" : "plain",
 					attrs);
 
-	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 0), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 2), -ETIMEDOUT);
-	expect_gift(test, gift, 0, 2 * released);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, 0), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, 2), -ETIMEDOUT);
+	expect_call_arg(test, call_arg, 0, 2 * released);
 	start_waiters(rig, 1);
-	KUNIT_EXPECT_EQ(test, fn(rig->pool, gift, 2), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, 2), -EBUSY);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 	expect_counted(test, rig->pool, 2, 0);
-	expect_gift(test, gift, 0, 3 * released);
+	expect_call_arg(test, call_arg, 0, 3 * released);
 }
 
 static void full_pool_times_out(struct kunit *test)
@@ -160,42 +165,42 @@ static struct rig *rig_behind(struct kunit *test, const char *name)
 /* Its place is free at once. */
 static void pending_call_times_out(struct kunit *test)
 {
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_behind(test, "call");
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
-		KUNIT_EXPECT_EQ(test, call_plain(rig->pool, gift, i),
+		KUNIT_EXPECT_EQ(test, call_plain(rig->pool, call_arg, i),
 				-ETIMEDOUT);
 	}
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
 	gate_open(&rig->gate);
 	expect_counted(test, rig->pool, 4, 3);
-	expect_gift(test, gift, 0, 0);
+	expect_call_arg(test, call_arg, 0, 0);
 }
 
 /* Its place stays taken, and the data goes when its turn comes. */
-static void pending_gift_times_out(struct kunit *test)
+static void pending_call_with_release_times_out(struct kunit *test)
 {
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_behind(test, "given");
 
-	KUNIT_EXPECT_EQ(test, call_given(rig->pool, gift, 1), -ETIMEDOUT);
-	expect_gift(test, gift, 0, 0);
+	KUNIT_EXPECT_EQ(test, call_given(rig->pool, call_arg, 1), -ETIMEDOUT);
+	expect_call_arg(test, call_arg, 0, 0);
 	gate_open(&rig->gate);
-	EXPECT_SOON(test, atomic_read(&gift->released));
+	EXPECT_SOON(test, atomic_read(&call_arg->released));
 	expect_counted(test, rig->pool, 2, 0);
-	expect_gift(test, gift, 0, 1);
+	expect_call_arg(test, call_arg, 0, 1);
 }
 
 /* It runs, or its time was over before it began. */
-static struct call *start_timed(struct rig *rig, struct gift *gift,
+static struct call *start_timed(struct rig *rig, struct call_arg *call_arg,
 				unsigned long timeout)
 {
-	struct call *call = call_start(rig, do_plain, timeout, gift);
+	struct call *call = call_start(rig, do_plain, timeout, call_arg);
 
-	EXPECT_SOON(rig->test, atomic_read(&gift->gate->entered) == 1 ||
+	EXPECT_SOON(rig->test, atomic_read(&call_arg->gate->entered) == 1 ||
 		    call_returned(call));
 	return call;
 }
@@ -204,16 +209,16 @@ static struct call *start_timed(struct rig *rig, struct gift *gift,
 static void running_call_is_waited_for(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 	unsigned long end;
 	struct call *call;
 	int tries = 0;
 
-	gift->gate = &rig->gate;
-	gift->result = 7;
+	call_arg->gate = &rig->gate;
+	call_arg->result = 7;
 	do {
-		call = start_timed(rig, gift, HZ / 4);
+		call = start_timed(rig, call_arg, HZ / 4);
 		end = jiffies + HZ / 4 + 4;
 	} while (call_returned(call) && ++tries < 40);
 	EXPECT_SOON(test, time_after(jiffies, end));
@@ -222,75 +227,75 @@ static void running_call_is_waited_for(struct kunit *test)
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), 7);
-	expect_gift(test, gift, 1, 0);
+	expect_call_arg(test, call_arg, 1, 0);
 }
 
-static void running_gift_is_left_behind(struct kunit *test)
+static void running_call_is_left_behind(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "given", attrs);
 	struct call *call;
 
-	gift->gate = &rig->gate;
-	call = call_start(rig, do_given, FOREVER, gift);
+	call_arg->gate = &rig->gate;
+	call = call_start(rig, do_given, FOREVER, call_arg);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	send_sig(SIGUSR1, call->task, 1);
 	expect_blocked(test, call);
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), -EINPROGRESS);
-	expect_gift(test, gift, 0, 0);
+	expect_call_arg(test, call_arg, 0, 0);
 	gate_open(&rig->gate);
-	EXPECT_SOON(test, atomic_read(&gift->released));
+	EXPECT_SOON(test, atomic_read(&call_arg->released));
 	expect_counted(test, rig->pool, 1, 0);
-	expect_gift(test, gift, 1, 1);
+	expect_call_arg(test, call_arg, 1, 1);
 }
 
 /* By its time, too; again if that was over before it began. */
-static void running_gift_times_out(struct kunit *test)
+static void running_call_times_out(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "given", attrs);
 	int ret, tries = 0;
 
-	gift->gate = &rig->gate;
+	call_arg->gate = &rig->gate;
 	do {
 		gate_init(&rig->gate);
-		atomic_set(&gift->ran, 0);
-		atomic_set(&gift->released, 0);
-		ret = call_given(rig->pool, gift, HZ / 4);
+		atomic_set(&call_arg->ran, 0);
+		atomic_set(&call_arg->released, 0);
+		ret = call_given(rig->pool, call_arg, HZ / 4);
 		if (ret == -EINPROGRESS)
-			expect_gift(test, gift, 0, 0);
+			expect_call_arg(test, call_arg, 0, 0);
 		gate_open(&rig->gate);
-		EXPECT_SOON(test, atomic_read(&gift->released));
+		EXPECT_SOON(test, atomic_read(&call_arg->released));
 	} while (ret == -ETIMEDOUT && ++tries < 50);
 	KUNIT_EXPECT_EQ(test, ret, -EINPROGRESS);
-	expect_gift(test, gift, 1, 1);
+	expect_call_arg(test, call_arg, 1, 1);
 }
 
 /* Killed, and told to stop, before it has begun. */
 static void try_killed(struct kunit *test, call_t fn, int released)
 {
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_behind(test, released ? "given" : "plain");
 	struct call *call;
 
-	call = start(rig, fn, gift);
+	call = start(rig, fn, call_arg);
 	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 1);
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
-	expect_gift(test, gift, 0, 0);
+	expect_call_arg(test, call_arg, 0, 0);
 	fill_up(rig);
-	call = start(rig, fn, gift);
+	call = start(rig, fn, call_arg);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
 	gate_open(&rig->gate);
-	EXPECT_SOON(test, atomic_read(&gift->released) == 2 * released);
+	EXPECT_SOON(test, atomic_read(&call_arg->released) == 2 * released);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	expect_gift(test, gift, 0, 2 * released);
+	expect_call_arg(test, call_arg, 0, 2 * released);
 }
 
 static void killed_caller_gives_up(struct kunit *test)
@@ -301,8 +306,8 @@ static void killed_caller_gives_up(struct kunit *test)
 /* O1: a pool that closes answers each of its callers, one way or the other. */
 static void try_closing(struct kunit *test, call_t fn, int released)
 {
-	struct gift *accepted = gift_make(test);
-	struct gift *refused = gift_make(test);
+	struct call_arg *accepted = call_arg_make(test);
+	struct call_arg *refused = call_arg_make(test);
 	struct rig *rig = rig_behind(test, released ? "given" : "plain");
 	struct call *pending, *waiting;
 
@@ -313,12 +318,12 @@ static void try_closing(struct kunit *test, call_t fn, int released)
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, call_result(waiting), -ESHUTDOWN);
-	expect_gift(test, refused, 0, released);
+	expect_call_arg(test, refused, 0, released);
 	expect_blocked(test, pending);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, call_result(pending), 7);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
-	expect_gift(test, accepted, 1, released);
+	expect_call_arg(test, accepted, 1, released);
 }
 
 static void o01_closing_pool_answers_its_callers(struct kunit *test)
@@ -330,12 +335,12 @@ static void o01_closing_pool_answers_its_callers(struct kunit *test)
 static void try_stopped(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct gift *gift = gift_make(test);
+	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
 	struct call *call;
 
-	gift->gate = &rig->gate;
-	call = start(rig, fn, gift);
+	call_arg->gate = &rig->gate;
+	call = start(rig, fn, call_arg);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	if (!released) {
 		send_sig(SIGKILL, call->task, 1);
@@ -344,9 +349,9 @@ static void try_stopped(struct kunit *test, call_t fn, int released)
 	}
 	KUNIT_EXPECT_EQ(test, call_stop(call), released ? -EINPROGRESS : 0);
 	gate_open(&rig->gate);
-	EXPECT_SOON(test, atomic_read(&gift->released) == released);
+	EXPECT_SOON(test, atomic_read(&call_arg->released) == released);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	expect_gift(test, gift, 1, released);
+	expect_call_arg(test, call_arg, 1, released);
 }
 
 static void running_call_is_not_killed(struct kunit *test)
@@ -362,10 +367,10 @@ static struct kunit_case call_cases[] = {
 	KUNIT_CASE(released_pool_refuses),
 	KUNIT_CASE(full_pool_times_out),
 	KUNIT_CASE(pending_call_times_out),
-	KUNIT_CASE(pending_gift_times_out),
+	KUNIT_CASE(pending_call_with_release_times_out),
 	KUNIT_CASE(running_call_is_waited_for),
-	KUNIT_CASE(running_gift_is_left_behind),
-	KUNIT_CASE(running_gift_times_out),
+	KUNIT_CASE(running_call_is_left_behind),
+	KUNIT_CASE(running_call_times_out),
 	KUNIT_CASE(killed_caller_gives_up),
 	KUNIT_CASE(running_call_is_not_killed),
 	KUNIT_CASE(o01_closing_pool_answers_its_callers),

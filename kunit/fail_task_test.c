@@ -160,7 +160,7 @@ static struct ants_pool *small_pool(struct kunit *test)
 /* A call, and what it is given. */
 struct giving {
 	struct ants_pool *pool;
-	struct gift *gift;
+	struct call_arg *call_arg;
 	int ran;
 	int released;
 };
@@ -169,22 +169,22 @@ static int call_call(void *ctx)
 {
 	struct giving *g = ctx;
 
-	return ants_call(g->pool, gift_fn, g->gift, FOREVER);
+	return ants_call(g->pool, call_arg_fn, g->call_arg, FOREVER);
 }
 
 static int call_call_release(void *ctx)
 {
 	struct giving *g = ctx;
 
-	return ants_call_release(g->pool, gift_fn, g->gift, FOREVER,
-				 gift_release);
+	return ants_call_release(g->pool, call_arg_fn, g->call_arg, FOREVER,
+				 call_arg_release);
 }
 
 static void has_run(struct kunit *test, void *ctx)
 {
 	struct giving *g = ctx;
 
-	KUNIT_EXPECT_EQ(test, atomic_read(&g->gift->ran), ++g->ran);
+	KUNIT_EXPECT_EQ(test, atomic_read(&g->call_arg->ran), ++g->ran);
 }
 
 /* The task may be the last to leave. */
@@ -194,7 +194,7 @@ static void has_run_and_released(struct kunit *test, void *ctx)
 
 	has_run(test, ctx);
 	g->released++;
-	EXPECT_SOON(test, atomic_read(&g->gift->released) == g->released);
+	EXPECT_SOON(test, atomic_read(&g->call_arg->released) == g->released);
 }
 
 /* It did not run, and what was given away is released once. */
@@ -202,13 +202,13 @@ static void has_released(struct kunit *test, void *ctx)
 {
 	struct giving *g = ctx;
 
-	expect_gift(test, g->gift, g->ran, ++g->released);
+	expect_call_arg(test, g->call_arg, g->ran, ++g->released);
 }
 
 static void call(struct kunit *test)
 {
 	struct giving g = {
-		.gift = gift_make(test), .pool = small_pool(test),
+		.call_arg = call_arg_make(test), .pool = small_pool(test),
 	};
 	struct fail_loop loop = {
 		.name = "ants_call", .call = call_call,
@@ -216,13 +216,13 @@ static void call(struct kunit *test)
 	};
 
 	fail_each(test, &loop);
-	KUNIT_EXPECT_EQ(test, atomic_read(&g.gift->released), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&g.call_arg->released), 0);
 }
 
 static void call_release(struct kunit *test)
 {
 	struct giving g = {
-		.gift = gift_make(test), .pool = small_pool(test),
+		.call_arg = call_arg_make(test), .pool = small_pool(test),
 	};
 	struct fail_loop loop = {
 		.name = "ants_call_release", .call = call_call_release,
