@@ -20,11 +20,17 @@ static inline void run_fn(void *data)
 	(*(unsigned int *)data)++;
 }
 
-static inline void tasks_begin(const struct ants_attrs *attrs)
+/* Without a pool. */
+static inline void tasks_prepare(void)
 {
 	memset(runs, 0, sizeof(runs));
 	memset(accepted, 0, sizeof(accepted));
 	core_begin();
+}
+
+static inline void tasks_begin(const struct ants_attrs *attrs)
+{
+	tasks_prepare();
 	pool = explore_pool(attrs);
 }
 

@@ -4,54 +4,17 @@
  * tasks, of several shards; and of what is left in a pool that is closed.
  */
 #include "internal.h"
-#include "explore.h"
+#include "scenario.h"
 
-#define MAX_TASKS	6
-
-static struct ants_pool *pool;
 static struct ants_multi *multi;
-static unsigned int runs[MAX_TASKS];
-static unsigned int accepted[MAX_TASKS];
-
-static void run_fn(void *data)
-{
-	(*(unsigned int *)data)++;
-}
-
-static void check(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < MAX_TASKS; i++)
-		WARN(runs[i] != accepted[i], "task %u ran %u times, not %u", i,
-		     runs[i], accepted[i]);
-}
-
-static void begin(void)
-{
-	memset(runs, 0, sizeof(runs));
-	memset(accepted, 0, sizeof(accepted));
-	core_begin();
-}
 
 static void end(void)
 {
 	explore_end();
-	check();
-	core_end();
+	tasks_end();
 }
 
 /* --- no thread can be made ---------------------------------------------------------- */
-
-static int submit_fn(void *nr)
-{
-	unsigned int i = (unsigned long)nr;
-	int err = ants_submit(pool, run_fn, &runs[i]);
-
-	accepted[i] += !err;
-	WARN(err && err != -ESHUTDOWN, "error %d", err);
-	return 0;
-}
 
 static int flush_fn(void *unused)
 {
@@ -68,12 +31,11 @@ static int drain_fn(void *unused)
 /* A waiter has a worker stand in, until threads can be made again, or never. */
 static void stand_in_on(int times)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 2 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
 	ants_fail_arm(ANTS_FAIL_THREAD, times);
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
-	explore_call(submit_fn, (void *)1, "b");
+	explore_call(submit_one, (void *)0, "a");
+	explore_call(submit_one, (void *)1, "b");
 	explore_call(flush_fn, NULL, "flush");
 	explore_join();
 	WARN_ON(ants_pool_destroy(pool));
@@ -105,14 +67,13 @@ static void context_end(struct ants_pool *p, void *data)
 /* The first thread fails to get ready, the others have their contexts ended. */
 static void worker_init(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 1, .queue_depth = 2,
 		.worker_init = context_make, .worker_exit = context_end,
 	});
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
-	explore_call(submit_fn, (void *)1, "b");
+	explore_call(submit_one, (void *)0, "a");
+	explore_call(submit_one, (void *)1, "b");
 	explore_call(drain_fn, NULL, "drain");
 	explore_join();
 	WARN_ON(ants_pool_destroy(pool));
@@ -122,7 +83,7 @@ static void worker_init(void)
 
 /* --- kinds -------------------------------------------------------------------------- */
 
-static bool all_ran(void *unused)
+static bool three_have_run(void *unused)
 {
 	return runs[0] && runs[1] && runs[2];
 }
@@ -130,50 +91,31 @@ static bool all_ran(void *unused)
 /* A caller that runs a task itself is inside, when the pool goes. */
 static void caller_runs(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 1, .flags = ANTS_CALLER_RUNS,
 	});
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
-	explore_call(submit_fn, (void *)1, "b");
-	explore_call(submit_fn, (void *)2, "c");
-	shim_wait_until(all_ran, NULL);
+	explore_call(submit_one, (void *)0, "a");
+	explore_call(submit_one, (void *)1, "b");
+	explore_call(submit_one, (void *)2, "c");
+	shim_wait_until(three_have_run, NULL);
 	WARN_ON(ants_pool_destroy(pool));
 	explore_join();
 	end();
 }
 
-static int tune_fn(void *capacity)
-{
-	WARN_ON(ants_tune(pool, (unsigned long)capacity));
-	return 0;
-}
-
-static int release_fn(void *unused)
-{
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	return 0;
-}
-
 static void prealloc_tune(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 1, .flags = ANTS_PREALLOC,
 	});
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_one, (void *)0, "a");
 	explore_call(tune_fn, (void *)2, "tune");
 	explore_call(release_fn, NULL, "release");
 	explore_join();
 	WARN_ON(ants_pool_destroy(pool));
 	end();
-}
-
-static bool has_run(void *nr)
-{
-	return READ_ONCE(*(unsigned int *)nr);
 }
 
 /* Ends when the task behind it has run. */
@@ -186,13 +128,10 @@ static void wait_fn(void *data)
 /* The upkeep, too, makes a thread for the place that is new. */
 static void prealloc_busy(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 1, .queue_depth = 1, .flags = ANTS_PREALLOC,
 	});
-	WARN_ON(ants_submit(pool, wait_fn, &runs[0]));
-	accepted[0]++;
-	submit_fn((void *)1);
+	WARN_ON(submit_fn(wait_fn, 0) || submit(1));
 	explore_begin();
 	tune_fn((void *)2);
 	WARN_ON(ants_pool_destroy(pool));
@@ -213,12 +152,11 @@ static bool all_moved(void *unused)
 /* Threads take up the change, wherever they are; parked ones are woken for it. */
 static void move(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 1, .min_workers = 1,
 	});
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
+	explore_call(submit_one, (void *)0, "a");
 	explore_call(nice_fn, NULL, "nice");
 	explore_call(nice_fn, NULL, "nice");
 	explore_join();
@@ -255,7 +193,7 @@ static void multi_begin(void)
 {
 	const struct ants_attrs attrs = { .capacity = 2, .expiry = 100 * HZ };
 
-	begin();
+	tasks_prepare();
 	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "multi");
 	WARN_ON(IS_ERR(multi));
 	explore_begin();
@@ -288,7 +226,7 @@ static void multi_release(void)
 static void multi_destroy(void)
 {
 	multi_begin();
-	shim_wait_until(all_ran, NULL);
+	shim_wait_until(three_have_run, NULL);
 	WARN_ON(ants_multi_destroy(multi));
 	explore_join();
 	end();
@@ -309,11 +247,10 @@ static bool is_quiet(void *unused)
 
 static void release_quiet(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
-	explore_call(submit_fn, (void *)0, "a");
-	explore_call(submit_fn, (void *)1, "b");
+	explore_call(submit_one, (void *)0, "a");
+	explore_call(submit_one, (void *)1, "b");
 	WARN_ON(ants_release(pool));
 	shim_wait_until(is_quiet, NULL);
 	explore_join();
@@ -338,15 +275,14 @@ static bool both_have_closed(void *unused)
  */
 static void reboot_submit(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) { .capacity = 1 });
+	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
 	explore_begin();
 	explore_call(close_fn, NULL, "close");
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
 	shim_wait_until(both_have_closed, NULL);
 	if (!ants_reboot(pool)) {
-		submit_fn((void *)0);
-		submit_fn((void *)1);
+		submit_one((void *)0);
+		submit_one((void *)1);
 		WARN(!accepted[0] || !accepted[1], "an open pool was closed");
 	}
 	explore_join();
@@ -370,8 +306,7 @@ static bool reboot_has_begun(void *unused)
 /* A release wins over an opening, with threads that are made before. */
 static void reboot_close(void)
 {
-	begin();
-	pool = explore_pool(&(struct ants_attrs) {
+	tasks_begin(&(struct ants_attrs) {
 		.capacity = 2, .min_workers = 2,
 	});
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
