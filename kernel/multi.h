@@ -97,7 +97,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 /* The most CPUs of a shard if ants chooses the number of shards. */
 #define ANTS_SHARD_CPUS		8
 
-/* The cache of a CPU of which only the node is known. */
+/* The cache of a CPU of which only the node is known; packages follow it. */
 #define ANTS_NO_CACHE		INT_MIN
 
 /**

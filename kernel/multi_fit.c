@@ -142,7 +142,7 @@ static int cache_of(unsigned int cpu)
 		return llc;
 	if (cpumask_weight(package) < 2)
 		return ANTS_NO_CACHE;
-	return -1 - (int)cpumask_first(package);
+	return ANTS_NO_CACHE + 1 + (int)cpumask_first(package);
 }
 
 /*
