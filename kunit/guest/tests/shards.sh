@@ -2,9 +2,9 @@
 # shellcheck shell=sh
 # smp: 8
 # numa: 2
-# topology: sockets=4,cores=1,threads=2
+# topology: sockets=2,dies=2,cores=1,threads=2
 #
-# As many local shards as fit: four caches on two nodes, each of one core with two
+# As many local shards as fit: two packages of two caches, each of one core with two
 # threads.
 
 . /ants/lib.sh
