@@ -11,9 +11,9 @@
 
 #include "bench.h"
 
-/* Few enough that a pool has room for them. */
-#define PER_INTERRUPT	100
-#define INTERRUPTS	100
+/* The slots that a pool keeps for who may not allocate, unless told otherwise. */
+#define PER_INTERRUPT	16
+#define INTERRUPTS	500
 
 static inline void empty_job(struct job *job)
 {

@@ -40,9 +40,9 @@ static const struct size {
 	unsigned int us;
 	unsigned int tasks;
 } sizes[] = {
-	{ 1, BENCH_TASKS },
-	{ 10, BENCH_TASKS / 4 },
-	{ 100, BENCH_TASKS / 20 },
+	{ 1, BENCH_TASKS / 2 },
+	{ 10, BENCH_TASKS / 10 },
+	{ 100, BENCH_TASKS / 50 },
 };
 
 static int prepare(struct row *row)
