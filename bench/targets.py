@@ -22,7 +22,8 @@ TINY_TASK_SMP = (
     (16, 0, 0.4, None),
 )
 # On the kernels that people run: capacity, queue_depth, and at most so many times
-# the best workqueue of the same boot
+# the best workqueue of the same boot; more than one means that a cycle of filling
+# and draining may cost two switches
 STOCK_TINY_TASK = ((256, 0, 0.45), (16, 256, 0.45), (16, 0, 1.0), (4, 0, 1.5))
 ROUND_TRIP = (0.92, 0.99)
 # subject, and at least so many times the items a second of the best scope
@@ -94,15 +95,21 @@ class Targets:
                                capacity=1, queue_depth=0)
 
     def half_a_ping_pong(self):
+        return self.two_switches_for(2)
+
+    def two_switches_for(self, tasks):
+        """There and back again costs two, and so many tasks 300 each beside."""
         found = [s for s in self.results.series if s.subject == "ping_pong"]
-        return found[0].median() / 2 + 300 if found else None
+        return found[0].median() / tasks + 300 if found else None
 
     def stock_tiny_task(self, bench):
         peer = self.results.find(bench, PEER, COST)
         best = peer and self.results.best_workqueue(peer)
         for capacity, depth, share in STOCK_TINY_TASK:
-            target = self.at_most(DEFAULT, best and share * best.median(), bench,
-                                  capacity=capacity, queue_depth=depth)
+            limit = best and share * best.median()
+            if limit and share > 1:
+                limit = max(limit, self.two_switches_for(capacity) or 0)
+            target = self.at_most(DEFAULT, limit, bench, capacity=capacity, queue_depth=depth)
             target.what += f" against {best.subject if best else PEER} x {share:g}"
             yield target
 
@@ -164,9 +171,12 @@ class Targets:
                                         capacity=capacity, queue_depth=depth)
 
     def stock_contention(self, bench):
-        if self.column and bench in self.results.benches():
+        """A thread for each CPU is the smallest pool of those measured."""
+        found = self.results.select(bench, DEFAULT, "items_per_second")
+        if self.column and found:
+            capacity = min(int(series.params["capacity"]) for series in found)
             for subject, limit in STOCK_CONTENTION:
-                yield self.parallel(bench, subject, limit)
+                yield self.parallel(bench, subject, limit, capacity=capacity)
 
     def ramp(self, bench):
         """Of 2048 tasks not all are there: not beside a load, and not all peers."""
