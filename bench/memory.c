@@ -21,7 +21,7 @@
 /* What a workqueue allows on each kernel. */
 #define WQ_WORKERS	512
 /* Longer than a workqueue keeps threads that it has no work for. */
-#define WQ_EXPIRY_S	610
+#define WQ_EXPIRY_MS	(610 * MSEC_PER_SEC)
 
 static const struct {
 	const char *param;
@@ -220,7 +220,8 @@ static int measure_wq_workers(const struct bench *bench, unsigned int round)
 
 	if (err)
 		return err;
-	ssleep(WQ_EXPIRY_S);
+	/* Idle, or it looks like a hung task. */
+	meter_sleep(WQ_EXPIRY_MS);
 	pages = meter_free_pages();
 	err = run_all(&row);
 	pages -= meter_free_pages();
