@@ -68,26 +68,26 @@ enum ants_worker_state {
  * @batch: T: it has set SCHED_BATCH, unless a task has set another policy
  */
 struct ants_worker {
+	/* What each task and each wake-up needs is in the first cache line. */
 	struct list_head node;
-	struct list_head member;
-	/* To the end of its first cache line: what each task needs. */
 	struct ants_pool *pool;
+	struct task_struct *task;
 	ants_fn_t fn;
 	void *data;
 	enum ants_worker_state state;
 	unsigned int tag;
-
-	struct task_struct *task;
-	unsigned long func_addr;
-	struct ants_frame *frame;
-	struct ants_work *waits_for;
-	void *local;
-	unsigned long idle_since;
 	unsigned int wake_seq;
 	bool arriving;
 	bool helps;
 	bool expired;
 	bool bound;
+
+	struct list_head member;
+	unsigned long func_addr;
+	struct ants_frame *frame;
+	struct ants_work *waits_for;
+	void *local;
+	unsigned long idle_since;
 	bool preferred;
 	unsigned int affinity_seq;
 	struct ants_affinity *affinity;
