@@ -41,7 +41,19 @@ static const struct row peers[] = {
 	{ &kthread_run_subject },
 };
 
-static const unsigned int capacities[] = { 64, 256, 512, 1024, 2048, 4096 };
+/*
+ * A pool without a queue wakes its submitter for each task. The last one has room for
+ * the tasks, as a workqueue does.
+ */
+static const struct row pools[] = {
+	{ &ants_submit_subject, 64 },
+	{ &ants_submit_subject, 256 },
+	{ &ants_submit_subject, 512 },
+	{ &ants_submit_subject, 1024 },
+	{ &ants_submit_subject, 2048 },
+	{ &ants_submit_subject, 4096 },
+	{ &ants_submit_subject, 512, FEW },
+};
 
 /**
  * struct plan - which rounds to run of a row
@@ -140,35 +152,20 @@ static int run_row(const struct bench *bench, struct row row,
 	return err;
 }
 
-static bool has_peer(const struct row *row)
+static bool has_row(const struct row *row)
 {
 	return row->max_active <= WQ_MAX_ACTIVE &&
 	       bench_wants(row->subject->name);
 }
 
-static int run_peers(const struct bench *bench, const struct plan *plan)
+static int run_rows(const struct bench *bench, const struct row *rows,
+		    unsigned int nr, const struct plan *plan)
 {
-	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(peers) && !err; i++)
-		if (has_peer(&peers[i]))
-			err = run_row(bench, peers[i], plan);
-	return err;
-}
-
-static int run_pools(const struct bench *bench, const struct plan *plan)
-{
-	struct row row = { &ants_submit_subject };
-	unsigned int i;
-	int err = 0;
-
-	if (!bench_wants(row.subject->name))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(capacities) && !err; i++) {
-		row.capacity = capacities[i];
-		err = run_row(bench, row, plan);
-	}
+	for (; nr && !err; nr--, rows++)
+		if (has_row(rows))
+			err = run_row(bench, *rows, plan);
 	return err;
 }
 
@@ -186,9 +183,11 @@ static int run_all(const struct bench *bench)
 
 	for (i = 0; i < ARRAY_SIZE(plans) && !err; i++) {
 		if (!plans[i].warm)
-			err = run_peers(bench, &plans[i]);
+			err = run_rows(bench, peers, ARRAY_SIZE(peers),
+				       &plans[i]);
 		if (!err)
-			err = run_pools(bench, &plans[i]);
+			err = run_rows(bench, pools, ARRAY_SIZE(pools),
+				       &plans[i]);
 	}
 	return err;
 }

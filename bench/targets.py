@@ -142,7 +142,8 @@ class Targets:
             other = self.results.find(bench, PEER, unit, max_active=width, tasks=20000)
             if self.limit(limits):
                 yield self.at_most(DEFAULT, other and self.limit(limits) * other.median(), bench,
-                                   unit, capacity=width, tasks=20000, pool=pool)
+                                   unit, capacity=width, queue_depth=0, tasks=20000,
+                                   pool=pool)
         if self.column:
             return
         for unit, peer, shares in (("ms", PEER, {"warm": 3}),
@@ -150,7 +151,7 @@ class Targets:
             other = self.results.find(bench, peer, unit, tasks=20000)
             for pool, share in shares.items():
                 target = self.at_most(DEFAULT, other and other.median() / share, bench,
-                                      unit, capacity=2048, tasks=20000, pool=pool)
+                                      unit, capacity=2048, queue_depth=0, tasks=20000, pool=pool)
                 target.what += f" against {peer} / {share}"
                 yield target
 
