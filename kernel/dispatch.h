@@ -239,7 +239,7 @@ static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 /* There are workers in flight: has none of them arrived for too long? */
 static inline bool ants_arriving_late(const struct ants_pool *pool)
 {
-	return jiffies - pool->waking_since >= ants_late_ticks();
+	return time_after_eq(jiffies, pool->waking_since + ants_late_ticks());
 }
 
 /* Are as many wake-ups in flight as allowed, none of them late? */

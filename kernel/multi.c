@@ -217,7 +217,7 @@ static int multi_publish(struct ants_multi *multi,
  * __ants_multi_create() - create sharded pools; see ants_multi_create()
  * @owner: the module that creates them, NULL if built in
  * @attrs: their attributes; NULL for the defaults
- * @nr_shards: the number of pools
+ * @nr_shards: the number of pools, or 0
  * @strategy: how the pool for a task is chosen
  * @fmt: printf format of the name
  *
@@ -270,7 +270,6 @@ void __ants_multi_destroy(struct ants_multi *multi)
  * ants_multi_destroy() - destroy sharded pools
  * @multi: the multi; NULL or an ERR_PTR is ignored
  *
- * As ants_pool_destroy(), of all shards; all are closed before the first one is
  * Does what ants_pool_destroy() does, for all shards. All are closed before the
  * first one is waited for.
  *

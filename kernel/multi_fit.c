@@ -64,8 +64,8 @@ static unsigned int cut(struct ants_cpu *cpus, unsigned int nr,
 
 /*
  * Divide the @nr CPUs of one cache into shards from @shard on: as few as the limit
- * allows if all cores are of the same width, else perhaps one more. A core that is
- * wider than the limit is a shard. Return the number of the next shard.
+ * allows if all cores are of the same width, else perhaps more. If a core is wider
+ * than the limit, each core is a shard. Return the number of the next shard.
  */
 static unsigned int divide(struct ants_cpu *cpus, unsigned int nr,
 			   unsigned int shard)

@@ -131,8 +131,8 @@ static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
 /* The node of all of @cpus, if they have one in common. */
 static int node_of(const struct cpumask *cpus)
 {
-	int node = cpu_to_node(cpumask_first(cpus));
-	unsigned int cpu;
+	unsigned int cpu = cpumask_first(cpus);
+	int node = cpu < nr_cpu_ids ? cpu_to_node(cpu) : NUMA_NO_NODE;
 
 	for_each_cpu(cpu, cpus)
 		if (cpu_to_node(cpu) != node)

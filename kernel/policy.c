@@ -16,7 +16,10 @@
 
 #include "internal.h"
 
-/* Without kernel preemption a wake-up does not preempt the submitter. */
+/*
+ * Without kernel preemption a wake-up takes the CPU from the submitter only where
+ * that would give it up anyway, which is not worth counting.
+ */
 #define PREEMPTS		IS_ENABLED(CONFIG_PREEMPTION)
 /*
  * Number of threads preempted within a tick that makes SCHED_BATCH worth a try.

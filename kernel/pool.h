@@ -54,7 +54,8 @@
 /* Slots are allocated in batches of this size: they and one word fill 2 KiB. */
 #define ANTS_SLOT_BATCH		51
 /*
- * The most slots that a stock keeps, plus a batch, unless more are spare slots.
+ * A stock keeps at most so many slots, or the spare slots if those are more, and a
+ * batch.
  */
 #define ANTS_STOCK_MAX		1024U
 /*
@@ -129,7 +130,8 @@ struct ants_affinity;
  * @nr_pending: L: length of @pending
  * @nr_stock: L: length of @stock
  * @epoch: L: index into @in_epoch for tasks that are accepted now
- * @pick_needed: L: not 0 if the next pending task may not be the oldest one:
+ * @pick_needed: L: not 0 if the next pending task may not be the oldest one.
+ *	Covers the next three:
  * @nr_high: L: length of @urgent
  * @scanning: L: unload.c scans the pool
  * @cancel_scan: L: cancel.c scans the pending tasks; its cursor is @cancel_at
@@ -203,7 +205,8 @@ struct ants_affinity;
  * @high_grants: L: waiters of high priority granted in a row while others
  *	waited
  * @due_grants: L: due work items granted in a row while callers waited
- * @space_wanted: L: not 0 if a caller or a work item waits for room:
+ * @space_wanted: L: not 0 if a caller or a work item waits for room. Covers
+ *	the next four:
  * @nr_waiting: L: length of both lists
  * @has_due: L: a list of @due is not empty
  * @congested: L: a caller was refused; @space_available is to be called

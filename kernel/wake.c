@@ -19,7 +19,7 @@ static bool wants_worker(const struct ants_pool *pool)
 	unsigned int limit = pool->wake_limit;
 
 	/*
-	 * These get ready side by side, and no one waits for the others to
+	 * These get ready side by side, and none waits for the others to
 	 * arrive.
 	 */
 	if (pool->worker_init && !pool->backoff)

@@ -156,6 +156,7 @@ static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 	raw_spin_lock_irq(&pool->lock);
 	seq = pool->wake_seq;
 	pool->waking_since = jiffies - ANTS_LATE_TICKS;
+	pool->wake_late = jiffies;
 	raw_spin_unlock_irq(&pool->lock);
 	ants_late_arm(ANTS_LATE_TICKS);
 	expect_submitted(test, pool, count_task, count);

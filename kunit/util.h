@@ -172,6 +172,7 @@ static inline struct gate *test_gate(struct kunit *test)
 }
 
 /* As if the pool had adapted to what it runs. */
+/* For a pool without a wake-up in flight. */
 static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
 {
 	raw_spin_lock_irq(&pool->lock);
