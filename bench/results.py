@@ -11,6 +11,9 @@ PEER = "wq_unbound"
 WORKQUEUES = (PEER, "wq_bound", "wq_ordered")
 # Of a CPU, in percent: if other programs had more, a parallel bench tells nothing.
 BUSY = 10
+# What the tables and targets of the parallel benches are about, and with fewer boots
+# no quartiles.
+CPUS, BOOTS = 2, 5
 # Rounds of a deterministic bench that are further apart are shown as they are.
 SPREAD_PERCENT = 1.0
 # What has to be the same in all that is compared.
@@ -137,11 +140,23 @@ class Results:
         """What the kernel itself said that it was."""
         return " and ".join(sorted(self.about.get("kernel", {self.version})))
 
-    def busy(self, bench):
-        """What other programs used meanwhile, in percent of a CPU, if that is too much."""
-        used = [int(text.split()[1]) for text in self.about.get("others", ())
-                if text.split()[0] == bench]
-        return max((percent for percent in used if percent > BUSY), default=None)
+    def _noted(self, name, bench):
+        """What the file says of one bench."""
+        words = (text.split() for text in self.about.get(name, ()))
+        return [int(number) for which, number in words if which == bench]
+
+    def has_other_cpus(self, bench):
+        return any(cpus != CPUS for cpus in self._noted("cpus", bench))
+
+    def unfit(self, bench):
+        """Why what a parallel bench says is not for publication, or nothing."""
+        why = [f"other programs had {percent} % of a CPU"
+               for percent in self._noted("others", bench) if percent > BUSY]
+        why += [f"{cpus} CPUs instead of {CPUS}"
+                for cpus in self._noted("cpus", bench) if cpus != CPUS]
+        why += [f"boots: {boots} instead of {BOOTS}"
+                for boots in self._noted("boots", bench) if boots < BOOTS]
+        return ", ".join(why)
 
     def warm_up(self, series):
         """What came before the rounds of a series."""

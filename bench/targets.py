@@ -226,7 +226,7 @@ class Targets:
     def all(self, benches):
         for bench in self.STOCK if self.stock else self.BENCHES:
             name = bench.__name__.removeprefix("stock_")
-            if name in benches:
+            if name in benches and not self.results.has_other_cpus(name):
                 yield from bench(self, name)
 
 
