@@ -74,8 +74,10 @@ class Series:
 
     def spread(self):
         """Between the extremes, in percent of the median."""
-        middle = self.median()
-        return 100 * (max(self.values) - min(self.values)) / abs(middle) if middle else 0.0
+        middle, extent = self.median(), max(self.values) - min(self.values)
+        if not middle:
+            return math.inf if extent else 0.0
+        return 100 * extent / abs(middle)
 
     def is_wide(self):
         return self.spread() > SPREAD_PERCENT

@@ -99,8 +99,8 @@ class Targets:
 
     def two_switches_for(self, tasks):
         """There and back again costs two, and so many tasks 300 each beside."""
-        found = [s for s in self.results.series if s.subject == "ping_pong"]
-        return found[0].median() / tasks + 300 if found else None
+        found = self.results.find("round_trip", "ping_pong", COST)
+        return found.median() / tasks + 300 if found else None
 
     def stock_tiny_task(self, bench):
         peer = self.results.find(bench, PEER, COST)
@@ -172,12 +172,15 @@ class Targets:
                                         capacity=capacity, queue_depth=depth)
 
     def stock_contention(self, bench):
-        """A thread for each CPU is the smallest pool of those measured."""
-        found = self.results.select(bench, DEFAULT, "items_per_second")
-        if self.column and found:
-            capacity = min(int(series.params["capacity"]) for series in found)
-            for subject, limit in STOCK_CONTENTION:
-                yield self.parallel(bench, subject, limit, capacity=capacity)
+        """A thread for each CPU is the smallest pool of those measured; with full
+        preemption none is."""
+        if not self.column or self.results.version.endswith("-full"):
+            return
+        for subject, limit in STOCK_CONTENTION:
+            found = self.results.select(bench, subject, "items_per_second")
+            capacities = [int(series.params["capacity"]) for series in found]
+            params = {"capacity": min(capacities)} if found else {}
+            yield self.parallel(bench, subject, limit, **params)
 
     def ramp(self, bench):
         """Of 2048 tasks not all are there: not beside a load, and not all peers."""
@@ -189,9 +192,12 @@ class Targets:
 
     def part_of_peer(self, bench, subject, share, optional, params):
         series = self.results.find(bench, subject, "ns", **params)
-        peer = series and self.results.peer(series)
+        if series:
+            peer = self.results.peer(series)
+        else:
+            peer = self.results.find(bench, PEER, "ns", **params)
         if peer or not optional:
-            figure = series.worst() / peer.median() if peer else None
+            figure = series.worst() / peer.median() if series and peer else None
             yield Target(bench, describe(subject, params), figure, share, f"x {PEER}")
 
     def late_wake(self, bench):
