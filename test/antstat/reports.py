@@ -210,6 +210,8 @@ def test_denied(antstat, tree):
     status, out, err = antstat(tree, drop=True)
     assert status == 5 and [row["pool"] for row in rows(out)] == ["other"]
     assert err == "antstat: cannot read pool echo: Permission denied (EACCES)\n"
+    status, out, err = antstat(tree, "0.01", "2", drop=True)
+    assert status == 5 and [row["pool"] for row in rows(out)] == ["other"] * 2
     status, out, err = antstat(tree, "-p", "echo", drop=True)
     assert status == 5 and "you may not read pool echo" in err
     os.chmod(tree.ants, 0)

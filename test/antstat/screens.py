@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import signal
 
 from tree import Terminal
@@ -98,25 +99,68 @@ def test_keys(antstat, tree):
 def test_signals(antstat, tree):
     """the terminal is given back when a signal ends it."""
     tree.pool("echo")
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+                   signal.SIGUSR1, signal.SIGALRM, signal.SIGPIPE):
         terminal = Terminal(antstat, tree, "top", "1000")
         terminal.read_frame()
         terminal.process.send_signal(number)
         assert terminal.end() == 0 and terminal.output.endswith(LEAVE)
 
 
+def in_a_shell(command):
+    return ["bash", "-mc", f"{shlex.join(command)}; echo has stopped; fg"]
+
+
 def test_stop(antstat, tree):
     """it gives the terminal back while it is stopped."""
+    tree.pool("echo")
+    terminal = Terminal(antstat, tree, "top", "1000", wrap=in_a_shell)
+    terminal.read_frame()
+    terminal.press("\x1a")
+    assert LEAVE in terminal.read_until("has stopped")
+    assert ENTER in terminal.read_frame()
+    terminal.press("q")
+    assert terminal.end() == 0
+
+
+def test_orphaned(antstat, tree):
+    """it goes on where nobody could continue it."""
     tree.pool("echo")
     terminal = Terminal(antstat, tree, "top", "1000")
     terminal.read_frame()
     terminal.process.send_signal(signal.SIGTSTP)
-    terminal.read_until(LEAVE)
-    os.waitpid(terminal.process.pid, os.WUNTRACED)
-    terminal.process.send_signal(signal.SIGCONT)
-    assert ENTER in terminal.read_frame()
+    output = terminal.read_frame()
+    assert output.index(LEAVE) < output.index(ENTER)
     terminal.press("q")
     assert terminal.end() == 0
+
+
+def unprivileged(command):
+    setpriv = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+    return [*setpriv, *command] if os.geteuid() == 0 else command
+
+
+def test_message(antstat, tree):
+    """what is said while the screen is there is on its last line."""
+    tree.pool("echo")
+    os.chmod(tree.at("echo"), 0)
+    tree.pool("other")
+    for rows, columns in ((24, 80), (5, 40), (24, 1)):
+        terminal = Terminal(antstat, tree, "top", "0.02", "3", rows=rows, columns=columns,
+                            wrap=unprivileged)
+        assert terminal.end() == 5
+        output = terminal.output
+        assert output.count(ENTER) == output.count(LEAVE) == 1, output
+        assert output.startswith(ENTER) and output.endswith(LEAVE), output
+        said = "cannot read pool echo: Permission denied (EACCES)"[:columns - 1]
+        seen = frames(output)
+        assert len(seen) == 3 and (columns == 1 or all(frame[-1] == said for frame in seen)), seen
+    os.chmod(tree.at("echo"), 0o755)
+
+
+def test_nothing(antstat, tree):
+    """a screen without pools."""
+    assert "0 pools" in shown(antstat, tree)[0]
 
 
 def test_resize(antstat, tree):

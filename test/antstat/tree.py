@@ -127,13 +127,13 @@ def deadline():
 class Terminal:
     """antstat in a terminal of that size, with keys and signals."""
 
-    def __init__(self, antstat, tree, *args, rows=24, columns=80):
+    def __init__(self, antstat, tree, *args, rows=24, columns=80, wrap=lambda command: command):
         self.master, slave = pty.openpty()
         self.output = ""
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.master)
         self.process = subprocess.Popen(
-            antstat.command(tree, *args), stdin=slave, stdout=slave, stderr=slave,
+            wrap(antstat.command(tree, *args)), stdin=slave, stdout=slave, stderr=slave,
             preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
         os.close(slave)
 

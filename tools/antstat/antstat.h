@@ -55,6 +55,10 @@ extern struct options opt;
 
 /* --- say.c: messages ---------------------------------------------------------- */
 
+#define HELD_LEN	512
+
+extern char held_message[HELD_LEN];
+
 void __printf(1, 2) say(const char *fmt, ...);
 void __printf(2, 3) __noreturn die(enum status status, const char *fmt, ...);
 const char *error_words(int err);
@@ -175,6 +179,7 @@ struct screen {
 
 bool term_enter(void);
 void term_leave(void);
+bool term_entered(void);
 void term_size(struct screen *screen);
 bool term_wait(double until);
 

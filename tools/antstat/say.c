@@ -8,29 +8,36 @@
 
 #include "antstat.h"
 
-/* Behind what was printed so far, and not on a screen that goes away. */
+char held_message[HELD_LEN];
+
+/* Behind what was printed so far. */
 static void vsay(const char *fmt, va_list args)
 {
-	term_leave();
 	fflush(stdout);
 	fputs("antstat: ", stderr);
 	vfprintf(stderr, fmt, args);
 	fputc('\n', stderr);
 }
 
+/* While there is a full screen, the last message is held for its bottom line. */
 void say(const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vsay(fmt, args);
+	if (term_entered())
+		vsnprintf(held_message, sizeof(held_message), fmt, args);
+	else
+		vsay(fmt, args);
 	va_end(args);
 }
 
+/* The last words are not on a screen that goes away. */
 void die(enum status status, const char *fmt, ...)
 {
 	va_list args;
 
+	term_leave();
 	va_start(args, fmt);
 	vsay(fmt, args);
 	va_end(args);

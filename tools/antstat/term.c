@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The terminal of a full-screen view, which is given back whatever happens. */
+/*
+ * The terminal of a full-screen view, which is given back when the program ends
+ * or stops, unless it crashes or is killed.
+ */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,21 +15,26 @@
 #include "antstat.h"
 
 static struct termios before;
-static bool entered, has_input;
+static bool entered;
+static bool is_raw;		/* its modes have to be restored */
+static bool has_input;		/* keys may come */
 static int signals = -1;
+
+/* What ends or stops a program, other than its own faults, and a new size. */
+static const int caught[] = {
+	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH, SIGALRM, SIGUSR1,
+	SIGUSR2, SIGPIPE, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
+};
 
 /* They are read like keys, when the screen is in order. */
 static void catch_signals(void)
 {
 	sigset_t set;
+	size_t i;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGTSTP);
-	sigaddset(&set, SIGWINCH);
+	for (i = 0; i < ARRAY_SIZE(caught); i++)
+		sigaddset(&set, caught[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals = signalfd(-1, &set, SFD_CLOEXEC);
 }
@@ -35,8 +43,9 @@ static void screen_on(void)
 {
 	struct termios raw;
 
-	has_input = !tcgetattr(STDIN_FILENO, &before);
-	if (has_input) {
+	is_raw = !tcgetattr(STDIN_FILENO, &before);
+	has_input = is_raw;
+	if (is_raw) {
 		raw = before;
 		raw.c_lflag &= ~(ICANON | ECHO);
 		raw.c_cc[VMIN] = 1;
@@ -55,8 +64,13 @@ void term_leave(void)
 	entered = false;
 	fputs("\033[?7h\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
-	if (has_input)
+	if (is_raw)
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+bool term_entered(void)
+{
+	return entered;
 }
 
 /* False if there is no terminal. */
@@ -84,11 +98,21 @@ void term_size(struct screen *screen)
 		screen->columns = size.ws_col;
 }
 
-/* Stops as ^Z asks, and goes on with a new screen. */
+/*
+ * Stops as ^Z asks, and goes on with a new screen: at once in an orphaned process
+ * group, which nobody could continue and the kernel does not stop.
+ */
 static void stop(void)
 {
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
 	term_leave();
-	raise(SIGSTOP);
+	raise(SIGTSTP);
+	/* it stops in the first of these */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	screen_on();
 }
 

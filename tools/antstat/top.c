@@ -186,6 +186,13 @@ static void put_summary(const struct screen *screen,
 	put_line(screen, "", "# busy  = idle thread  . room  q quits");
 }
 
+/* What was said since the last frame. No line ends here, for it may be the last one. */
+static void put_message(const struct screen *screen)
+{
+	printf("%.*s", screen->columns - 1, held_message);
+	*held_message = '\0';
+}
+
 static void put_frame(const struct snapshot *then, const struct snapshot *snap)
 {
 	const struct pool **rows;
@@ -195,14 +202,16 @@ static void put_frame(const struct snapshot *then, const struct snapshot *snap)
 
 	term_size(&screen);
 	rows = snapshot_rows(snap, &nr);
-	qsort(rows, nr, sizeof(*rows), by_business);
+	if (nr)
+		qsort(rows, nr, sizeof(*rows), by_business);
 	layout = layout_of(&screen, rows, nr);
 	fputs("\033[H", stdout);
 	put_summary(&screen, snap);
 	put_heads(&screen, layout);
-	/* three lines are above, and the last one stays empty */
+	/* three lines are above, and the last one is for a message */
 	for (i = 0; i < nr && (int)i < screen.rows - 4; i++)
 		put_row(&screen, layout, then, rows[i]);
+	put_message(&screen);
 	fputs("\033[J", stdout);
 	write_out();
 	free(rows);
@@ -212,6 +221,7 @@ static void put_frame(const struct snapshot *then, const struct snapshot *snap)
 int show_top(void)
 {
 	struct snapshot then = {}, snap;
+	bool denied = false;
 	unsigned long i;
 
 	/* what cannot be read is said before the screen is there */
@@ -220,6 +230,7 @@ int show_top(void)
 		die(STATUS_ERROR, "top needs a terminal; try antstat 1");
 	for (i = 0; !opt.count || i < opt.count; i++) {
 		snapshot_read(&snap);
+		denied |= snap.denied;
 		put_frame(&then, &snap);
 		snapshot_free(&then);
 		then = snap;
@@ -228,5 +239,5 @@ int show_top(void)
 	}
 	snapshot_free(&then);
 	term_leave();
-	return STATUS_OK;
+	return denied ? STATUS_NO_PERMISSION : STATUS_OK;
 }

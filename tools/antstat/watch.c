@@ -155,12 +155,14 @@ int show_reports(void)
 						     rate_columns };
 	struct snapshot then = {}, snap;
 	double last = now();
+	bool denied = false;
 	unsigned long i;
 
 	for (i = 0; !opt.count || i < opt.count; i++) {
 		if (i)
 			last = sleep_from(last);
 		snapshot_read(&snap);
+		denied |= snap.denied;
 		say_gone(&then, &snap);
 		if (opt.json)
 			print_json(&snap);
@@ -172,5 +174,5 @@ int show_reports(void)
 	}
 	snapshot_free(&then);
 	table_free(&table);
-	return STATUS_OK;
+	return denied ? STATUS_NO_PERMISSION : STATUS_OK;
 }
