@@ -84,6 +84,8 @@ enum field {
 
 #define F_FIRST_STAT	F_RUNNING
 
+#define FILE_MAX	4096	/* no file of sysfs is longer */
+
 enum value_type {
 	VALUE_ABSENT,		/* there is no such file */
 	VALUE_BAD,		/* it cannot be read, or is not what it should be */
@@ -204,6 +206,7 @@ void print_json(const struct snapshot *snap);
  * @cpu: where it runs, or ran last
  * @seconds: of a CPU that it has used
  * @stack: an errno if the kernel stack cannot be read
+ * @known: its stack was there and whole, so that no function means that it runs none
  * @runs: the function that the pool called, or NULL
  * @sleeps: the function that it waits in, or NULL
  */
@@ -213,6 +216,7 @@ struct thread {
 	unsigned long cpu;
 	double seconds;
 	int stack;
+	bool known;
 	char *runs;
 	char *sleeps;
 };

@@ -18,7 +18,7 @@
 
 #define COMM_MAX	63		/* the kernel cuts a thread's name here */
 #define PF_KTHREAD	0x00200000
-#define STACK_FRAMES	64
+#define STACK_FRAMES	64		/* the kernel shows no more */
 
 /* Where to find in /proc/<pid>/stat what is behind the name; proc(5) counts alike. */
 enum { STAT_STATE = 3, STAT_FLAGS = 9, STAT_UTIME = 14, STAT_STIME, STAT_CPU = 39 };
@@ -109,14 +109,21 @@ static size_t split_lines(const char *text, const char **lines)
 	return nr;
 }
 
-/* The top comes first, the bottom is that of every kernel thread. */
+/*
+ * The top comes first, the bottom is that of every kernel thread. Without a frame
+ * of ants, or with more frames than the kernel shows, the bottom is missing, and
+ * with it the function that the pool called.
+ */
 static void parse_stack(struct thread *thread, const char *text)
 {
 	const char *lines[STACK_FRAMES];
 	size_t i = split_lines(text, lines);
 
+	if (i == STACK_FRAMES)
+		return;
 	while (i && !is_of_ants(lines[i - 1]))
 		i--;
+	thread->known = i;
 	while (i && is_of_ants(lines[i - 1]))
 		i--;
 	if (!i)
@@ -131,10 +138,10 @@ static void read_stack(struct thread *thread, int dir)
 	size_t len = 0;
 	char *text = read_text(dir, "stack", &len);
 
-	if (text)
-		parse_stack(thread, text);
-	else
+	if (!text)
 		thread->stack = errno;
+	else if (len <= FILE_MAX)
+		parse_stack(thread, text);
 }
 
 /* Any program may call itself what it likes: only kernel threads count. */

@@ -15,8 +15,6 @@
 
 #include "antstat.h"
 
-#define FILE_MAX	4096	/* no file of sysfs is longer */
-
 enum field_kind { KIND_TEXT, KIND_NUMBER, KIND_SIGNED, KIND_BOUND };
 
 static const struct {
