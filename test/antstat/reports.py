@@ -187,6 +187,18 @@ def test_vanished(antstat, tree):
     assert (status, out, err) == (4, "", "antstat: there is no pool gone\n")
 
 
+def test_cannot_open(antstat, tree):
+    """an error that does not say that there is no pool."""
+    os.symlink("loop", tree.at("loop"))
+    for args in (["-p", "loop"], ["-w", "loop"], ["set", "loop", "nice", "1"]):
+        status, out, err = antstat(tree, *args)
+        assert (status, out) == (1, "") and "pool loop: Too many levels" in err, (args, err)
+        assert "(ELOOP)" in err
+    tree.write("file", 1)
+    for name in ("file", "x" * 300):
+        assert antstat(tree, "-p", name)[0] == antstat(tree, "set", name, "nice", "1")[0] == 4
+
+
 def test_not_loaded(antstat, tree):
     """ants is not loaded, sysfs is not there."""
     os.rmdir(tree.ants)
@@ -228,6 +240,13 @@ def test_reports(antstat, tree):
     out = rows(good(antstat(tree, "0.05", "3")))
     assert [row["pool"] for row in out] == ["echo", "other"] * 3
     assert [row["done/s"] for row in out] == ["-", "-", "0", "0", "0", "0"]
+
+
+def test_options_anywhere(antstat, tree):
+    """options may be behind the interval, which may begin with a point."""
+    tree.pool("echo")
+    assert len(good(antstat(tree, ".02", "2", "-j")).splitlines()) == 2
+    assert len(good(antstat(tree, "0.02", "--pool=echo", "2", "-t")).splitlines()) == 3
 
 
 def test_rates(antstat, tree):

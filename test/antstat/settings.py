@@ -17,6 +17,9 @@ WRONG = [["frobnicate"], ["echo"], ["0"], ["0.001"], ["1e3"], ["nan"], ["inf"], 
          ["1", "99999999999999999999"], ["--frobnicate"], ["-p"], ["-p", ""], ["-p", ".."],
          ["-p", "../shard0"], ["-p", "./shard0"], ["-p", "./echo"], ["-p", "/"], ["-p", "/echo"],
          ["-p", "echo/stats"], ["-p", "echo/shard0/.."], ["-w", "."], ["-w", "echo", "1"], ["-w", "echo", "-p", "echo"],
+         ["-s", "-w", "echo"], ["-t", "-w", "echo"], ["-s", "set", "echo", "nice", "1"],
+         ["-t", "set", "echo", "nice", "1"], ["set", "echo", "nice", "1", "-j"],
+         ["set", "echo", "nice", "1" * 4096],
          ["-j", "top"], ["top", "x"], ["top", "1", "2", "3"], ["set"], ["set", "echo"],
          ["set", "echo", "nice"], ["set", "echo", "nice", "1", "2"], ["set", "", "nice", "1"],
          ["set", "..", "nice", "1"], ["set", "echo", "", "1"], ["set", "echo", ".", "1"],
@@ -93,7 +96,7 @@ def test_set_fails(antstat, tree):
     os.unlink(tree.at("echo/nice"))
     os.symlink("/dev/full", tree.at("echo/nice"))
     status, out, err = antstat(tree, "set", "echo", "nice", "5")
-    assert (status, out) == (1, "") and "No space left on device (errno 28)" in err
+    assert (status, out) == (1, "") and "No space left on device (ENOSPC)" in err
 
 
 def test_set_nothing(antstat, tree):

@@ -129,6 +129,8 @@ struct snapshot {
 const char *field_key(enum field field);
 int ants_dir(void);
 int pool_dir(int dir, const char *name);
+bool is_no_pool(int err);
+bool is_there(int dir, const char *name, ino_t ino);
 char *read_text(int dir, const char *file, size_t *len);
 void snapshot_read(struct snapshot *snap);
 void snapshot_free(struct snapshot *snap);

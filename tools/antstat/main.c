@@ -27,7 +27,7 @@ static const char help[] =
 	"of /sys/kernel/ants/POOL/; a shard of a sharded pool is POOL/shard0.\n"
 	"\n"
 	"  -j, --json          JSON, one document a line\n"
-	"  -p, --pool=POOL     this pool alone; can be given again\n"
+	"  -p, --pool=POOL     only this pool; may be given more than once\n"
 	"  -r, --root=DIR      read DIR/sys and DIR/proc instead of /sys and /proc\n"
 	"  -s, --shards        shards of sharded pools, too\n"
 	"  -t, --time          with INTERVAL: the time of day before each row\n"
@@ -63,14 +63,14 @@ static const char *pool_name(const char *name)
 	    !strcmp(name, "..") || !strncmp(name, "../", 3) ||
 	    !strncmp(name, "./", 2) || (shard && strncmp(rest, "shard", 5)) ||
 	    strchr(rest, '/'))
-		wrong("\"%s\" is no name of a pool", name);
+		wrong("\"%s\" is not a valid pool name", name);
 	return name;
 }
 
 static const char *file_name(const char *name)
 {
 	if (!*name || strchr(name, '/') || name[0] == '.')
-		wrong("\"%s\" is no file of a pool", name);
+		wrong("\"%s\" is not a valid file name", name);
 	return name;
 }
 
@@ -117,8 +117,7 @@ static void option(int c)
 /* No sign, no exponent, no "inf": what strtod() takes beyond that is no number. */
 static bool is_number(const char *text)
 {
-	return isdigit((unsigned char)*text) &&
-	       !text[strspn(text, "0123456789.")];
+	return *text && !text[strspn(text, "0123456789.")];
 }
 
 static void parse_interval(const char *text)
@@ -128,7 +127,7 @@ static void parse_interval(const char *text)
 	opt.interval = strtod(text, &end);
 	if (!is_number(text) || *end || opt.interval < SHORTEST_INTERVAL ||
 	    opt.interval > LONGEST_INTERVAL)
-		wrong("\"%s\" is no number of seconds from 0.01 to 86400",
+		wrong("the interval \"%s\" must be 0.01 to 86400 seconds",
 		      text);
 }
 
@@ -139,7 +138,7 @@ static void parse_count(const char *text)
 	errno = 0;
 	opt.count = strtoul(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || errno || !opt.count)
-		wrong("\"%s\" is no count of reports", text);
+		wrong("\"%s\" is not a valid count", text);
 }
 
 /* INTERVAL and COUNT, which may be missing. */
@@ -152,14 +151,14 @@ static void times(char **args)
 		return;
 	parse_count(args[1]);
 	if (args[2])
-		wrong("\"%s\" is one argument too many", args[2]);
+		wrong("unexpected argument \"%s\"", args[2]);
 }
 
 static int run_top(char **args)
 {
 	times(args);
 	if (opt.json || opt.workers)
-		wrong("%s goes without --json and --workers", "top");
+		wrong("%s cannot be used with --json or --workers", "top");
 	return show_top();
 }
 
@@ -167,8 +166,11 @@ static int run_set(char **args)
 {
 	if (!args[0] || !args[1] || !args[2] || args[3])
 		wrong("%s needs a pool, a file and a value", "set");
-	if (opt.json || opt.workers || opt.nr_pools)
-		wrong("%s goes without --json, --workers and --pool", "set");
+	if (opt.json || opt.workers || opt.nr_pools || opt.shards || opt.time)
+		wrong("%s cannot be used with --json, --workers, --pool, --shards or --time",
+		      "set");
+	if (strlen(args[2]) >= FILE_MAX)
+		wrong("the value for %s is too long", args[1]);
 	return set_file(pool_name(args[0]), file_name(args[1]), args[2]);
 }
 
@@ -178,10 +180,12 @@ static int run(char **args)
 		return run_top(args + 1);
 	if (args[0] && !strcmp(args[0], "set"))
 		return run_set(args + 1);
-	if (opt.workers && (args[0] || opt.nr_pools))
-		wrong("%s goes without an interval and --pool", "--workers");
+	if (opt.workers &&
+	    (args[0] || opt.nr_pools || opt.shards || opt.time))
+		wrong("%s cannot be used with an interval, --pool, --shards or --time",
+		      "--workers");
 	if (args[0] && !is_number(args[0]))
-		wrong("\"%s\" is no command; --pool names a pool", args[0]);
+		wrong("\"%s\" is not a command; --pool names a pool", args[0]);
 	times(args);
 	if (args[0])
 		return show_reports();
@@ -190,16 +194,39 @@ static int run(char **args)
 	return opt.json ? show_json() : show_table();
 }
 
+/*
+ * Takes the options, and returns the operands. Options may be anywhere but behind
+ * set, for a nice value may be negative.
+ */
+static char **operands(int argc, char **argv)
+{
+	char **args = xrealloc(NULL, argc + 1, sizeof(*args));
+	int c, nr = 0;
+
+	while (!nr || strcmp(args[0], "set")) {
+		c = getopt_long(argc, argv, "-jp:r:stw:hV", long_options, NULL);
+		if (c == -1)
+			break;
+		if (c == 1)
+			args[nr++] = optarg;
+		else
+			option(c);
+	}
+	while (optind < argc)
+		args[nr++] = argv[optind++];
+	args[nr] = NULL;
+	return args;
+}
+
 int main(int argc, char **argv)
 {
-	int c;
+	char **args;
+	int status;
 
 	opt.pools = xrealloc(NULL, argc, sizeof(*opt.pools));
-	/* nothing behind a command is an option: a nice value may be negative */
-	while ((c = getopt_long(argc, argv, "+jp:r:stw:hV", long_options,
-				NULL)) != -1)
-		option(c);
-	c = run(argv + optind);
+	args = operands(argc, argv);
+	status = run(args);
+	free(args);
 	free(opt.pools);
-	return c;
+	return status;
 }

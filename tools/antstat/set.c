@@ -18,7 +18,8 @@ static const struct {
 	const char *meaning;
 } meanings[] = {
 	{ "capacity", EINVAL,
-	  "it takes 1 to 2147483647, or max if not preallocated; at least min_workers, nr_shards" },
+	  "it takes 1 to 2147483647, or max if not preallocated, and not below min_workers or nr_shards"
+	},
 	{ "capacity", ERANGE, "it takes 1 to 2147483647, or max" },
 	{ "capacity", ENOMEM,
 	  "the threads of a preallocated pool cannot be made" },
@@ -38,8 +39,8 @@ static const struct {
 	  "the module that made the pool relies on this limit (ANTS_FIXED)" },
 	{ "", EINVAL, "the file does not take that" },
 	{ "", ERANGE, "the number does not fit" },
-	{ "", ENODEV, "the pool is gone meanwhile" },
-	{ "", EINTR, "a signal came before the write had its turn" },
+	{ "", ENODEV, "the pool has gone in the meantime" },
+	{ "", EINTR, "interrupted by a signal while waiting to write" },
 };
 
 static const char *meaning(const char *file, int err)
@@ -95,16 +96,28 @@ static void say_settable(int dir, const char *pool, const char *file)
 	    safe(file), list);
 }
 
-/* Sysfs refuses to open a file without a write bit even to root. */
-static enum status say_no_open(int dir, const char *pool, const char *file,
-			       int err)
+/* Is there no pool of that name any more, or another one? */
+static bool is_gone(int root, int dir, const char *pool)
 {
+	struct stat st;
+
+	return fstat(dir, &st) || !is_there(root, pool, st.st_ino);
+}
+
+/* Sysfs refuses to open a file without a write bit even to root. */
+static enum status say_no_open(int root, int dir, const char *pool,
+			       const char *file, int err)
+{
+	if (err == ENODEV || (err == ENOENT && is_gone(root, dir, pool))) {
+		say("pool %s is gone", safe(pool));
+		return STATUS_NO_POOL;
+	}
 	if (err == ENOENT) {
 		say_settable(dir, pool, file);
 		return STATUS_USAGE;
 	}
 	if (err == EACCES && !is_settable(dir, file))
-		say("%s of pool %s is read-only (%s): no setting, or fixed by the module",
+		say("%s of pool %s is read-only (%s): not a setting, or fixed by the module",
 		    safe(file), safe(pool), error_words(err));
 	else if (err == EACCES)
 		say("you may not write %s of pool %s: %s; root may",
@@ -150,15 +163,15 @@ static enum status report(const char *pool, const char *file, const char *text,
 	return err == EPERM ? STATUS_NO_PERMISSION : STATUS_ERROR;
 }
 
-static enum status change(int dir, const char *pool, const char *file,
-			  const char *text)
+static enum status change(int root, int dir, const char *pool,
+			  const char *file, const char *text)
 {
 	int err, fd = openat(dir, file, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 	enum status status;
 	char *old, *new;
 
 	if (fd < 0)
-		return say_no_open(dir, pool, file, errno);
+		return say_no_open(root, dir, pool, file, errno);
 	old = value_of(dir, file);
 	err = write_text(fd, text);
 	close(fd);
@@ -176,9 +189,12 @@ int set_file(const char *pool, const char *file, const char *text)
 	if (dir == -EACCES)
 		die(STATUS_NO_PERMISSION, "you may not look at pool %s: %s",
 		    safe(pool), error_words(-dir));
+	if (dir < 0 && !is_no_pool(-dir))
+		die(STATUS_ERROR, "cannot open pool %s: %s", safe(pool),
+		    error_words(-dir));
 	if (dir < 0)
 		die(STATUS_NO_POOL, "there is no pool %s", safe(pool));
-	status = change(dir, pool, file, text);
+	status = change(root, dir, pool, file, text);
 	close(dir);
 	close(root);
 	return status;

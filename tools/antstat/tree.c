@@ -119,6 +119,13 @@ int pool_dir(int dir, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Does that error say that there is no such pool? Others say nothing about it. */
+bool is_no_pool(int err)
+{
+	return err == ENOENT || err == ENODEV || err == ENOTDIR ||
+	       err == ENAMETOOLONG;
+}
+
 /* All of a file, with a 0 behind it; NULL and errno on error. */
 char *read_text(int dir, const char *file, size_t *len)
 {
@@ -199,11 +206,11 @@ static void pool_free(struct pool *pool)
 }
 
 /* Is the directory that was read still the one of that name? */
-static bool is_there(int dir, const char *name, const struct pool *pool)
+bool is_there(int dir, const char *name, ino_t ino)
 {
 	struct stat st;
 
-	return !fstatat(dir, name, &st, 0) && st.st_ino == pool->ino;
+	return !fstatat(dir, name, &st, 0) && st.st_ino == ino;
 }
 
 static int pool_read(int dir, const char *name, const char *path,
@@ -268,7 +275,7 @@ static int pool_read(int dir, const char *name, const char *path,
 	if (pool->value[F_STATE].type != VALUE_ABSENT &&
 	    pool->value[F_REAPED].type != VALUE_ABSENT)
 		return 0;
-	if (is_there(dir, name, pool))
+	if (is_there(dir, name, pool->ino))
 		return 0;
 	pool_free(pool);
 	return -ENOENT;
@@ -329,6 +336,9 @@ static void read_named(struct snapshot *snap, int dir, const char *name)
 	if (err == -EACCES)
 		die(STATUS_NO_PERMISSION, "you may not read pool %s: %s",
 		    safe(name), error_words(-err));
+	if (err && !is_no_pool(-err))
+		die(STATUS_ERROR, "cannot read pool %s: %s", safe(name),
+		    error_words(-err));
 	if (err && seen)
 		die(STATUS_NO_POOL, "pool %s is gone", safe(name));
 	if (err)
