@@ -19,6 +19,8 @@ ANTSTAT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra \
 	-DANTS_VERSION='"$(shell sed -n 's/^MODULE_VERSION("\(.*\)");$$/\1/p' kernel/main.c)"'
 STATIC = -static
 CFLAGS ?= -O2 -g
+# It is for the machine that the module is for.
+ANTSTAT_CC = $(if $(and $(CROSS_COMPILE),$(filter default,$(origin CC))),$(CROSS_COMPILE)gcc,$(CC))
 
 # What the user set, and not make, goes on to kbuild.
 VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
@@ -28,7 +30,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install antstat clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
-	dkms_install install uninstall check-kernel deb test-packages
+	dkms_install install uninstall check-kernel deb test-packages FORCE
 .DEFAULT_GOAL := modules
 
 modules:
@@ -39,10 +41,14 @@ modules_install: modules
 
 antstat: $(ANTSTAT)
 
-$(ANTSTAT): $(wildcard tools/antstat/*.[ch]) kernel/main.c Makefile
-	@command -v $(CC) >/dev/null || tools/setup build >&2
+# Another compiler makes another program.
+$(ANTSTAT).cc: FORCE
 	@mkdir -p $(@D)
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(ANTSTAT_CFLAGS) $(LDFLAGS) $(STATIC) -o $@ \
+	@echo '$(ANTSTAT_CC)' | cmp -s - $@ || echo '$(ANTSTAT_CC)' >$@
+
+$(ANTSTAT): $(wildcard tools/antstat/*.[ch]) kernel/main.c Makefile $(ANTSTAT).cc
+	@command -v $(ANTSTAT_CC) >/dev/null || tools/setup build >&2
+	@$(ANTSTAT_CC) $(CPPFLAGS) $(CFLAGS) $(ANTSTAT_CFLAGS) $(LDFLAGS) $(STATIC) -o $@ \
 		$(wildcard tools/antstat/*.c)
 
 install: modules_install antstat

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
 from reports import good
 from tree import KTHREAD
@@ -247,3 +248,16 @@ def test_odd_stack(antstat, tree):
     found = json.loads(good(antstat(tree, "-j", "-w", "echo")))["workers"]
     assert [worker["runs"] for worker in found] == \
         [None, None, None, "", "", "a", "", " [", None, None], found
+
+
+def test_cross_compiler(_, tree):
+    """CROSS_COMPILE names the compiler, and another one builds it again."""
+    binary = tree.path / "antstat"
+    environ = {key: value for key, value in os.environ.items() if key != "CC"}
+    for prefix in ("one-", "two-"):
+        compiler = tree.path / f"{prefix}gcc"
+        compiler.write_text(f"#!/bin/sh\necho {prefix} >{binary}\n", encoding="ascii")
+        compiler.chmod(0o755)
+        subprocess.run(["make", "-s", "-C", MAN_PAGE.parents[2], "antstat", f"ANTSTAT={binary}",
+                        f"CROSS_COMPILE={tree.path}/{prefix}"], env=environ, check=True)
+        assert binary.read_text(encoding="ascii") == f"{prefix}\n"
