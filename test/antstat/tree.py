@@ -142,11 +142,12 @@ class Terminal:
                     struct.pack("HHHH", rows, columns, 0, 0))
 
     def read_until(self, text):
-        """What was printed since the last time, if that comes."""
+        """What was printed since the last time up to that, if it comes."""
         with deadline():
             while text not in self.output:
                 self.output += os.read(self.master, 4096).decode("ascii")
-        output, self.output = self.output, ""
+        end = self.output.index(text) + len(text)
+        output, self.output = self.output[:end], self.output[end:]
         return output
 
     def read_frame(self):
