@@ -85,7 +85,7 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 {
 	if (--pool->in_epoch[epoch] || !pool->nr_callers)
 		return false;
-	/* A waiter is granted before the lock is dropped: not empty. */
+	/* The pool is not empty: a waiter is granted in this hold. */
 	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_due)
 		pool->nr_emptied++;
 	return true;
@@ -101,7 +101,7 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
 	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
-	/* Else no store: each task reads this line, and writes others. */
+	/* An unconditional store would dirty a line that tasks only read. */
 	if (unlikely(high))
 		pool->nr_high++;
 	if (++pool->nr_pending > pool->peak_pending)
