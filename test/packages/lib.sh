@@ -8,8 +8,8 @@ failed=0
 # of the last step
 step_status=0
 
-# step NAME COMMAND...: the output is printed if the step fails. Its variables
-# have names of their own: the command sees them.
+# step NAME COMMAND...: the output is printed if the step fails. Its variables have
+# unusual names, because the command sees them.
 step()
 {
 	local step_name=$1 step_said
@@ -29,7 +29,7 @@ step()
 	tail -n 40 <<<"$step_said" | sed 's/^/#   /'
 }
 
-# must NAME COMMAND...: a step that the others need
+# must NAME COMMAND...: a step that later steps need
 must()
 {
 	step "$@"
@@ -42,7 +42,7 @@ end_of_steps()
 	exit "$failed"
 }
 
-# expect STATUS COMMAND...: it ends so
+# expect STATUS COMMAND...: it exits with this status
 expect()
 {
 	local want=$1 status=0
@@ -52,8 +52,8 @@ expect()
 	((status == want)) || { echo "status $status, expected $want: $*"; return 1; }
 }
 
-# literally TEXT: as a regular expression; releases and versions have dots and plus
-# signs
+# literally TEXT: a regular expression that matches it; releases and versions have dots
+# and plus signs
 literally()
 {
 	printf '%s\n' "$1" | sed 's/[][\\.*^$+?(){}|]/\\&/g'
