@@ -30,7 +30,8 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install antstat clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
-	dkms_install install uninstall check-kernel deb test-packages FORCE
+	dkms_install install uninstall check-kernel deb test-packages \
+	test-in-tree FORCE
 .DEFAULT_GOAL := modules
 
 modules:
@@ -66,6 +67,9 @@ deb:
 test-packages:
 	@test/packages/run
 
+test-in-tree:
+	@test/in-tree/run
+
 clean:
 	rm -rf build
 
@@ -73,11 +77,11 @@ demo:
 	@samples/demo
 
 test:
-	@T='$(T)' LONG='$(LONG)' kunit/run
+	@T='$(or $(T),$(if $(K),functional kunit userspace shell))' LONG='$(LONG)' \
+		ANTS_KERNEL='$(K)' test/run
 
 test-kernels:
-	@T='$(or $(T),functional kunit userspace shell)' LONG='$(LONG)' \
-		ANTS_KERNEL=kunit-7.3 kunit/run
+	@T=kernels K='$(K)' LONG='$(LONG)' test/run
 
 torture:
 	@MIN='$(MIN)' K='$(K)' SEED='$(SEED)' KNOBS='$(KNOBS)' JITTER='$(JITTER)' \
@@ -140,8 +144,12 @@ help:
 	@echo '                      one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
-	@echo '  make test-kernels   the tests on a newer kernel, 7.3, with its own KUnit'
+	@echo '  make test K=kunit-7.3  what needs a kernel, on a newer one with its own KUnit'
+	@echo '  make test-kernels   builds, functional test and load on Debian'"'"'s kernels 5.10,'
+	@echo '                      6.1, 6.1 with PREEMPT_RT, 6.12 and 7.3, and a table;'
+	@echo '                      K="stock-5.10 stock-rt" for some of them'
 	@echo '  make test-packages  DKMS, make install and the packages, in a clean Debian'
+	@echo '  make test-in-tree   a 6.1 kernel that contains ants, and its kunit.py'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make torture        everything at once, at random; the last line is the verdict'

@@ -2,9 +2,9 @@
 /*
  * What the files of ants_bench.ko share.
  *
- * A bench is a list of rows, a row is a subject with its settings. All subjects
- * stand behind struct subject, so that the same code runs around each of them;
- * and each gets its tasks in the form that is native to it.
+ * A bench is a list of rows; a row is a subject with its settings. All subjects
+ * implement struct subject, so that the same code runs around each of them, and
+ * each gets its tasks in its native form.
  */
 #ifndef _ANTS_BENCH_H
 #define _ANTS_BENCH_H
@@ -15,13 +15,13 @@
 #include <linux/kthread.h>
 #include <linux/workqueue.h>
 
-/* Tasks of a round, where a bench or a subject does not say otherwise. */
+/* Tasks in a round, unless a bench or a subject says otherwise. */
 #define BENCH_TASKS	20000
-/* An expiry that no bench lives to see. */
+/* An expiry that no bench runs long enough to see. */
 #define BENCH_NO_EXPIRY	(3600 * MSEC_PER_SEC)
 
 /**
- * struct body - what a task does, as each subject wants to call it
+ * struct body - what a task does, in the form that each subject calls
  * @call: for ants, the plain port, and threads
  * @work: for workqueues
  * @kwork: for kthread_worker
@@ -36,11 +36,11 @@ struct body {
 
 /**
  * struct job - one task
- * @work: workqueue's handle of it
- * @kwork: kthread_worker's
- * @ants_work: that of ants
+ * @work: its handle for a workqueue
+ * @kwork: its handle for a kthread_worker
+ * @ants_work: its handle for ants
  * @body: what it does
- * @done: completed by bodies that say so
+ * @done: completed by some bodies
  * @stamp: a time, or a difference of times, in nanoseconds
  */
 struct job {
@@ -54,7 +54,7 @@ struct job {
 	u64 stamp;
 };
 
-/* Makes struct body name##_body out of an inline function name##_job(job). */
+/* Define struct body name##_body by an inline function name##_job(job). */
 #define DEFINE_BODY(name)						\
 static void name##_call(void *data)					\
 {									\
@@ -87,17 +87,17 @@ static const struct body name##_body = {				\
 /**
  * struct row - a subject with its settings, and what a bench needs to run it
  * @subject: the subject
- * @capacity: of a pool, if the subject is &subject.bounded
- * @queue_depth: of a pool
- * @max_active: of a workqueue; 0 = its default
- * @own_threads: of a workqueue: those of no other serve it, and they go with it
- * @scope: affinity scope of a workqueue; NULL or "default" = not touched
- * @expiry_ms: of a pool's idle threads
- * @tasks: how many make a round
- * @body: what they do
+ * @capacity: the capacity of a pool, if the subject is &subject.bounded
+ * @queue_depth: the queue depth of a pool
+ * @max_active: the max_active of a workqueue; 0 = its default
+ * @own_threads: a workqueue shares no threads, and its threads end with it
+ * @scope: the affinity scope of a workqueue; NULL or "default" = not touched
+ * @expiry_ms: the expiry of a pool's idle threads
+ * @tasks: number of tasks in a round
+ * @body: what the tasks do
  * @jobs: the tasks themselves
- * @extra: what else the results shall say about the row
- * @err: an error that a submit met
+ * @extra: further text about the row in the results
+ * @err: the error of a submit
  */
 struct row {
 	const struct subject *subject;
@@ -116,17 +116,17 @@ struct row {
 
 /**
  * struct subject - something that runs tasks; one row at a time
- * @name: as in the results
- * @bounded: capacity and queue_depth mean something to it
- * @dear: a task costs so much that fewer tell as much
- * @setup: makes it ready for a row; 0 or -errno
- * @submit: hands @nr tasks over; 0 or -errno. One call for many, so that the
- *	measured loop is the subject's own. From a hard interrupt only as many
- *	as there is room for.
+ * @name: its name in the results
+ * @bounded: it uses capacity and queue_depth
+ * @dear: a task is so expensive that fewer of them are enough
+ * @setup: prepares it for a row; 0 or -errno
+ * @submit: submits @nr tasks; 0 or -errno. One call for many tasks, so that the
+ *	measured loop is the subject's own. From a hard interrupt, no more than
+ *	there is room for.
  * @flush: returns when all of them have ended
  * @teardown: undoes @setup
- * @threads: most threads it ever had since @setup, if it knows better than a
- *	count of its running tasks
+ * @threads: the most threads that it had since @setup, if it knows better than
+ *	a count of its running tasks
  */
 struct subject {
 	const char *name;
@@ -158,16 +158,18 @@ extern const struct subject kthread_run_subject;
 extern const struct subject async_schedule_subject;
 extern const struct subject plain_port_subject;
 
-/* subject_ants.c: the pool of a row, if it has one, for benches that look into it */
+/*
+ * subject_ants.c: the pool of a row, if it has one, for benches that examine it
+ */
 extern struct ants_pool *bench_pool;
 int pool_warm(struct ants_pool *pool, unsigned int workers);
 
 /**
  * struct bench - a question and how to answer it
- * @name: as in the results and in the module's parameter
+ * @name: its name in the results and in the module's parameter
  * @rounds: how often each row is measured unless the user says otherwise
- * @parallel: wants several CPUs, and no counting of instructions
- * @run: answers it; 0 or -errno
+ * @parallel: needs several CPUs, and does not count instructions
+ * @run: answers the question; 0 or -errno
  */
 struct bench {
 	const char *name;
@@ -219,12 +221,12 @@ u64 row_burst(struct row *row);
 
 /**
  * struct series - rows that are all measured in the same way
- * @rows: which
- * @nr_rows: how many
+ * @rows: the rows
+ * @nr_rows: number of rows
  * @body: what the tasks do
- * @tasks: of a round; fewer for a dear subject
- * @prepare: called once a row is open, may be NULL; 0 or -errno
- * @measure: a round, in instructions a task
+ * @tasks: number of tasks in a round; fewer for an expensive subject
+ * @prepare: called once a row is set up, may be NULL; 0 or -errno
+ * @measure: measures a round, in instructions for each task
  */
 struct series {
 	const struct row *rows;
@@ -237,7 +239,7 @@ struct series {
 
 int series_run(const struct bench *bench, const struct series *series);
 
-/* One round of one row, whose number is the last argument. */
+/* One round of one row; the last argument is its number. */
 typedef int (*row_round_t)(const struct bench *bench, struct row row,
 			   unsigned int round);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * blocking: many tasks that sleep for 10 ms, as fast as they can be handed
- * over: how long until the last one has ended, what each costs, how many
- * threads it takes, and how much memory. A workqueue runs as many at once as its
- * max_active says, of which 512 is the most on older kernels; a pool as many as its
- * capacity says: the two of the same width are to be compared.
+ * blocking: many tasks that sleep for 10 ms, submitted as fast as possible: how
+ * long until the last one has ended, and what each task costs, how many threads
+ * it takes, and how much memory. A workqueue runs at most max_active of them at
+ * once, which older kernels limit to 512; a pool runs as many as its capacity.
+ * Rows of the same width are to be compared.
  */
 #include <linux/delay.h>
 #include <linux/math64.h>
@@ -16,13 +16,13 @@
 
 #define FEW		20000
 #define MANY		100000
-/* Longer than a workqueue keeps threads that it has no work for. */
+/* Longer than a workqueue keeps idle threads. */
 #define WQ_EXPIRY_MS	(610 * MSEC_PER_SEC)
 
 static atomic_t asleep;
 static int most_asleep;
 
-/* A task that sleeps holds a thread. */
+/* A task that sleeps occupies a thread. */
 static inline void nap_job(struct job *job)
 {
 	int nr = atomic_inc_return(&asleep);
@@ -42,8 +42,8 @@ static const struct row peers[] = {
 };
 
 /*
- * A pool without a queue wakes its submitter for each task. The last one has room for
- * the tasks, as a workqueue does.
+ * A pool without a queue wakes its submitter for each task. The last one has a
+ * queue for all tasks, like a workqueue.
  */
 static const struct row pools[] = {
 	{ &ants_submit_subject, 64 },
@@ -57,10 +57,10 @@ static const struct row pools[] = {
 
 /**
  * struct plan - which rounds to run of a row
- * @tasks: of each round
- * @first: 0 is a warm-up, which is not printed
- * @last: the last one
- * @warm: of a pool: all threads exist before the first task comes
+ * @tasks: number of tasks in each round
+ * @first: the first round; 0 is a warm-up, which is not printed
+ * @last: the last round
+ * @warm: all threads of a pool exist before the first task comes
  */
 struct plan {
 	unsigned int tasks;
@@ -69,7 +69,7 @@ struct plan {
 	bool warm;
 };
 
-/* What a round came to. */
+/* The figures of a round. */
 struct figures {
 	struct meter meter;
 	unsigned int threads;
@@ -99,7 +99,7 @@ static void print(const struct bench *bench, const struct row *row,
 		   "kB");
 }
 
-/* Memory counts against what was free @before. */
+/* Memory is counted against the free pages @before. */
 static int run_round(struct row *row, bool warm, unsigned long before,
 		     struct figures *figures)
 {
@@ -120,9 +120,9 @@ static int run_round(struct row *row, bool warm, unsigned long before,
 }
 
 /*
- * The jobs are the caller's in any case and exist before; whatever the subject
- * takes for itself counts as memory. A workqueue's idle threads stay over its
- * rounds, and go away before those of the next row.
+ * The jobs belong to the caller and exist before; memory that the subject takes
+ * for itself is counted. Idle threads of a workqueue stay during its rounds,
+ * and end before those of the next row.
  */
 static int run_row(const struct bench *bench, struct row row,
 		   const struct plan *plan)
@@ -169,7 +169,9 @@ static int run_rows(const struct bench *bench, const struct row *rows,
 	return err;
 }
 
-/* The many take long, and each tells as much as several rounds of the few. */
+/*
+ * Rounds of many tasks take long, and each says as much as several small ones.
+ */
 static int run_all(const struct bench *bench)
 {
 	const struct plan plans[] = {

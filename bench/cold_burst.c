@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cold_burst: many empty tasks at once into a pool that has no thread yet and
- * no bound: what do they cost, and how many threads does the pool make?
+ * cold_burst: many empty tasks at once for a pool that has no thread yet and no
+ * bound: what does a task cost, and how many threads does the pool make?
  */
 #include <linux/math64.h>
 #include <linux/sched.h>
@@ -21,7 +21,7 @@ static const struct row rows[] = {
 	{ &ants_throughput_subject, ANTS_UNLIMITED },
 };
 
-/* A pool for each round; the warm-up is round 0. */
+/* Each round has a new pool; round 0 is the warm-up. */
 static int run_round(const struct bench *bench, struct row row,
 		     unsigned int round)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * contention: on each CPU a thread that hands a task over and waits for it,
- * again and again, all to the same subject. As in tiny_task_smp only ratios
- * within a round tell something.
+ * contention: on each CPU a thread that submits a task and waits for it, again
+ * and again, all to the same subject. As in tiny_task_smp only ratios within a
+ * round are meaningful.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -13,7 +13,7 @@
 
 #include "bench.h"
 
-/* Of each submitter. */
+/* Tasks of each submitter. */
 #define ITEMS		2000
 
 static inline void tell_job(struct job *job)
@@ -63,7 +63,7 @@ static int submitter_fn(void *data)
 		wait_for_completion(&job->done);
 		job->stamp = ktime_get_ns() - job->stamp;
 	}
-	/* Not from here: the module may be unloaded right after. */
+	/* Not in this module's text, which may be unloaded right after. */
 	kthread_complete_and_exit(&finished, 0);
 }
 
@@ -79,7 +79,10 @@ static int start_submitter(struct submitter *self, int cpu)
 	return 0;
 }
 
-/* Starts all, lets them go, waits for all. Returns nanoseconds or -errno. */
+/*
+ * Start all submitters, let them go, and wait for them. Returns nanoseconds or
+ * -errno.
+ */
 static s64 run_submitters(struct row *row, struct submitter *submitters)
 {
 	unsigned int nr = 0;
@@ -133,7 +136,7 @@ static int print(const struct bench *bench, const struct row *row,
 	return 0;
 }
 
-/* Scopes that this kernel does not know are left out. */
+/* Skip affinity scopes that this kernel does not have. */
 static int run_row(const struct bench *bench, struct row row,
 		   unsigned int round)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * for_each: what a loop costs for each of its numbers, if its function does
- * next to nothing; beside the same loop without a pool.
+ * for_each: what a loop costs for each number if its function does next to
+ * nothing; for comparison, the same loop without a pool.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -20,7 +20,7 @@ static noinline int note(unsigned long i, void *ctx)
 	return 0;
 }
 
-/* Called through a pointer, as the pool calls it. */
+/* Called through a pointer, as in the pool. */
 static int plain_loop(ants_each_fn_t fn)
 {
 	unsigned long i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * from_irq: empty tasks that a hard interrupt hands over, as a driver's does. What
- * a submit costs there, which is time that interrupts are off; and what a task
- * costs until it has ended.
+ * from_irq: empty tasks that a hard interrupt submits, as a driver's does. What
+ * a submit costs there, while interrupts are off, and what a task costs until
+ * it has ended.
  */
 #include <linux/irq_work.h>
 #include <linux/ktime.h>
@@ -11,7 +11,10 @@
 
 #include "bench.h"
 
-/* The slots that a pool keeps for who may not allocate, unless told otherwise. */
+/*
+ * The spare slots that a pool keeps by default for callers that may not
+ * allocate.
+ */
 #define PER_INTERRUPT	16
 #define INTERRUPTS	500
 
@@ -29,7 +32,7 @@ static const struct row rows[] = {
 	{ &ants_try_submit_subject, 256 },
 };
 
-/* What the interrupt is for, and what it came to. */
+/* What the interrupt is to do, and its figures. */
 static struct row *current_row;
 static u64 in_interrupt;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * idle_cost: what a pool costs while nobody uses it, a minute long: with idle
- * threads that are not due yet, and after the last one went away.
+ * idle_cost: what a pool costs while it is not used, for a minute: with idle
+ * threads that do not expire yet, and after the last one has left.
  */
 #include <linux/delay.h>
 
@@ -25,7 +25,10 @@ static const struct row rows[] = {
 	  .extra = "phase=after_expiry" },
 };
 
-/* Counting costs something itself, so the instructions get a minute of their own. */
+/*
+ * Counting instructions costs something itself, so they get a minute of their
+ * own.
+ */
 static int measure(struct watched *watched, s64 *busy)
 {
 	int err = watch_start();
@@ -42,7 +45,7 @@ static int prepare(const struct row *row)
 {
 	int err = pool_warm(bench_pool, WORKERS);
 
-	/* What the last task left behind is not idleness. */
+	/* The work that the last task leaves behind is not idleness. */
 	ssleep(2);
 	if (!err && row->expiry_ms == SHORT_MS && ants_nr_running(bench_pool))
 		err = -ETIMEDOUT;
@@ -71,7 +74,7 @@ static int run_row(const struct bench *bench, struct row row,
 	return 0;
 }
 
-/* The same minute without a pool, after whatever came before has calmed down. */
+/* The same minute without a pool, once earlier activity has calmed down. */
 static int run_round(const struct bench *bench, unsigned int round)
 {
 	unsigned int i;

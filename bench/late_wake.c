@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * late_wake: a worker was woken, and does not get to run, for a SCHED_FIFO thread
- * has its CPU. How long does the next task wait for its start, while another CPU
- * is idle and so are three workers?
+ * late_wake: a worker was woken and does not run, because a SCHED_FIFO thread
+ * has its CPU. How long does the next task wait for its start, while another
+ * CPU and three workers are idle?
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -14,14 +14,14 @@
 
 #include "bench.h"
 
-/* CPUs of the submitter, and of the thread that does not let go of its own. */
+/* CPUs of the submitter, and of the SCHED_FIFO thread. */
 #define HOME_CPU	0
 #define HOG_CPU		1
 
 /*
- * The tasks, in this order: those of NR_WORKERS at once, so that there are so
- * many workers; one that binds its worker to the hog's CPU; one that this worker
- * is woken for; and the one whose wait is measured.
+ * The tasks, in this order: NR_WORKERS at once, so that there are as many
+ * workers; one that binds its worker to the hog's CPU; one for which that
+ * worker is woken; and the one whose wait is measured.
  */
 #define NR_WORKERS	4U
 enum {
@@ -31,7 +31,7 @@ enum {
 	NR_TASKS,
 };
 
-/* Until workers whose tasks have ended are idle. */
+/* After this time, workers whose tasks have ended are idle. */
 #define SETTLE_MS	20
 
 static const struct row rows[] = {
@@ -92,7 +92,7 @@ static void bind_one(struct row *row)
 	msleep(SETTLE_MS);
 }
 
-/* Wakes the worker from the CPU that this would need. */
+/* Wake the worker from the CPU that it would need. */
 static int gives_way(void *data)
 {
 	struct row *row = data;

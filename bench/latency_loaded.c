@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * latency_loaded: how long a task waits for the CPU while its submitter and one
- * more thread keep that busy. First tasks that are handed over one by one, from
- * submit to start; then a task that sleeps and is woken again and again, like
- * one that serves a connection, from wake-up to run.
+ * latency_loaded: how long a task waits for the CPU while its submitter and
+ * another thread keep it busy. First, tasks submitted one by one, from submit
+ * to start; then a task that sleeps and is woken again and again, like one that
+ * serves a connection, from wake-up to run.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -13,7 +13,7 @@
 #include "bench.h"
 
 #define SAMPLES		1000
-/* What the submitter has to do between two submits. */
+/* The submitter's own work between two submits. */
 #define SPIN_NS		(100 * NSEC_PER_USEC)
 
 static const struct row rows[] = {
@@ -22,7 +22,7 @@ static const struct row rows[] = {
 	{ &ants_throughput_subject, 16 },
 };
 
-/* Here and below, a stamp is when, and afterwards how long ago that was. */
+/* In this file a stamp is a time, and afterwards how long ago that was. */
 static inline void start_job(struct job *job)
 {
 	job->stamp = ktime_get_ns() - job->stamp;
@@ -32,7 +32,7 @@ DEFINE_BODY(start);
 
 static struct completion alarm;
 
-/* Woken for each job in the array that begins with its own. */
+/* Woken for each job in the array, which its own begins. */
 static inline void echo_job(struct job *job)
 {
 	struct job *end = job + SAMPLES;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * lines: how many cache lines a task reads and writes, and how many atomic
- * instructions it takes; beside that of a work item. This file runs tasks, and
- * marks where the parts of each begin and end and what memory is what.
- * lines_plugin.c counts from outside, and lines_rows puts both together.
+ * instructions it executes; for comparison, the same for a work item. This file
+ * runs tasks, and marks where the parts of each begin and end, and which memory
+ * is what. lines_plugin.c counts from outside, and lines_rows puts both
+ * together.
  *
- * Many tasks in a row are handed over without a wake-up for most of them; one at a
- * time each wakes a worker that is idle.
+ * Many tasks in a row are submitted, most of them without a wake-up; a task on
+ * its own wakes an idle worker.
  */
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
-/* For the sizes of what is private, and to find the slots and workers. */
+/* For the sizes of private structures, and to find the slots and workers. */
 #include "../kernel/internal.h"
 #include "bench.h"
 #include "lines.h"
@@ -21,10 +22,10 @@
 
 /* Tasks come one at a time. */
 static bool single;
-/* They are not counted yet, and say where their stacks are. */
+/* Tasks are not counted yet, and report where their stacks are. */
 static bool warm;
 
-/* Other machines run the tasks, and nothing is counted. */
+/* On other architectures the tasks run, and nothing is counted. */
 static __always_inline void mark(enum lines_mark what, const void *at)
 {
 #ifdef CONFIG_X86_64
@@ -68,7 +69,7 @@ static const struct row rows[] = {
 	{ &kthread_worker_subject },
 };
 
-/* What is free now is what tasks will take. */
+/* The free slots are those that tasks will take. */
 static void mark_pool(struct ants_pool *pool)
 {
 	struct ants_worker *w;
@@ -76,7 +77,7 @@ static void mark_pool(struct ants_pool *pool)
 
 	mark_memory(LINES_POOL, pool, sizeof(*pool));
 	raw_spin_lock_irq(&pool->lock);
-	list_for_each_entry(w, &pool->workers, member)
+	list_for_each_entry(w, &pool->workers.list, member)
 		mark_memory(LINES_WORKER, w, sizeof(*w));
 	for (slot = pool->stock; slot; slot = slot->next)
 		mark_memory(LINES_TASK, slot, sizeof(*slot));
@@ -120,7 +121,7 @@ static void measure(struct row *row)
 	mark(LINES_END, row);
 }
 
-/* The number of the row is what the plugin knows it by. */
+/* The plugin knows the row by its number. */
 static int run_row(const struct bench *bench, struct row row,
 		   unsigned int round)
 {

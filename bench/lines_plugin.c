@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A plugin for QEMU: which cache lines a guest touches between the marks of
- * lines.h, and how many atomic instructions it executes there. QEMU calls it for
- * each access with the virtual address, so that nothing has to be decoded, and the
- * guest, whose clock counts instructions, runs as it would without. Single steps
- * by gdb would have to decode operands, and take a thousand times as long.
+ * lines.h, and how many atomic instructions it executes there. QEMU calls the
+ * plugin for each access with the virtual address, so nothing has to be decoded,
+ * and the guest, whose clock counts instructions, runs as without the plugin.
+ * Single steps by gdb would have to decode operands, and take a thousand times as
+ * long.
  *
  * out=FILE gets a line for each window, from one mark to the next:
  *	window ROW FROM TO ATOMICS, then lines read and lines written of each kind
- * and at the end of a row, of each line of the pool, in how many windows it was
+ * and at the end of a row, for each line of the pool, in how many windows it was
  * read and written:
  *	pool ROW LINE READ WRITTEN
  * A line that is written is not counted as read.
@@ -29,11 +30,11 @@
 enum kind { OTHER, POOL, WORKER, TASK, NR_COUNTED, STACK = NR_COUNTED };
 
 /**
- * struct line - a cache line that was touched, or that the guest said something of
- * @address: divided by its size; 0 = this place is free
+ * struct line - a cache line that was touched, or that a mark has described
+ * @address: its address divided by its size; 0 = this entry is free
  * @kind: what the memory is
  * @read: the last window in which it was read
- * @written: the last one in which it was written
+ * @written: the last window in which it was written
  */
 struct line {
 	unsigned long address;
@@ -42,7 +43,7 @@ struct line {
 	unsigned int written;
 };
 
-/* What a window has seen of one kind, and a row of one line of the pool. */
+/* Accesses of a window to one kind, or of a row to one line of the pool. */
 struct touched {
 	unsigned int read;
 	unsigned int written;
@@ -124,7 +125,7 @@ static void on_atomic(unsigned int cpu, void *data)
 	atomics += counting;
 }
 
-/* The body of a task, and the caller between two submits, are of no interest. */
+/* Ignore the body of a task, and the caller between two submits. */
 static bool is_of_interest(int from, int to)
 {
 	return from == LINES_SUBMIT || from == LINES_RAN ||
@@ -232,7 +233,7 @@ static bool is_prefix(unsigned char byte)
 	return memchr("\xf0\xf2\xf3\x2e\x36\x3e\x26\x64\x65\x66\x67", byte, 11);
 }
 
-/* Has it a lock prefix, or is it an exchange with memory, which needs none? */
+/* True for a lock prefix, or an exchange with memory, which needs none. */
 static bool is_atomic(const unsigned char *code, size_t size)
 {
 	size_t i;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads that keep CPUs busy.
- */
+/* Threads that keep CPUs busy. */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -11,7 +9,7 @@
 #include "load.h"
 
 #define NR_NORMAL	2
-/* Until the scheduler knows what it has to do with. */
+/* Until the scheduler has adapted to the load. */
 #define SETTLE_MS	40
 
 static struct task_struct *hogs[NR_NORMAL];

@@ -5,8 +5,8 @@
 /**
  * enum load - what keeps CPUs busy while something is measured
  * @LOAD_NONE: nothing
- * @LOAD_NORMAL: two threads of the normal kind, on whatever CPUs
- * @LOAD_FIFO: a thread of SCHED_FIFO on the last CPU
+ * @LOAD_NORMAL: two SCHED_NORMAL threads, on any CPUs
+ * @LOAD_FIFO: a SCHED_FIFO thread on the last CPU
  */
 enum load {
 	LOAD_NONE,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a task costs, beside the kernel's own ways to run something elsewhere.
+ * What a task costs, compared with the kernel's own ways to run something
+ * elsewhere.
  *
  * To be loaded in a guest where one instruction takes one virtual nanosecond,
- * so that the clock counts instructions; but for the benches that want several
- * CPUs. They run one after the other while the module is being loaded.
+ * so that the clock counts instructions, except for the benches that need
+ * several CPUs. The benches run one after the other while the module is being
+ * loaded.
  */
 #define pr_fmt(fmt) "ants bench: " fmt
 
@@ -63,7 +65,7 @@ unsigned int bench_seed(void)
 	return seed;
 }
 
-/* Is @name the first in a list with commas between? */
+/* True if @name is the first one in a list separated by commas. */
 static bool is_first(const char *list, const char *name)
 {
 	size_t len = strcspn(list, ",");
@@ -128,7 +130,7 @@ static int run_default(void)
 	return err;
 }
 
-/* All names are looked at before the first bench takes its time. */
+/* Check all names before the first bench takes its time. */
 static int run_named(void)
 {
 	const char *list;
@@ -142,7 +144,7 @@ static int run_named(void)
 	return err;
 }
 
-/* Early on, x86 changes its clock once more, and idle time makes a leap. */
+/* Early after boot x86 changes its clock once more, and idle time jumps. */
 static void wait_for_clock(void)
 {
 	while (ktime_get_seconds() < 5)

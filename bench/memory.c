@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory: what a pool, an idle thread and a waiter take; and a workqueue, a thread
- * of one, and a kthread_worker beside them. All but the waiter as the free pages
- * that are missing while there are many of them: with the thread's stack, its
- * sysfs files, and whatever else the kernel keeps for it.
+ * memory: what a pool, an idle thread and a waiter take; for comparison, a
+ * workqueue, one of its threads, and a kthread_worker. All but the waiter are
+ * measured by the free pages that are missing while there are many of them: so
+ * the thread's stack, the sysfs files, and whatever else the kernel allocates
+ * are included.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -11,16 +12,16 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-/* For the sizes of what is private; nothing else of it is used. */
+/* For the sizes of private structures; nothing else of it is used. */
 #include "../kernel/internal.h"
 #include "bench.h"
 #include "meter.h"
 
 #define POOLS		256
 #define WORKERS		1024
-/* What a workqueue allows on each kernel. */
+/* The limit of a workqueue on every kernel. */
 #define WQ_WORKERS	512
-/* Longer than a workqueue keeps threads that it has no work for. */
+/* Longer than a workqueue keeps idle threads. */
 #define WQ_EXPIRY_MS	(610 * MSEC_PER_SEC)
 
 static const struct {
@@ -106,7 +107,7 @@ static int measure_workers(const struct bench *bench, unsigned int round)
 	return err;
 }
 
-/* Two ways to make many of what others use instead. */
+/* Ways to make many of the alternatives. */
 
 static void *make_wq(void)
 {
@@ -220,7 +221,7 @@ static int measure_wq_workers(const struct bench *bench, unsigned int round)
 
 	if (err)
 		return err;
-	/* Idle, or it looks like a hung task. */
+	/* An idle sleep, or it would look like a hung task. */
 	meter_sleep(WQ_EXPIRY_MS);
 	pages = meter_free_pages();
 	err = run_all(&row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a stretch of time cost: how long it was, how much of it the CPU was
- * busy, and the most memory that was in use. For guests with one CPU.
+ * What an interval cost: how long it was, how long the CPU was busy, and the
+ * most memory in use. For guests with one CPU.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -18,9 +18,9 @@
 #include "probe.h"
 
 /*
- * The kernel's own account of idle time is not exact: some versions count
- * interrupts in, some count by ticks. So the meter takes the time from before
- * the CPU halts until the timer, or whatever else, wakes it.
+ * The kernel's own account of idle time is not exact: some versions include
+ * interrupts, some count by ticks. So the meter takes the time from just before
+ * the CPU halts until an interrupt wakes it.
  */
 static u64 idle, idle_since;
 
@@ -86,7 +86,7 @@ s64 meter_sleep(unsigned int ms)
 	return meter.busy;
 }
 
-/* Pages that the allocator keeps for single CPUs count as used otherwise. */
+/* Pages in the allocator's per-CPU lists would count as used otherwise. */
 static unsigned long cached_pages(struct zone *zone)
 {
 	unsigned long pages = 0;
@@ -113,7 +113,7 @@ unsigned long meter_free_pages(void)
 	return pages;
 }
 
-/* Lets threads that ended give their memory back. */
+/* Let threads that have ended give their memory back. */
 void meter_settle(void)
 {
 	msleep(100);
@@ -121,7 +121,7 @@ void meter_settle(void)
 	msleep(100);
 }
 
-/* Least free pages, looked at with each tick: that costs next to nothing. */
+/* The least free pages, sampled with each tick, which costs next to nothing. */
 
 static unsigned long least_free;
 static struct timer_list sampler;

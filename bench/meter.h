@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * meter.c: time, busy time and memory of a stretch. watch.c: what happened in
- * it. Both for benches on one CPU.
+ * meter.c: time, busy time and memory of an interval. watch.c: what happened in
+ * it. Both are for benches on one CPU.
  */
 #ifndef _ANTS_BENCH_METER_H
 #define _ANTS_BENCH_METER_H
@@ -9,10 +9,10 @@
 #include <linux/types.h>
 
 /**
- * struct meter - a stretch of time between meter_open() and meter_close(),
+ * struct meter - an interval between meter_open() and meter_close(),
  *	valid after meter_stop()
  * @elapsed: its length in nanoseconds
- * @busy: without the time that the CPU was idle
+ * @busy: the same without the time that the CPU was idle
  */
 struct meter {
 	u64 elapsed;
@@ -30,9 +30,9 @@ void sampler_start(void);
 unsigned long sampler_stop(void);
 
 /**
- * struct watched - what the kernel's tracepoints told
- * @wakeups: of threads of pools, and runs of the work that looks after them
- * @timers: timers that fired with a function of ants
+ * struct watched - what the kernel's tracepoints have counted
+ * @wakeups: wake-ups of threads of pools, and runs of the pools' kernel work items
+ * @timers: timers of ants that fired
  */
 struct watched {
 	unsigned int wakeups;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Subject: the pool of goroutines as it stands, with threads. A submitter pops
- * the worker that became idle last, stores the task in it and wakes it; finds
- * none and makes one; or waits if there are as many as allowed. A worker that
- * finished goes back to the idle ones and wakes a waiter. Only to show what
- * the design of ants is worth.
+ * Subject: a literal port of the pool of goroutines to threads. A submitter
+ * pops the worker that became idle last, stores the task in it and wakes it;
+ * without an idle worker it makes one, or waits if the capacity is reached. A
+ * worker that has finished goes back to the idle ones and wakes a waiter. This
+ * shows what the design of ants is worth.
  */
 #include <linux/err.h>
 #include <linux/list.h>
@@ -50,7 +50,7 @@ static void give_back(struct port_worker *w)
 	spin_unlock_irq(&port.lock);
 }
 
-/* False: the worker shall end. */
+/* False if the worker is to end. */
 static bool wait_for_task(struct port_worker *w)
 {
 	for (;;) {
@@ -104,7 +104,7 @@ static bool has_room(void)
 	return port.nr_idle || port.nr_workers < port.capacity;
 }
 
-/* An idle worker, or NULL: a new one may be made. */
+/* An idle worker; NULL if a new one may be made. */
 static struct port_worker *take_idle(void)
 {
 	struct port_worker *w = NULL;

@@ -32,7 +32,10 @@ static int attach(struct probe *probe)
 	return tracepoint_probe_register(probe->tp, probe->fn, NULL);
 }
 
-/* Returns 0, or -errno with none attached; -ENOENT: there is no such. */
+/*
+ * Returns 0, or -errno with none attached; -ENOENT: there is no such
+ * tracepoint.
+ */
 int probes_attach(struct probe *probes, unsigned int nr)
 {
 	unsigned int i;

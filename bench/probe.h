@@ -5,10 +5,10 @@
 struct tracepoint;
 
 /**
- * struct probe - a function that a tracepoint shall call
- * @name: of the tracepoint
- * @fn: called with NULL and what the tracepoint's prototype says
- * @tp: while it is attached
+ * struct probe - a function that a tracepoint is to call
+ * @name: the name of the tracepoint
+ * @fn: called with NULL and the arguments of the tracepoint's prototype
+ * @tp: the tracepoint, while the probe is attached
  */
 struct probe {
 	const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lines_plugin.c needs of version 1 of QEMU's interface for plugins, which QEMU
- * 7.2 has: Debian has no package with the header. A QEMU that does not have that
- * version any more refuses the plugin, and says so.
+ * What lines_plugin.c needs of version 1 of QEMU's interface for plugins, which
+ * QEMU 7.2 has: Debian has no package with the header. A QEMU without that
+ * version refuses the plugin with an error.
  */
 #ifndef _ANTS_BENCH_QEMU_PLUGIN_H
 #define _ANTS_BENCH_QEMU_PLUGIN_H
@@ -13,7 +13,7 @@
 #define QEMU_PLUGIN_VERSION	1
 #define QEMU_PLUGIN_EXPORT	__attribute__((visibility("default")))
 
-/* Of callbacks: which registers they use, and for which accesses they are. */
+/* Which registers callbacks use, and for which accesses they are called. */
 enum { QEMU_PLUGIN_CB_NO_REGS = 0 };
 enum { QEMU_PLUGIN_MEM_RW = 3 };
 
@@ -37,7 +37,7 @@ size_t qemu_plugin_insn_size(const void *insn);
 unsigned int qemu_plugin_mem_size_shift(unsigned int info);
 bool qemu_plugin_mem_is_store(unsigned int info);
 
-/* What QEMU looks for. */
+/* QEMU looks for this symbol. */
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(unsigned long id, const void *info,
 					   int argc, char **argv);

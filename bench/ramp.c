@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ramp: n tasks that block are handed over at once. When does the last one run,
- * and how long does each wait for its start? Cold, without a thread that is left
- * from before, and warm; on an idle machine, and beside threads that keep CPUs
- * busy. A second bench asks the same on several CPUs.
+ * ramp: n tasks that block are submitted at once. When does the last one run,
+ * and how long does each wait for its start? Cold, without any thread left from
+ * before, and warm; on an idle machine, and beside threads that keep CPUs busy.
+ * A second bench asks the same on several CPUs.
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -21,7 +21,7 @@
 
 /* Beside a load they would take most of the time of all rounds. */
 #define MANY_TASKS	2048U
-/* Of so many, how many run after which time is told, too. */
+/* For this number of tasks, also print how many run after which time. */
 #define CURVE_TASKS	256U
 #define CURVE_POINTS	8U
 #define SETTLE_MS	20
@@ -38,7 +38,7 @@ static const struct row rows[] = {
 
 /**
  * struct slope - what is climbed
- * @tasks: how many
+ * @tasks: number of tasks
  * @warm: all threads exist before
  * @load: what else runs
  */
@@ -50,11 +50,11 @@ struct slope {
 
 /**
  * struct climb - how it was climbed; times in nanoseconds
- * @begin: before the first task was handed over
- * @end: the last task ran
- * @busy: of the time between, without what the CPU was idle
- * @handed: when each task was handed over
- * @values: room for as many figures
+ * @begin: before the first task was submitted
+ * @end: when the last task ran
+ * @busy: the time between, without the time that the CPU was idle
+ * @handed: when each task was submitted
+ * @values: an array for as many figures
  */
 static struct climb {
 	u64 begin;
@@ -80,7 +80,7 @@ static inline void block_job(struct job *job)
 
 DEFINE_BODY(block);
 
-/* Threads that were left end, and so does the pool of a workqueue's. */
+/* Remaining threads end, including those of a workqueue's pool. */
 static void settle(void)
 {
 	msleep(SETTLE_MS);
@@ -98,7 +98,7 @@ static void hand_over(struct row *row)
 	}
 }
 
-/* Up, and down again when nothing else runs any more. */
+/* Up, and down again once nothing else runs. */
 static void run_climb(struct row *row)
 {
 	struct meter meter;
@@ -135,7 +135,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* After which time did so many run? */
+/* Print after which time so many tasks were running. */
 static void print_curve(const struct bench *bench, const struct row *row,
 			unsigned int round)
 {
@@ -153,7 +153,10 @@ static void print_curve(const struct bench *bench, const struct row *row,
 	}
 }
 
-/* Instructions are those of all threads, so that they are told without load. */
+/*
+ * Instructions are those of all threads, so they are printed only without a
+ * load.
+ */
 static void print(const struct bench *bench, const struct row *row,
 		  const struct slope *slope, unsigned int round)
 {
@@ -166,7 +169,7 @@ static void print(const struct bench *bench, const struct row *row,
 		print_curve(bench, row, round);
 }
 
-/* As many threads as tasks exist from here on, and are idle. */
+/* From here on as many idle threads exist as there are tasks. */
 static int warm_up(struct row *row)
 {
 	if (row->subject->bounded)
@@ -188,7 +191,10 @@ static int measure(const struct slope *slope, struct row *row)
 	return row->err;
 }
 
-/* A thread a task knows no idle threads; not every workqueue is wide enough. */
+/*
+ * A thread for each task has no idle threads; not every workqueue is wide
+ * enough.
+ */
 static bool has_row(const struct slope *slope, const struct row *row)
 {
 	if (!bench_wants(row->subject->name))
@@ -235,8 +241,9 @@ static int run_row(const struct bench *bench, const struct slope *slope,
 }
 
 /*
- * Each round runs all rows once, so that those of one round compare. Round 0 warms
- * up what all subjects share, as the allocator's caches.
+ * Each round runs all rows once, so that those of one round can be compared.
+ * Round 0 warms up what all subjects share, such as the caches of the
+ * allocator.
  */
 static int run_slope(const struct bench *bench, const struct slope *slope)
 {
@@ -280,7 +287,7 @@ static int run_sizes(const struct bench *bench)
 	return err;
 }
 
-/* Away from the CPU that load_start() takes. */
+/* Stay away from the CPU that load_start() takes. */
 static int run_parallel(const struct bench *bench)
 {
 	return set_cpus_allowed_ptr(current, cpumask_of(0)) ?: run_sizes(bench);

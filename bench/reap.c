@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reap, tune: what it costs to get rid of a pool's idle threads, a thread:
- * because they expire, or because the capacity shrinks to 1. And what it costs
- * to grow back, a pool, while nobody waits.
+ * reap, tune: what it costs, for each thread, to end a pool's idle threads:
+ * because they expire, or because the capacity shrinks to 1. And what it costs,
+ * for each pool, to grow back while there are no waiters.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -15,7 +15,7 @@
 #define REAP_MS		5000
 #define TUNE_MS		500
 
-/* Threads that go in a round, at least; and so the most pools. */
+/* At least so many threads end in a round; so this is also the most pools. */
 #define MANY		100
 
 static const unsigned int workers[] = { 1, 100, 2000 };
@@ -31,7 +31,7 @@ static void print(const struct bench *bench, const char *subject,
 	result(bench, subject, param, round, value, "instructions");
 }
 
-/* So many pools that what the kernel does meanwhile is little beside it. */
+/* So many pools that the kernel's other activity matters little. */
 static unsigned int nr_pools(unsigned int nr)
 {
 	return nr < MANY ? DIV_ROUND_UP(MANY, nr) : 1;
@@ -117,7 +117,10 @@ static int tune_pools(unsigned int capacity)
 	return err;
 }
 
-/* Down to one; the threads leave and are joined after ants_tune() returned. */
+/*
+ * Shrink to one; the threads leave and are joined after ants_tune() has
+ * returned.
+ */
 static int shrink(s64 *cost)
 {
 	struct meter meter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The results: lines "ants_bench: <bench> <subject> <param> <value> <unit>", a
- * tab between the columns, and nothing else that begins like this.
+ * The results: lines "ants_bench: <bench> <subject> <param> <value> <unit>",
+ * with a tab between the columns. No other line begins like this.
  */
 #define pr_fmt(fmt) "ants_bench: " fmt
 
@@ -19,7 +19,7 @@ void result(const struct bench *bench, const char *subject, const char *param,
 		*param ? " " : "", round, value, unit);
 }
 
-/* Appends a setting, with a space before all but the first. */
+/* Append a setting, with a space before all but the first. */
 static __printf(3, 4) int put(char *param, int len, const char *fmt, ...)
 {
 	va_list args;
@@ -75,7 +75,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Sorts @values, which are times in nanoseconds. */
+/* Sort @values, which are times in nanoseconds, and print percentiles. */
 void row_percentiles(const struct bench *bench, const struct row *row,
 		     unsigned int round, u64 *values, unsigned int nr)
 {

@@ -4,19 +4,19 @@
 import math
 import os
 
-# In the order of the tables: what people run, then without all that costs.
+# In the order of the tables: stock kernels, then those without costly options.
 KERNELS = ("stock-6.1-voluntary", "stock-6.1-full", "stock-6.12-voluntary",
            "stock-6.12-full", "stock-7.3-lazy", "stock-7.3-full", "6.1", "7.3")
 PEER = "wq_unbound"
 WORKQUEUES = (PEER, "wq_bound", "wq_ordered")
-# Of a CPU, in percent: if other programs had more, a parallel bench tells nothing.
+# Percent of a CPU; if other programs used more, a parallel bench is meaningless.
 BUSY = 10
-# What the tables and targets of the parallel benches are about, and with fewer boots
-# no quartiles.
+# What the tables and targets of the parallel benches use; fewer boots have no
+# quartiles.
 CPUS, BOOTS = 2, 5
-# Rounds of a deterministic bench that are further apart are shown as they are.
+# Rounds of a deterministic bench that differ by more are shown one by one.
 SPREAD_PERCENT = 1.0
-# What has to be the same in all that is compared.
+# What must be the same in all results that are compared.
 PROVENANCE = ("commit", "compiler", "qemu")
 # Of these the least is the worst.
 MORE_IS_BETTER = ("items_per_second",)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * round_trip: one task at a time, handed over, run, and waited for. Beside the
- * floor of it: two bare threads that wake each other.
+ * round_trip: one task at a time is submitted, run, and waited for. For
+ * comparison, the lower limit: two bare threads that wake each other.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -90,7 +90,7 @@ static int run_ping_pong(const struct bench *bench)
 	partner = kthread_run(answer, NULL, "ants_pong");
 	if (IS_ERR(partner))
 		return PTR_ERR(partner);
-	/* It ends by itself. */
+	/* The thread ends by itself. */
 	get_task_struct(partner);
 	measure_ping_pong();
 	for (round = 1; round <= bench_rounds(bench); round++) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Running rows: what happens around the subjects, the same for each of them.
- */
+/* Running rows: the code around the subjects, the same for each of them. */
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
 #include "bench.h"
 
-/* Of a round of a subject whose tasks are dear. */
+/* Tasks in a round of a subject whose tasks are expensive. */
 #define DEAR_TASKS	500U
 #define WARM_UP_ROUNDS	5
-/* That can be run in any order. */
+/* The most rows that can be run in any order. */
 #define MAX_ROWS	32
 
 int row_make_jobs(struct row *row)
@@ -75,7 +73,10 @@ static void measure_row(const struct bench *bench, const struct series *series,
 	u64 cost, warm_up[WARM_UP_ROUNDS];
 	unsigned int round;
 
-	/* Until the pool has the threads that it keeps; cold_burst is without. */
+	/*
+	 * Until the pool has the threads that it keeps; cold_burst does
+	 * without.
+	 */
 	for (round = 0; round < WARM_UP_ROUNDS; round++)
 		warm_up[round] = series->measure(row);
 	for (round = 0; round < WARM_UP_ROUNDS; round++)
@@ -118,7 +119,7 @@ int series_run(const struct bench *bench, const struct series *series)
 	return err;
 }
 
-/* In an order of its own, if the user wants that, else in that of the rows. */
+/* A random order if the user wants that, else the order of the rows. */
 static void choose_order(u8 *order, unsigned int nr, unsigned int round)
 {
 	u32 seed = bench_seed();
@@ -153,7 +154,7 @@ static int run_round(const struct bench *bench, const struct row *rows,
 	return err;
 }
 
-/* Each round runs all rows once, so that those of one round compare. */
+/* Each round runs all rows once, so that those of one round can be compared. */
 int rounds_run(const struct bench *bench, const struct row *rows,
 	       unsigned int nr_rows, unsigned int first, row_round_t run_row)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * scale_workers: small bursts into a pool that has few or many idle workers.
- * Their number shall not show in the cost of a task.
+ * scale_workers: small bursts for a pool that has few or many idle workers.
+ * Their number must not show in the cost of a task.
  */
 #include <linux/math64.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sized_task: tasks that compute for 1, 10 and 100 us. With empty tasks all that
- * is left is the price of handing them over; here it shows from which length on
- * that hardly matters. Beside the same function, called.
+ * sized_task: tasks that compute for 1, 10 and 100 us. Empty tasks show nothing
+ * but the cost of submitting them; this shows from which length on that cost
+ * hardly matters. For comparison, the same function is called directly.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-/* Of the loop below, with an instruction a nanosecond. */
+/* Iterations of the loop below, at one instruction for each nanosecond. */
 #define LOOPS_PER_US	250
 
 static unsigned int us, loops;
@@ -35,7 +35,7 @@ static const struct row rows[] = {
 	{ &ants_submit_subject, 256 },
 };
 
-/* How long, and how many of them make a round. */
+/* How long a task is, and how many of them make a round. */
 static const struct size {
 	unsigned int us;
 	unsigned int tasks;

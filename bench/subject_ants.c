@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Subjects: ants, in the ways to hand it a task.
- */
+/* Subjects: ants, in the ways to submit a task. */
 #include <linux/delay.h>
 #include <linux/preempt.h>
 
@@ -44,7 +42,7 @@ static int throughput_setup(const struct row *row)
 	return pool_setup(row, ANTS_THROUGHPUT);
 }
 
-/* What a thread of its own has: nothing, here. */
+/* The data of a thread: none, here. */
 static void *worker_init(struct ants_pool *pool)
 {
 	return NULL;
@@ -82,7 +80,9 @@ static int try_submit_one(struct job *job)
 	}
 }
 
-/* A caller that may not wait and finds no room or no slot comes back later. */
+/*
+ * A caller that may not wait, and finds no room or no slot, tries again later.
+ */
 static int try_submit(struct job *jobs, unsigned int nr)
 {
 	int err = 0;
@@ -169,7 +169,7 @@ static int wait_for_number(unsigned int (*number)(const struct ants_pool *pool),
 	return tries ? 0 : -ETIMEDOUT;
 }
 
-/* Keeps so many tasks running at once, then lets all of them go. */
+/* Keep so many tasks running at once, then let all of them go. */
 int pool_warm(struct ants_pool *pool, unsigned int workers)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Subjects: ants, in the ways that do more than hand over one task to one pool:
- * work items, batches, groups, and pools behind one handle.
+ * Subjects: ants, in the ways that do more than submit one task to one pool:
+ * work items, batches, groups, and sharded pools.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -56,7 +56,7 @@ static void pool_teardown(void)
 	ants_pool_destroy(pool);
 }
 
-/* A caller that may not wait and finds no room comes back later. */
+/* A caller that may not wait, and finds no room, tries again later. */
 static int queue_one(struct ants_work *work)
 {
 	int err;
@@ -148,7 +148,7 @@ static int multi_submit(struct job *jobs, unsigned int nr)
 	return err;
 }
 
-/* A shard for each of @row->capacity, all of them full. */
+/* As many shards as @row->capacity, all of them full. */
 static int full_setup(const struct row *row)
 {
 	int err = multi_setup(row, row->capacity, ANTS_ROUND_ROBIN);
@@ -160,7 +160,7 @@ static int full_setup(const struct row *row)
 	return err;
 }
 
-/* None is accepted: the cost of asking each shard in vain. */
+/* No task is accepted: this is the cost of trying each shard in vain. */
 static int full_submit(struct job *jobs, unsigned int nr)
 {
 	int err = 0;

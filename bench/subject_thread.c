@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Subjects: kthread_worker, alone and one on each CPU; async_schedule(); a thread
- * a task.
+ * Subjects: kthread_worker, alone and one on each CPU; async_schedule(); a
+ * thread for each task.
  */
 #include <linux/async.h>
 #include <linux/cpumask.h>
@@ -21,7 +21,10 @@ static int worker_setup(const struct row *row)
 	worker = kthread_create_worker(0, "ants_bench");
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
-	/* Newer kernels leave this to the caller, to older ones it is nothing. */
+	/*
+	 * Newer kernels leave this to the caller; on older ones it has no
+	 * effect.
+	 */
 	wake_up_process(worker->task);
 	return 0;
 }
@@ -53,7 +56,10 @@ const struct subject kthread_worker_subject = {
 	.teardown = worker_teardown,
 };
 
-/* One on each CPU, as clients have them that want what a bound workqueue is. */
+/*
+ * A kthread_worker on each CPU, as clients use them in place of a bound
+ * workqueue.
+ */
 
 static DEFINE_PER_CPU(struct kthread_worker *, local_worker);
 
@@ -156,7 +162,7 @@ const struct subject async_schedule_subject = {
 static DECLARE_COMPLETION(ended);
 static unsigned int started;
 
-/* Completes from outside of this module, which may be unloaded right after. */
+/* Ends outside of this module's text, which may be unloaded right after. */
 static int thread_task(void *data)
 {
 	struct job *job = data;

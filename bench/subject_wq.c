@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Subjects: workqueues.
- */
+/* Subjects: workqueues. */
 #define pr_fmt(fmt) "ants bench: " fmt
 
 #include <linux/cpumask.h>
@@ -16,7 +14,9 @@
 
 static struct workqueue_struct *wq;
 
-/* The kernel offers no other way to a module. -ENOENT: it knows no such. */
+/*
+ * Modules have no other way to do this. -ENOENT: the attribute does not exist.
+ */
 static int set_attr(const char *path, const char *value)
 {
 	struct file *file = filp_open(path, O_WRONLY, 0);
@@ -44,8 +44,8 @@ static void teardown(void)
 }
 
 /*
- * Threads serve all workqueues of the same attributes. Other workqueues have all
- * CPUs that are possible; with those that are online alone nothing else differs.
+ * Workqueues with the same attributes share threads. Other workqueues allow all
+ * possible CPUs; this one allows the online CPUs, and nothing else differs.
  */
 static int set_own_threads(void)
 {
@@ -80,8 +80,8 @@ static int unbound_setup(const struct row *row)
 }
 
 /*
- * create_workqueue() is the one name for a bound workqueue that each kernel
- * takes: newer ones want a flag that older ones do not know.
+ * create_workqueue() is the only name for a bound workqueue that every kernel
+ * accepts: newer ones need a flag that older ones do not know.
  */
 static int bound_setup(const struct row *row)
 {

@@ -21,15 +21,15 @@ TINY_TASK_SMP = (
     (16, 256, 1.0, 1.0),
     (16, 0, 0.4, None),
 )
-# On the kernels that people run: capacity, queue_depth, and at most so many times
-# the best workqueue of the same boot; more than one means that a cycle of filling
-# and draining may cost two switches
+# On stock kernels: capacity, queue_depth, and at most so many times the best
+# workqueue of the same boot; more than one means that filling and draining may cost
+# two switches
 STOCK_TINY_TASK = ((256, 0, 0.45), (16, 256, 0.45), (16, 0, 1.0), (4, 0, 1.5))
 ROUND_TRIP = (0.92, 0.99)
 # subject, and at least so many times the items a second of the best scope
 STOCK_CONTENTION = ((DEFAULT, 0.8), (LOCAL, 1.0))
-# threads of pool and workqueue; unit; whether the pool's exist before; at most so
-# many times the workqueue's, on 6.1 and on 7.3
+# threads of pool and workqueue; unit; whether those of the pool exist before; at most
+# so many times the workqueue's figure, on 6.1 and on 7.3
 EQUAL_WIDTHS = (
     (512, COST, "warm", 1.1, 1.1),
     (2048, "ms", "warm", None, 0.8),
@@ -98,7 +98,7 @@ class Targets:
         return self.two_switches_for(2)
 
     def two_switches_for(self, tasks):
-        """There and back again costs two, and so many tasks 300 each beside."""
+        """Two switches there and back, and 300 for each of so many tasks."""
         found = self.results.find("round_trip", "ping_pong", COST)
         return found.median() / tasks + 300 if found else None
 
@@ -172,8 +172,8 @@ class Targets:
                                         capacity=capacity, queue_depth=depth)
 
     def stock_contention(self, bench):
-        """A thread for each CPU is the smallest pool of those measured; with full
-        preemption none is."""
+        """The smallest measured pool has a thread for each CPU; with full
+        preemption none counts as small."""
         if not self.column or self.results.version.endswith("-full"):
             return
         for subject, limit in STOCK_CONTENTION:
@@ -183,7 +183,7 @@ class Targets:
             yield self.parallel(bench, subject, limit, **params)
 
     def ramp(self, bench):
-        """Of 2048 tasks not all are there: not beside a load, and not all peers."""
+        """Rows of 2048 tasks are missing beside a load, and for some peers."""
         for start, load, share in RAMP:
             for tasks in (256, 2048):
                 for subject in (DEFAULT, BATCH):

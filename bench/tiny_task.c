@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tiny_task: many empty tasks from one submitter. What is left is the cost of
- * handing them over and getting to them; of full shards, that of being refused
+ * tiny_task: many empty tasks from one submitter, which leaves the cost of
+ * submitting and dispatching them; with full shards, the cost of being refused
  * by as many of them as the capacity says.
  */
 #include <linux/math64.h>

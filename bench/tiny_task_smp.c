@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * tiny_task_smp: many empty tasks from one submitter on several CPUs, where a
- * wake-up costs most of all. Time is the machine's here, so that only ratios
- * within a round tell something: each round runs all subjects once.
+ * wake-up costs most. Time is that of the machine, so only ratios within a
+ * round are meaningful: each round runs all subjects once.
  */
 #include <linux/math64.h>
 #include <linux/sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts what ants does while it should do nothing, through the tracepoints
- * that the kernel has anyway.
+ * Count what ants does while it should do nothing, through the kernel's
+ * tracepoints.
  */
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -16,8 +16,8 @@
 #define MAX_FUNCTIONS	64
 
 /*
- * How often a function ran. To tell whose it is takes longer than to count it,
- * so that is left for later.
+ * How often a function ran. Finding the module of a function takes longer than
+ * counting, so that is done later.
  */
 struct tally {
 	void *fn;
@@ -68,7 +68,7 @@ int watch_start(void)
 	return probes_attach(probes, ARRAY_SIZE(probes));
 }
 
-/* The kernel's own name for a function says which module it is of. */
+/* The kernel's own name for a function includes its module. */
 static unsigned int hits_of_ants(const struct tally *tally)
 {
 	const struct tally *end = tally + MAX_FUNCTIONS;

@@ -74,11 +74,11 @@ struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
 	return affinity;
 }
 
-/* The CPUs of the pool's place, be they given or chosen. */
+/* A copy of the pool's affinity with another nice value. */
 struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
 					      int nice)
 {
-	struct ants_affinity *affinity = pool->affinity, *other;
+	struct ants_affinity *affinity = pool->target.affinity, *other;
 
 	other = ants_affinity_alloc(nice,
 				    affinity->any ? NULL : ants_affinity_cpus(affinity),
@@ -91,8 +91,8 @@ struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	refcount_inc(&pool->affinity->users);
-	return pool->affinity;
+	refcount_inc(&pool->target.affinity->users);
+	return pool->target.affinity;
 }
 
 /* Not under a raw lock, for this may free. */
@@ -113,8 +113,8 @@ void ants_affinity_clear_stale(struct ants_worker *w)
 	lockdep_assert_held(&pool->lock);
 	if (!ants_affinity_is_stale(w))
 		return;
-	w->affinity_seq = pool->affinity_seq;
-	pool->nr_stale--;
+	w->affinity_seq = pool->target.seq;
+	pool->target.nr_stale--;
 	ants_update_stay_limit(pool);
 }
 
@@ -138,8 +138,8 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 	bool first;
 
 	raw_spin_lock_irq(&pool->lock);
-	first = !pool->mask_offline && pool->affinity_seq == affinity_seq;
-	pool->mask_offline |= first;
+	first = !pool->target.mask_offline && pool->target.seq == affinity_seq;
+	pool->target.mask_offline |= first;
 	ants_unlock_irq(pool);
 	if (first)
 		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
@@ -160,7 +160,7 @@ void ants_affinity_prefer(struct ants_worker *w)
 
 	raw_spin_lock_irq(&pool->lock);
 	affinity = ants_affinity_get(pool);
-	pool->preferred |= !affinity->any;
+	pool->target.preferred |= !affinity->any;
 	ants_unlock_irq(pool);
 	if (!affinity->any)
 		w->preferred = !ants_affine_preferred(w->task,

@@ -9,6 +9,10 @@
 #include <linux/cpumask.h>
 #include <linux/refcount.h>
 
+#include "pool.h"
+
+struct ants_todo;
+
 /**
  * struct ants_affinity - nice value and CPUs of the workers of a pool
  * @users: the pool, and threads that look at it without the lock
@@ -35,13 +39,13 @@ static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
 /* Does @w have the last change still to apply? */
 static inline bool ants_affinity_is_stale(const struct ants_worker *w)
 {
-	return w->affinity_seq != w->pool->affinity_seq;
+	return w->affinity_seq != w->pool->target.seq;
 }
 
 /* To be called whenever capacity or nr_stale has changed. */
 static inline void ants_update_stay_limit(struct ants_pool *pool)
 {
-	pool->stay_limit = pool->nr_stale ? 0 : pool->capacity;
+	pool->limits.stay = pool->target.nr_stale ? 0 : pool->limits.capacity;
 }
 
 /* affinity.c */
@@ -60,7 +64,7 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 				struct ants_affinity *affinity,
 				unsigned int affinity_seq);
 
-/* affinity_set.c: with pool->config held, but for ants_affinity_invalidate() */
+/* affinity_set.c: with pool->config.lock held, but for ants_affinity_invalidate() */
 int __ants_set_nice(struct ants_pool *pool, int nice);
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
 void ants_affinity_change(struct ants_pool *pool,

@@ -25,29 +25,22 @@ static int stack_call_fn(struct ants_work *work)
 	return call->fn(call->data);
 }
 
-/* Lets cancel.c recognise a call. */
+/* Lets cancel.c and func.c recognise a call. */
 bool ants_is_call(const struct ants_work *work)
 {
 	return work->fn == stack_call_fn;
 }
 
-/**
- * ants_call() - run a function in a pool, and wait for its result
- * @pool: the pool
- * @fn: the function
- * @data: its argument; any value
- * @timeout: the longest time to wait until it starts, in jiffies. Once it runs
- *	the caller waits for it, whatever the timeout and signals
- *
- * A task of the same pool is in a thread of the pool already, so it runs @fn
- * itself.
- *
- * Context: Process context. May sleep.
- * Return: what @fn returned. If @fn did not run: -ETIMEDOUT, -EINTR, -EINVAL,
- * -ESHUTDOWN, -EBUSY as ants_submit_timeout(); -EDEADLK: the caller is a task
- * of the same pool, and 8 calls or work items run inside one another in it
- * already. Choose results of @fn that differ from these.
- */
+/* For func.c: the function of the call *@data, and its argument instead. */
+unsigned long ants_stack_call_func(const void **data)
+{
+	const struct stack_call *call = container_of(*data, struct stack_call,
+						     work);
+
+	*data = call->data;
+	return (unsigned long)call->fn;
+}
+
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
@@ -160,6 +153,15 @@ unsigned long ants_call_func_addr(const void *data, const struct module *mod)
 	       ants_addr_in((unsigned long)call->release, mod);
 }
 
+/* As ants_stack_call_func(), for an allocated call. */
+unsigned long ants_call_func(const void **data)
+{
+	const struct ants_call *call = *data;
+
+	*data = call->data;
+	return (unsigned long)call->fn;
+}
+
 static int call_wait(struct ants_call *call, unsigned long timeout,
 		     unsigned int state)
 {
@@ -204,20 +206,6 @@ static struct ants_call *call_alloc(struct ants_pool *pool, ants_call_fn_t fn,
 	return call;
 }
 
-/**
- * ants_call_release() - call a function in a pool; the caller may leave before
- * its end
- * @pool: the pool
- * @fn: the function
- * @data: its argument; given away, whatever is returned except -EINVAL
- * @timeout: the longest time to wait until it has ended, in jiffies
- * @release: called once with @data when @fn has returned or will not run, and
- *	the caller has left; in process context
- *
- * Context: Process context. May sleep.
- * Return: what @fn returned. -EINPROGRESS: it runs. If it did not and will not
- * run: -ENOMEM, or as ants_call().
- */
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {

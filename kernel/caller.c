@@ -48,7 +48,9 @@ void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_add_head(&run.node, &bucket->runs);
 	raw_spin_unlock_irq(&bucket->lock);
+	trace_ants_task_start(pool, (unsigned long)fn, data);
 	fn(data);
+	trace_ants_task_end(pool, (unsigned long)fn, data);
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run.node);
 	raw_spin_unlock_irq(&bucket->lock);

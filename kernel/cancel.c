@@ -52,7 +52,8 @@ static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
 		return;
 	}
 	ants_pending_del(pool, slot);
-	pool->cancelled++;
+	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
 		todo->bits |= ANTS_TODO_WAITQ;
 	ants_stock_put(pool, slot);
@@ -64,10 +65,10 @@ static void sift_begin(struct sieve *s, struct list_head *list)
 	struct ants_pool *pool = s->pool;
 
 	raw_spin_lock_irq(&pool->lock);
-	pool->cancel_at = list->next;
-	pool->cancel_scan = true;
-	s->left = list == &pool->urgent ? pool->nr_high :
-					  pool->nr_pending - pool->nr_high;
+	pool->cancel.at = list->next;
+	pool->pick.cancel_scan = true;
+	s->left = list == &pool->urgent.list ? pool->pick.nr_high :
+					  pool->nr_pending - pool->pick.nr_high;
 	ants_unlock_irq(pool);
 }
 
@@ -88,18 +89,18 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 	ants_lock_batch(pool, &todo, &batch);
 	for (i = 0; i < ANTS_HOLD_MAX && s->left &&
 	     !ants_todo_full(&todo); i++) {
-		if (pool->cancel_at == list)
+		if (pool->cancel.at == list)
 			break;
-		slot = list_entry(pool->cancel_at, struct ants_slot, node);
-		pool->cancel_at = slot->node.next;
+		slot = list_entry(pool->cancel.at, struct ants_slot, node);
+		pool->cancel.at = slot->node.next;
 		s->left--;
 		if (!sieve_matches(s, slot))
 			continue;
 		cancel_one(pool, slot, &todo);
 		s->cancelled++;
 	}
-	more = s->left && pool->cancel_at != list;
-	pool->cancel_scan = more;
+	more = s->left && pool->cancel.at != list;
+	pool->pick.cancel_scan = more;
 	ants_room_freed(pool, &todo);
 	ants_unlock(pool, &todo);
 	return more;
@@ -119,38 +120,15 @@ static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
 {
 	struct sieve s = { .pool = pool, .match = match, .arg = arg };
 
-	mutex_lock(&pool->cancel);
-	sieve_list(&s, &pool->urgent);
+	mutex_lock(&pool->cancel.lock);
+	sieve_list(&s, &pool->urgent.list);
 	sieve_list(&s, &pool->pending);
-	mutex_unlock(&pool->cancel);
+	mutex_unlock(&pool->cancel.lock);
 	/* A worker would not have kept more, either. */
-	ants_stock_trim(pool, READ_ONCE(pool->stock_max));
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return s.cancelled;
 }
 
-/**
- * ants_cancel_pending() - cancel tasks that have not started
- * @pool: the pool; open or released, and not changed by this
- * @match: decides which tasks; NULL for all
- * @arg: the argument of @match; any value
- *
- * Looks at each task that is pending when the call begins and has not started
- * when its turn comes; tasks that are accepted meanwhile may be looked at as
- * well. A cancelled task never runs, and nothing else tells its owner so:
- * @match can record what it cancels. A work item that is cancelled ends with
- * the result -ECANCELED. Not touched are tasks that run, delayed work items and
- * callers that wait for room, and, without asking @match, calls (ants_call(),
- * ants_call_release()) and the helpers of ants_for_each(). Callers that wait
- * for room are then admitted.
- *
- * Does not wait for tasks, and may be called from a task of the pool. Calls for
- * one pool take turns. In the system pool @match has to pick the caller's own
- * tasks; with NULL nothing is cancelled there.
- *
- * Context: Process context. May sleep. @match is called with the lock of the
- * pool held and interrupts off: see &typedef ants_match_t.
- * Return: the number of tasks cancelled.
- */
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)
 {

@@ -7,10 +7,14 @@
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
 
+#include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/freezer.h>
 #include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
+#include <linux/kobject.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/topology.h>
 #include <linux/version.h>
@@ -33,6 +37,12 @@
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 #endif
 
+/* The old names are gone since 6.15. */
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#define timer_delete(timer)		del_timer(timer)
+#define timer_delete_sync(timer)	del_timer_sync(timer)
+#endif
+
 #if KERNEL_VERSION(6, 16, 0) > LINUX_VERSION_CODE
 static inline void timer_destroy_on_stack(struct timer_list *timer)
 {
@@ -49,6 +59,91 @@ hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock_id, mode);
 	timer->function = function;
 }
+#endif
+
+/*
+ * Since 6.1 the state in which a task sleeps says whether it may be frozen
+ * there. Before, the task itself says so while it sleeps, and freezes when it is
+ * woken. The bits that stand for it here are in no state that a task has.
+ */
+#ifdef TASK_FREEZABLE
+#define ants_sleep_state(state)	(state)
+#define freezable_schedule()	schedule()
+
+static inline long ants_schedule_timeout(unsigned int state, long timeout)
+{
+	return schedule_timeout(timeout);
+}
+#else
+#define TASK_FREEZABLE		0x10000000
+#define TASK_FREEZABLE_UNSAFE	0x30000000
+#define ants_sleep_state(state)	((state) & ~TASK_FREEZABLE_UNSAFE)
+
+#ifndef CONFIG_FREEZER
+static inline void freezer_count_unsafe(void)
+{
+}
+#endif
+
+static inline long ants_schedule_timeout(unsigned int state, long timeout)
+{
+	if (!(state & TASK_FREEZABLE))
+		return schedule_timeout(timeout);
+	freezer_do_not_count();
+	timeout = schedule_timeout(timeout);
+	if (state & TASK_FREEZABLE_UNSAFE & ~TASK_FREEZABLE)
+		freezer_count_unsafe();
+	else
+		freezer_count();
+	return timeout;
+}
+#endif
+
+/* 5.14 named this, and the field otherwise. */
+#ifndef task_is_running
+#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
+#endif
+
+/* might_sleep() without its preemption point. */
+#if KERNEL_VERSION(5, 16, 0) <= LINUX_VERSION_CODE
+#define ants_might_sleep()	__might_sleep(__FILE__, __LINE__)
+#else
+#define ants_might_sleep()	__might_sleep(__FILE__, __LINE__, 0)
+#endif
+
+/* The type was a mask, so that several could be asked at once. */
+#if KERNEL_VERSION(5, 18, 0) > LINUX_VERSION_CODE
+#define hk_type			hk_flags
+#define HK_TYPE_DOMAIN		HK_FLAG_DOMAIN
+#define HK_TYPE_KTHREAD		HK_FLAG_KTHREAD
+#endif
+
+/* Before 5.14 modules can set no policy but those for real time. */
+#if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
+#define ants_setattr		sched_setattr_nocheck
+#else
+static inline int ants_setattr(struct task_struct *task,
+			       const struct sched_attr *attr)
+{
+	return -EOPNOTSUPP;
+}
+#endif
+
+/* The type became const in 6.2; the kernel has never written to it. */
+static inline void ants_kobject_init(struct kobject *kobj,
+				     const struct kobj_type *type)
+{
+	kobject_init(kobj, (struct kobj_type *)type);
+}
+
+/* For the tests. */
+#ifndef in_hardirq
+#define in_hardirq()		in_irq()
+#endif
+
+#if KERNEL_VERSION(5, 11, 0) > LINUX_VERSION_CODE
+#define IRQ_WORK_INIT_HARD(fn) \
+	{ .flags = ATOMIC_INIT(IRQ_WORK_HARD_IRQ), .func = (fn) }
 #endif
 
 /*
@@ -77,7 +172,7 @@ static inline int ants_llc_of(unsigned int cpu)
 	const struct cpumask *sharing = topology_llc_cpumask(cpu);
 
 	return cpumask_weight(sharing) > 1 ? (int)cpumask_first(sharing) : -1;
-#elif defined(CONFIG_X86)
+#elif defined(CONFIG_X86) && KERNEL_VERSION(5, 15, 0) <= LINUX_VERSION_CODE
 #if KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
 	unsigned int llc = per_cpu_llc_id(cpu);
 #else

@@ -158,16 +158,18 @@ static bool tasks_served(const struct ants_pool *pool)
 	if (!pool->nr_pending)
 		return true;
 	/* A thread that starts may need long. */
-	if (pool->nr_idle)
-		return pool->nr_waking;
-	return ants_nr_arriving(pool) || pool->nr_workers >= pool->capacity ||
-	       pool->upkeep_queued || pool->nr_makers || pool->backoff || !ants_need_worker(pool);
+	if (pool->workers.nr_idle)
+		return pool->wakes.nr;
+	return ants_nr_arriving(pool) ||
+	       pool->workers.nr >= pool->limits.capacity ||
+	       pool->upkeep.queued || pool->upkeep.nr_makers ||
+	       pool->upkeep.backoff || !ants_need_worker(pool);
 }
 
 static bool waiters_served(const struct ants_pool *pool)
 {
-	return !(pool->nr_waiting || pool->has_due) || pool->released ||
-	       !ants_nr_admissible(pool) || pool->nr_pending;
+	return !(pool->space.nr_waiting || pool->space.has_due) ||
+	       pool->released || !ants_nr_admissible(pool) || pool->nr_pending;
 }
 
 /*
@@ -176,20 +178,22 @@ static bool waiters_served(const struct ants_pool *pool)
  */
 static bool arriving_fits(const struct ants_pool *pool)
 {
-	const struct ants_worker *last = pool->arrived;
+	const struct ants_worker *last = pool->wakes.arrived;
 
-	return pool->wake_limit >= 1 && pool->wake_limit <= ANTS_WAKE_MAX &&
-	       pool->nr_waking <= ANTS_WAKE_MAX &&
-	       (!pool->wake_late || pool->nr_waking >= pool->wake_limit) &&
-	       pool->nr_starting + pool->nr_late <= pool->nr_new &&
+	return pool->wakes.limit >= 1 && pool->wakes.limit <= ANTS_WAKE_MAX &&
+	       pool->wakes.nr <= ANTS_WAKE_MAX &&
+	       (!pool->wakes.late || pool->wakes.nr >= pool->wakes.limit) &&
+	       pool->workers.nr_starting + pool->workers.nr_late <=
+	       pool->workers.nr_new &&
 	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
 }
 
 static bool counts_fit(const struct ants_pool *pool)
 {
-	return pool->nr_idle + pool->nr_waking - pool->wake_deferred + pool->nr_new +
-	       pool->nr_leaving + pool->nr_busy <= pool->nr_workers &&
-	       pool->nr_stale <= pool->nr_workers &&
+	return pool->workers.nr_idle + pool->wakes.nr - pool->wakes.deferred +
+	       pool->workers.nr_new + pool->workers.nr_leaving +
+	       pool->nr_busy <= pool->workers.nr &&
+	       pool->target.nr_stale <= pool->workers.nr &&
 	       pool->in_epoch[0] + pool->in_epoch[1] ==
 	       ants_in_flight(pool) + pool->nr_again;
 }
@@ -203,9 +207,9 @@ static bool bounds_kept(struct ants_pool *pool)
 	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
 	bool kept;
 
-	kept = pool->nr_workers <= max(pool->capacity, pool->seen_workers) &&
-	       in_flight <= max(pool->limit, pool->seen_in_flight);
-	pool->seen_workers = pool->nr_workers;
+	kept = pool->workers.nr <= max(pool->limits.capacity, pool->seen_workers) &&
+	       in_flight <= max(pool->limits.in_flight, pool->seen_in_flight);
+	pool->seen_workers = pool->workers.nr;
 	pool->seen_in_flight = in_flight;
 	return kept;
 }
@@ -215,14 +219,14 @@ static void watch_writers(struct ants_pool *pool)
 {
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
-	ASSERT_EXCLUSIVE_WRITER(pool->nr_workers);
-	ASSERT_EXCLUSIVE_WRITER(pool->nr_waking);
-	ASSERT_EXCLUSIVE_WRITER(pool->nr_starting);
-	ASSERT_EXCLUSIVE_WRITER(pool->capacity);
+	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr);
+	ASSERT_EXCLUSIVE_WRITER(pool->wakes.nr);
+	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr_starting);
+	ASSERT_EXCLUSIVE_WRITER(pool->limits.capacity);
 	ASSERT_EXCLUSIVE_WRITER(pool->flags);
 	ASSERT_EXCLUSIVE_WRITER(pool->released);
-	ASSERT_EXCLUSIVE_WRITER(pool->release_seq);
-	ASSERT_EXCLUSIVE_WRITER(pool->backoff);
+	ASSERT_EXCLUSIVE_WRITER(pool->release.seq);
+	ASSERT_EXCLUSIVE_WRITER(pool->upkeep.backoff);
 }
 
 void ants_check(struct ants_pool *pool)
@@ -234,11 +238,31 @@ void ants_check(struct ants_pool *pool)
 	WARN(!arriving_fits(pool),
 	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
 	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
-	     pool->name, pool->capacity);
-	WARN(!tasks_served(pool), "ants: pool %s: nobody serves %u tasks\n",
+	     pool->name, pool->limits.capacity);
+	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
-	WARN(!waiters_served(pool), "ants: pool %s: nobody serves %u waiters\n",
-	     pool->name, pool->nr_waiting);
+	WARN(!waiters_served(pool), "ants: pool %s: %u waiters are not granted\n",
+	     pool->name, pool->space.nr_waiting);
+}
+
+#define TO(state)	BIT(ANTS_##state)
+
+/* The states that a worker may enter from each state. */
+static const unsigned int worker_next[] = {
+	[ANTS_NEW] = TO(BUSY),
+	[ANTS_IDLE] = TO(WAKING) | TO(LEAVING),
+	[ANTS_WAKING] = TO(BUSY),
+	/* Only the stand-in becomes new again. */
+	[ANTS_BUSY] = TO(IDLE) | TO(LEAVING) | TO(LEFT) | TO(NEW),
+	[ANTS_LEAVING] = TO(BUSY) | TO(LEFT),
+	[ANTS_LEFT] = 0,
+};
+
+void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
+{
+	WARN(!(worker_next[w->state] & BIT(to)),
+	     "ants: pool %s: a worker goes from state %u to %u\n",
+	     w->pool->name, w->state, to);
 }
 
 #define VISIT_BITS	6

@@ -9,9 +9,10 @@
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
 
+#include <linux/export.h>
 #include <linux/types.h>
 
-struct ants_pool;
+#include "pool.h"
 
 /**
  * enum ants_pause_point - where a thread can be stopped; it holds no lock there
@@ -31,6 +32,7 @@ struct ants_pool;
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
  * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
  * @ANTS_PAUSE_CANCEL: between two rounds of a walk over pending tasks
+ * @ANTS_PAUSE_WALK: between two rounds of a walk over a list
  * @ANTS_PAUSE_SCAN: unload.c is about to scan the pool
  * @ANTS_PAUSE_GROUP_CANCEL: between two rounds of ants_group_cancel(), inside
  *	an RCU section
@@ -62,6 +64,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_DRAIN,
 	ANTS_PAUSE_CANCEL,
+	ANTS_PAUSE_WALK,
 	ANTS_PAUSE_SCAN,
 	ANTS_PAUSE_GROUP_CANCEL,
 	ANTS_PAUSE_REFUSED,
@@ -126,6 +129,7 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
+void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 
 /* jitter.c: what happens at a pause point where no thread is to stop. */
 void ants_jitter(bool may_sleep);
@@ -177,6 +181,11 @@ static inline bool ants_inject(enum ants_fail_point point)
 }
 
 static inline void ants_check(struct ants_pool *pool)
+{
+}
+
+static inline void ants_check_move(const struct ants_worker *w,
+				   enum ants_worker_state to)
 {
 }
 

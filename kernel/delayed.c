@@ -2,8 +2,8 @@
 /*
  * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
  * it is pending or has ended, such an item is in one of two lists of its pool:
- * in pool->delayed while its timer is armed or its timer function is about to
- * run, and in pool->due when its time has come and the pool has no room.
+ * in pool->delayed.list while its timer is armed or its timer function is about to
+ * run, and in pool->delayed.due when its time has come and the pool has no room.
  *
  * While the timer function is about to run nothing else ends the item or arms
  * its timer, so the timer function never touches an item that has ended. What
@@ -60,8 +60,8 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_move(&dwork->work, ANTS_WORK_DUE);
 	ants_work_offer(&dwork->work, todo);
 	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->due[dwork->work.prio]);
-	pool->has_due = true;
+	list_move_tail(&dwork->node, &pool->delayed.due[dwork->work.prio]);
+	pool->space.has_due = true;
 	ants_update_admit_limit(pool);
 	/*
 	 * As for a caller that enrols: a batch may hold back the waiters before
@@ -71,14 +71,6 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
-/**
- * ants_delayed_timer_fn() - timer function of a delayed work item
- * @timer: the timer
- *
- * Exported for DEFINE_ANTS_DELAYED_WORK(), and for nothing else.
- *
- * Context: Softirq.
- */
 void ants_delayed_timer_fn(struct timer_list *timer)
 {
 	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
@@ -119,10 +111,10 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 
 static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 {
-	struct list_head *list = &pool->delayed;
+	struct list_head *list = &pool->delayed.list;
 
-	if (pool->has_due)
-		list = &pool->due[list_empty(&pool->due[ANTS_PRIO_NORMAL])];
+	if (pool->space.has_due)
+		list = &pool->delayed.due[list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL])];
 	return list_first_entry_or_null(list, struct ants_delayed_work, node);
 }
 
@@ -138,10 +130,10 @@ static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		return;
 	}
 	/* A scan that comes to the last one has to see it. */
-	if (list_is_last(&dwork->node, &pool->delayed))
+	if (list_is_last(&dwork->node, &pool->delayed.list))
 		return;
 	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->delayed);
+	list_move_tail(&dwork->node, &pool->delayed.list);
 }
 
 /*
@@ -170,20 +162,12 @@ static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
 /* End all items of a released pool; no more are added to it. */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	unsigned int nr = ants_peek(pool->nr_delayed);
+	unsigned int nr = ants_peek(pool->delayed.nr);
 
 	while (nr)
 		nr = fail_round(pool, nr);
 }
 
-/**
- * ants_delayed_work_init() - initialise a delayed work item
- * @dwork: the work item, in no pool
- * @fn: what it runs
- * @flags: bits of enum ants_work_flags
- *
- * Context: Any context.
- */
 void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
 			    unsigned int flags)
 {
@@ -192,14 +176,6 @@ void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
 }
 EXPORT_SYMBOL_GPL(ants_delayed_work_init);
 
-/**
- * ants_delayed_work_init_onstack() - make one on the stack; see
- *	INIT_ANTS_DELAYED_WORK_ONSTACK()
- * @dwork: the work item; ants_destroy_delayed_work_on_stack() before it goes
- * @fn: what it runs
- *
- * Context: Any context.
- */
 void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
 				    ants_work_fn_t fn)
 {
@@ -208,14 +184,6 @@ void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
 }
 EXPORT_SYMBOL_GPL(ants_delayed_work_init_onstack);
 
-/**
- * ants_destroy_delayed_work_on_stack() - a delayed work item leaves the stack
- * @dwork: the work item, in no pool
- *
- * Tells the kernel's checkers of timers; without them it does nothing.
- *
- * Context: Any context.
- */
 void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 {
 	timer_destroy_on_stack(&dwork->timer);
@@ -261,24 +229,6 @@ static int queue_delayed(struct ants_pool *pool,
 	return 0;
 }
 
-/**
- * ants_queue_delayed_work() - submit a work item to a pool after a delay
- * @pool: the pool
- * @dwork: the work item
- * @delay: the delay, in jiffies
- *
- * If the pool is full then, the item waits for room. Such items go ahead of
- * callers that wait, but after 8 of them in a row one caller is served. If the
- * pool is released before the item is accepted, the item ends with the result
- * -ESHUTDOWN. An item that runs, in this pool, is queued once more; it does not
- * start again before it has finished.
- *
- * Context: as ants_queue_work().
- * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
- * no function, or its priority is unknown. -EALREADY: it is queued, or in
- * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
- * end, or its group is cancelled. -ESHUTDOWN: the pool is released.
- */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
 			    unsigned long delay)
@@ -291,7 +241,7 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	ants_lock_any(pool, &todo);
 	err = queue_delayed(pool, dwork, jiffies + delay);
 	if (err)
-		ants_refused(pool, err);
+		ants_refused(pool, ants_work_run, &dwork->work, err);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -358,22 +308,6 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	}
 }
 
-/**
- * ants_mod_delayed_work() - queue a delayed work item, or put off its next run
- * @pool: the pool
- * @dwork: the work item
- * @delay: the time from now until the item is due, in jiffies
- *
- * A run that is queued and has not started becomes due after @delay instead,
- * whether that is sooner or later than before. Otherwise this is
- * ants_queue_delayed_work().
- *
- * Context: as ants_queue_work().
- * Return: 1: the item was queued, and that run has been put off. 0: it was not,
- * and is queued now. -EALREADY: a caller of ants_queue_work_timeout() waits
- * with it, or it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
- * ants_queue_delayed_work(); nothing has changed.
- */
 int ants_mod_delayed_work(struct ants_pool *pool,
 			  struct ants_delayed_work *dwork, unsigned long delay)
 {
@@ -390,7 +324,7 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	else
 		ret = queue_delayed(pool, dwork, when);
 	if (ret < 0)
-		ants_refused(pool, ret);
+		ants_refused(pool, ants_work_run, &dwork->work, ret);
 	ants_room_freed(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;

@@ -21,19 +21,21 @@ void ants_timer_set(struct ants_pool *pool, unsigned long when)
 
 	lockdep_assert_held(&pool->lock);
 	by += ants_timer_slack(by);
-	if (pool->timer.expires == when)
-		timer_delete(&pool->timer);
+	if (pool->timer.timer.expires == when)
+		timer_delete(&pool->timer.timer);
 	/* The wheel holds no timer for longer than this. */
-	pool->timer_by = now + min_t(long, by, MAX_JIFFY_OFFSET);
-	mod_timer(&pool->timer, when);
+	pool->timer.by = now + min_t(long, by, MAX_JIFFY_OFFSET);
+	mod_timer(&pool->timer.timer, when);
 }
 
 /* A closed pool that has nothing to run needs no timer any more. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->released && !pool->nr_workers && !pool->nr_pending)
-		timer_delete(&pool->timer);
+	if (!pool->released || pool->workers.nr || pool->nr_pending)
+		return;
+	timer_delete(&pool->timer.timer);
+	pool->stall.armed = false;
 }
 
 /*
@@ -43,9 +45,9 @@ void ants_timer_quiesce(struct ants_pool *pool)
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->upkeep_queued)
+	if (pool->upkeep.queued)
 		return;
-	pool->upkeep_queued = true;
+	pool->upkeep.queued = true;
 	todo->bits |= ANTS_TODO_UPKEEP;
 }
 
@@ -78,24 +80,28 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo)
 {
-	struct ants_fifo *fifo = &pool->waiters[waiter->prio];
+	struct ants_fifo *fifo = &pool->waiters.fifo[waiter->prio];
 
 	lockdep_assert_held(&pool->lock);
 	ants_todo_wake(todo, waiter->task);
 	if (fifo->unlogged == waiter)
 		ants_unlogged_next(fifo);
+	ants_walk_skip(pool, &waiter->node);
 	list_del(&waiter->node);
-	pool->nr_waiting--;
-	pool->rejected += !!result;
+	pool->space.nr_waiting--;
+	/* The work item may be gone once it has ended. */
+	ants_trace(waiter_give_up, pool, waiter, result);
+	pool->counts.rejected += !!result;
 	if (waiter->work)
 		waiter_work_end(pool, waiter, result, todo);
 	else if (result && waiter->slot)
 		ants_stock_put(pool, waiter->slot);
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
-		pool->nr_nested--;
+		pool->waiters.nr_nested--;
 	}
 	ants_update_admit_limit(pool);
+	ants_trace(waiter_grant, pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }
@@ -103,7 +109,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					enum ants_prio prio)
 {
-	return list_first_entry_or_null(&pool->waiters[prio].list,
+	return list_first_entry_or_null(&pool->waiters.fifo[prio].list,
 					struct ants_waiter, node);
 }
 
@@ -119,18 +125,18 @@ static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 {
 	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
 
-	if (!normal || pool->high_grants++ < ANTS_HIGH_RUN)
+	if (!normal || pool->waiters.high_grants++ < ANTS_HIGH_RUN)
 		return first_waiter(pool, ANTS_PRIO_HIGH);
-	pool->high_grants = 0;
+	pool->waiters.high_grants = 0;
 	return normal;
 }
 
 /* The waiter that is next. There is one. */
 static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 {
-	if (unlikely(!list_empty(&pool->waiters[ANTS_PRIO_HIGH].list)))
+	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH].list)))
 		return pick_high(pool);
-	return list_first_entry(&pool->waiters[ANTS_PRIO_NORMAL].list,
+	return list_first_entry(&pool->waiters.fifo[ANTS_PRIO_NORMAL].list,
 				struct ants_waiter, node);
 }
 
@@ -162,9 +168,12 @@ static struct ants_slot *slot_for(struct ants_pool *pool,
 static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_waiter *waiter = pick_waiter(pool);
+	unsigned int stamp = waiter->stamp;
 	struct ants_slot *slot;
 
-	if (!waiter->work) {
+	if (waiter->work) {
+		slot = &waiter->work->slot;
+	} else {
 		slot = slot_for(pool, waiter);
 		if (!slot)
 			return false;
@@ -172,19 +181,22 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 			      waiter->prio == ANTS_PRIO_HIGH);
 	}
 	ants_waiter_end(pool, waiter, 0, todo);
+	/* It was stamped once more when it was accepted. */
+	if (unlikely(stamp))
+		slot->stamp = stamp;
 	return true;
 }
 
 /* As for tasks, see pick_list() in slot.c. */
 static struct list_head *pick_due(struct ants_pool *pool)
 {
-	struct list_head *normal = &pool->due[ANTS_PRIO_NORMAL];
+	struct list_head *normal = &pool->delayed.due[ANTS_PRIO_NORMAL];
 
-	if (list_empty(&pool->due[ANTS_PRIO_HIGH]))
+	if (list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]))
 		return normal;
-	if (list_empty(normal) || pool->high_due_grants++ < ANTS_HIGH_RUN)
-		return &pool->due[ANTS_PRIO_HIGH];
-	pool->high_due_grants = 0;
+	if (list_empty(normal) || pool->delayed.high_due_grants++ < ANTS_HIGH_RUN)
+		return &pool->delayed.due[ANTS_PRIO_HIGH];
+	pool->delayed.high_due_grants = 0;
 	return normal;
 }
 
@@ -205,7 +217,7 @@ static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
  */
 static noinline bool due_is_next(struct ants_pool *pool)
 {
-	return !pool->nr_waiting || pool->due_grants++ < ANTS_HIGH_RUN;
+	return !pool->space.nr_waiting || pool->delayed.due_grants++ < ANTS_HIGH_RUN;
 }
 
 /*
@@ -215,13 +227,13 @@ static noinline bool due_is_next(struct ants_pool *pool)
  */
 static bool grant_one(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (unlikely(pool->has_due) && due_is_next(pool)) {
+	if (unlikely(pool->space.has_due) && due_is_next(pool)) {
 		grant_due(pool, todo);
 		return true;
 	}
 	if (!grant_waiter(pool, todo))
 		return false;
-	pool->due_grants = 0;
+	pool->delayed.due_grants = 0;
 	return true;
 }
 
@@ -248,7 +260,7 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return;
-	while ((pool->nr_waiting || pool->has_due) &&
+	while ((pool->space.nr_waiting || pool->space.has_due) &&
 	       ants_nr_admissible(pool)) {
 		if (!left-- || ants_todo_full(todo)) {
 			grant_later(pool, todo);
@@ -267,7 +279,7 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
  */
 static bool take_shared(struct ants_pool *pool)
 {
-	return pool->congested_all && atomic_xchg(pool->shared_congested, 0);
+	return pool->space.congested_all && atomic_xchg(pool->ops.shared_congested, 0);
 }
 
 /* Have callers that were refused called back, once no waiter is before them. */
@@ -276,10 +288,10 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	if (!ants_can_admit(pool))
 		return;
-	if (take_shared(pool) || pool->congested)
+	if (take_shared(pool) || pool->space.congested)
 		todo->bits |= ANTS_TODO_SPACE;
-	pool->congested = false;
-	pool->congested_all = false;
+	pool->space.congested = false;
+	pool->space.congested_all = false;
 }
 
 /* Grant once more, in a hold of its own. Return true if that was not enough. */
@@ -312,9 +324,9 @@ static noinline void queue_works(struct ants_pool *pool,
 				 const struct ants_todo *todo)
 {
 	if (todo->bits & ANTS_TODO_UPKEEP)
-		queue_work(ants_wq, &pool->upkeep);
+		queue_work(ants_wq, &pool->upkeep.work);
 	if (todo->bits & ANTS_TODO_JOIN)
-		queue_work(ants_wq, &pool->joiner);
+		queue_work(ants_wq, &pool->upkeep.joiner);
 }
 
 /* Interrupts are off, so the thread to be woken cannot vanish: see below. */
@@ -337,6 +349,17 @@ static void wake_rest(const struct ants_todo *todo)
 }
 
 /*
+ * Wake the callers that wait for tasks or threads to end. The state of the pool
+ * may have changed as well: then programs are told.
+ */
+static void wake_waitq(struct ants_pool *pool)
+{
+	wake_up_all(&pool->waitq);
+	if (READ_ONCE(pool->released) || READ_ONCE(pool->notice.closed))
+		ants_notice(pool);
+}
+
+/*
  * What may sleep: the lock of the wait queue on PREEMPT_RT, and a worker that
  * moves.
  */
@@ -344,13 +367,15 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(RCU)
 {
 	if (todo->bits & ANTS_TODO_WAITQ)
-		wake_up_all(&pool->waitq);
+		wake_waitq(pool);
+	if (todo->bits & ANTS_TODO_NOTICE)
+		ants_notice(pool);
 	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	if (todo->bits & ANTS_TODO_FREE)
 		ants_chunks_free(todo->spare);
 	if (todo->bits & ANTS_TODO_SPACE)
-		pool->space_available(pool);
+		pool->ops.space_available(pool);
 	rcu_read_unlock();
 	if (todo->bits & ANTS_TODO_REBIND)
 		ants_affinity_apply(todo->rebind);

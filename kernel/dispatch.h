@@ -6,17 +6,31 @@
 #ifndef _ANTS_DISPATCH_H
 #define _ANTS_DISPATCH_H
 
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timer.h>
+
+#include "admit.h"
+#include "debug.h"
+#include "pool.h"
+
+struct ants_chunk;
+
 /**
  * enum ants_todo_bits - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
- * @ANTS_TODO_UPKEEP: queue pool->upkeep
+ * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_FREE: free &ants_todo.spare; likewise
- * @ANTS_TODO_SPACE: call pool->space_available; likewise
+ * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.rebind, and has to rebind;
  *	likewise
- * @ANTS_TODO_JOIN: queue pool->joiner
+ * @ANTS_TODO_JOIN: queue pool->upkeep.joiner
+ * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
  */
 enum ants_todo_bits {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -27,6 +41,7 @@ enum ants_todo_bits {
 	ANTS_TODO_SPACE		= 1 << 5,
 	ANTS_TODO_REBIND	= 1 << 6,
 	ANTS_TODO_JOIN		= 1 << 7,
+	ANTS_TODO_NOTICE	= 1 << 8,
 };
 
 /**
@@ -176,16 +191,16 @@ static inline unsigned long ants_timer_slack(unsigned long distance)
 static inline bool ants_timer_armed(const struct ants_pool *pool,
 				    unsigned long when)
 {
-	return timer_pending(&pool->timer) &&
-	       time_before_eq(pool->timer.expires, when);
+	return timer_pending(&pool->timer.timer) &&
+	       time_before_eq(pool->timer.timer.expires, when);
 }
 
 /* Does it fire no later than one that is armed now for @when, which is near? */
 static inline bool ants_timer_covers(const struct ants_pool *pool,
 				     unsigned long when)
 {
-	return timer_pending(&pool->timer) &&
-	       time_before_eq(pool->timer_by, when);
+	return timer_pending(&pool->timer.timer) &&
+	       time_before_eq(pool->timer.by, when);
 }
 
 /*
@@ -197,7 +212,7 @@ static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->timer_waking = false;
+	pool->timer.waking = false;
 	if (!ants_timer_covers(pool, jiffies + ticks))
 		ants_timer_set(pool, jiffies + ticks);
 }
@@ -227,25 +242,34 @@ static inline void ants_timer_arm_lazy(struct ants_pool *pool,
 		ants_timer_set(pool, when);
 }
 
+/* The one place where a worker changes its state. */
+static inline void ants_worker_move(struct ants_worker *w,
+				    enum ants_worker_state to)
+{
+	lockdep_assert_held(&w->pool->lock);
+	ants_check_move(w, to);
+	w->state = to;
+}
+
 /*
  * Workers in flight: woken or started for a task, not arrived, and not given
  * up.
  */
 static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 {
-	return pool->nr_waking + pool->nr_starting;
+	return pool->wakes.nr + pool->workers.nr_starting;
 }
 
 /* There are workers in flight: has none of them arrived for too long? */
 static inline bool ants_arriving_late(const struct ants_pool *pool)
 {
-	return time_after_eq(jiffies, pool->waking_since + ants_late_ticks());
+	return time_after_eq(jiffies, pool->wakes.since + ants_late_ticks());
 }
 
 /* Are as many wake-ups in flight as allowed, none of them late? */
 static inline bool ants_wake_suffices(const struct ants_pool *pool)
 {
-	unsigned long late = pool->wake_late;
+	unsigned long late = pool->wakes.late;
 
 	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
 	return (BITS_PER_LONG == 64 || late) && (long)(jiffies - late) < 0;
@@ -260,8 +284,8 @@ static inline bool ants_may_start(const struct ants_pool *pool)
 {
 	unsigned int arriving = ants_nr_arriving(pool);
 
-	return arriving + pool->nr_making < pool->wake_limit ||
-	       (arriving && ants_arriving_late(pool)) || pool->worker_init;
+	return arriving + pool->workers.nr_making < pool->wakes.limit ||
+	       (arriving && ants_arriving_late(pool)) || pool->ops.worker_init;
 }
 
 static inline void ants_todo_wake(struct ants_todo *todo,
@@ -295,9 +319,9 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 	lockdep_assert_held(&pool->lock);
 	if (ants_wake_suffices(pool) || !pool->nr_pending)
 		return;
-	if (pool->nr_idle)
+	if (pool->workers.nr_idle)
 		wake(pool, todo);
-	else if (pool->nr_workers < pool->capacity && !pool->upkeep_queued &&
+	else if (pool->workers.nr < pool->limits.capacity && !pool->upkeep.queued &&
 		 ants_may_start(pool))
 		ants_ask_for_worker(pool, todo);
 }
@@ -313,7 +337,7 @@ static inline void ants_wake_all(struct ants_pool *pool,
 				 struct ants_todo *todo)
 {
 	ants_wake_next(pool, todo);
-	if (unlikely(pool->wake_limit > 1) && pool->nr_pending)
+	if (unlikely(pool->wakes.limit > 1) && pool->nr_pending)
 		ants_wake_more(pool, todo);
 }
 
@@ -327,14 +351,14 @@ static inline void ants_serve_now(struct ants_pool *pool,
 				  struct ants_todo *todo)
 {
 	ants_grant(pool, todo);
-	if (unlikely(pool->congested || pool->congested_all))
+	if (unlikely(pool->space.congested || pool->space.congested_all))
 		ants_call_back(pool, todo);
 }
 
 /* Does the waiter that is probably next sleep on another CPU? */
 static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
 {
-	const struct list_head *list = &pool->waiters[ANTS_PRIO_NORMAL].list;
+	const struct list_head *list = &pool->waiters.fifo[ANTS_PRIO_NORMAL].list;
 	const struct ants_waiter *first;
 
 	if (list_empty(list))
@@ -355,12 +379,12 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_todo *todo)
 	unsigned int in_flight = ants_in_flight(pool);
 
 	lockdep_assert_held(&pool->lock);
-	if (in_flight >= pool->limit)
+	if (in_flight >= pool->limits.in_flight)
 		return;
 	if (!pool->nr_pending ||
-	    (in_flight < pool->grant_below && ants_waiter_is_elsewhere(pool)))
+	    (in_flight < pool->limits.grant_below && ants_waiter_is_elsewhere(pool)))
 		ants_serve_now(pool, todo);
-	else if (in_flight + 1 == pool->limit)
+	else if (in_flight + 1 == pool->limits.in_flight)
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
@@ -372,9 +396,9 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_todo *todo)
 static inline void ants_dispatch(struct ants_pool *pool,
 				 struct ants_todo *todo)
 {
-	if (unlikely(pool->space_wanted))
+	if (unlikely(pool->space.wanted))
 		ants_serve(pool, todo);
-	if (unlikely(pool->wake_deferred))
+	if (unlikely(pool->wakes.deferred))
 		ants_deferred_end(pool);
 	ants_wake_all(pool, todo);
 }
@@ -383,17 +407,17 @@ static inline void ants_dispatch(struct ants_pool *pool,
 static inline void ants_dispatch_rest(struct ants_pool *pool,
 				      struct ants_todo *todo)
 {
-	if (unlikely(pool->space_wanted))
+	if (unlikely(pool->space.wanted))
 		ants_serve(pool, todo);
 	if (!pool->nr_pending) {
-		if (unlikely(pool->wake_deferred))
+		if (unlikely(pool->wakes.deferred))
 			ants_deferred_end(pool);
 		return;
 	}
 	if (ants_wake_suffices(pool))
 		return;
 	__ants_wake_next(pool, todo, ants_wake_helper);
-	if (unlikely(pool->wake_limit > 1))
+	if (unlikely(pool->wakes.limit > 1))
 		ants_wake_more(pool, todo);
 }
 

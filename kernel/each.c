@@ -74,10 +74,21 @@ static int helper_fn(struct ants_work *work)
 	return 0;
 }
 
-/* Lets cancel.c recognise a helper. */
+/* Lets cancel.c and func.c recognise a helper. */
 bool ants_is_helper(const struct ants_work *work)
 {
 	return work->fn == helper_fn;
+}
+
+/* For func.c: the function of the helper *@data, and its argument instead. */
+unsigned long ants_helper_func(const void **data)
+{
+	const struct each_helper *helper = container_of(*data,
+							struct each_helper,
+							work);
+
+	*data = helper->each->ctx;
+	return (unsigned long)helper->each->fn;
 }
 
 /*
@@ -140,22 +151,6 @@ static void each_all(struct ants_pool *pool, struct each *each, unsigned int nr)
 	kfree(helpers);
 }
 
-/**
- * ants_for_each() - run a function for each number from 0 to @n - 1
- * @pool: the pool that takes part, as far as it has room
- * @n: how many numbers; at most LONG_MAX
- * @fn: the function, called once for each number, in no order, by several
- *	threads at once; the caller is one of them
- * @ctx: the argument of @fn; any value
- *
- * Needs neither room nor memory: without them the caller runs all numbers
- * itself. May be called from a task of the same pool.
- *
- * Context: Process context. May sleep.
- * Return: 0, or the first error that @fn returned; then some numbers were left
- * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is
- * released.
- */
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx)
 {

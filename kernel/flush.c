@@ -52,20 +52,6 @@ static int flush_tasks(struct ants_pool *pool, unsigned long timeout)
 	return err;
 }
 
-/**
- * ants_flush_timeout() - wait for all tasks accepted so far, a limited time
- * @pool: the pool; it stays open
- * @timeout: the longest time to wait, in jiffies
- *
- * Callers that wait for room are not accepted yet, so they are not waited for.
- * While the pool has no thread and none can be made, a kernel worker runs the
- * tasks, one by one.
- *
- * Context: Process context. May sleep.
- * Return: 0: they have ended. -ETIMEDOUT, -EINTR: perhaps not. -EDEADLK: the
- * caller is a task of the same pool. -EINVAL: it is the system pool, whose
- * tasks belong to others.
- */
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
 	DEFINE_ANTS_VISIT(visit);
@@ -75,24 +61,15 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 	might_sleep();
 	if (pool == ants_system_pool)
 		return -EINVAL;
-	if (ants_in_task_of(pool))
-		return -EDEADLK;
-	if (timeout)
-		ants_wait_touch(pool);
-	ants_caller_enter(pool);
+	err = ants_wait_enter(pool, timeout);
+	if (err)
+		return err;
 	err = flush_tasks(pool, timeout);
 	ants_caller_leave(pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_flush_timeout);
 
-/**
- * ants_flush() - wait for all tasks accepted so far
- * @pool: the pool; it stays open
- *
- * Context: Process context. May sleep.
- * Return: as ants_flush_timeout(), but never -ETIMEDOUT.
- */
 int ants_flush(struct ants_pool *pool)
 {
 	return ants_flush_timeout(pool, MAX_SCHEDULE_TIMEOUT);
@@ -109,22 +86,6 @@ static bool drain_done(struct ants_pool *pool, const void *arg)
 	       (!pool->in_epoch[0] && !pool->in_epoch[1]);
 }
 
-/**
- * ants_drain_timeout() - wait until a pool is empty, a limited time
- * @pool: the pool; it stays open
- * @timeout: the longest time to wait, in jiffies
- *
- * Waits for a moment at which every accepted task has ended. Tasks that tasks
- * submit are waited for as well, and so are those of callers that wait for room
- * and of delayed work items whose time has come, for they are admitted before
- * the pool is empty. A delayed work item that is not due yet is not waited for.
- * Further submits are possible meanwhile, and prolong the wait.
- *
- * Context: Process context. May sleep.
- * Return: 0: there was such a moment after the call began. -ETIMEDOUT, -EINTR:
- * not yet. -EDEADLK: the caller is a task of the same pool. -EINVAL: it is the
- * system pool, whose tasks belong to others.
- */
 int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 {
 	unsigned int emptied;
@@ -133,11 +94,9 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 	might_sleep();
 	if (pool == ants_system_pool)
 		return -EINVAL;
-	if (ants_in_task_of(pool))
-		return -EDEADLK;
-	if (timeout)
-		ants_wait_touch(pool);
-	ants_caller_enter(pool);
+	err = ants_wait_enter(pool, timeout);
+	if (err)
+		return err;
 	emptied = ants_peek(pool->nr_emptied);
 	ants_pause(ANTS_PAUSE_DRAIN, pool);
 	err = ants_wait_until(pool, drain_done, &emptied, timeout,
@@ -147,13 +106,6 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_drain_timeout);
 
-/**
- * ants_drain() - wait until a pool is empty
- * @pool: the pool; it stays open
- *
- * Context: Process context. May sleep.
- * Return: as ants_drain_timeout(), but never -ETIMEDOUT.
- */
 int ants_drain(struct ants_pool *pool)
 {
 	return ants_drain_timeout(pool, MAX_SCHEDULE_TIMEOUT);

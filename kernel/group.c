@@ -8,7 +8,7 @@
  * A cancel ends the members that have not started, in several holds of the
  * lock. Such a walk keeps the group: while @walking is set the group does not
  * end. A walk that an error began is done by the upkeep work. Between two holds
- * the group is then in pool->cancelling; it leaves that list when its last
+ * the group is then in pool->cancel.groups; it leaves that list when its last
  * member ends, so no group waits for the upkeep work.
  */
 #include <linux/export.h>
@@ -26,15 +26,6 @@ static u64 new_stamp(void)
 	return atomic64_inc_return(&stamps);
 }
 
-/**
- * ants_group_init() - initialise a group
- * @group: the group
- * @pool: the pool that runs its work items
- * @flags: bits of enum ants_group_flags
- *
- * Context: Any context.
- * Return: 0. -EINVAL: a flag is unknown.
- */
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 		    unsigned int flags)
 {
@@ -52,22 +43,6 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
 
-/**
- * ants_group_submit() - submit a work item of a group to its pool
- * @group: the group
- * @work: the work item; it must stay, and must not be submitted to another
- *	group, until ants_group_next() has returned it or the group has ended
- *
- * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING.
- *
- * Context: Process context. May sleep.
- * Return: as ants_queue_work(), but -EAGAIN only if the pool is non-blocking.
- * -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: also if the group has
- * accepted the item before, and it was neither returned by ants_group_next()
- * nor left behind by ants_group_reset(). -ESHUTDOWN: also if the group is
- * sealed. -ECANCELED: also if the group is cancelled. -EINVAL: also if the item
- * is %ANTS_WORK_DETACHED.
- */
 int ants_group_submit(struct ants_group *group, struct ants_work *work)
 {
 	might_sleep();
@@ -75,12 +50,6 @@ int ants_group_submit(struct ants_group *group, struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_group_submit);
 
-/**
- * ants_group_seal() - accept no further work items in a group
- * @group: the group
- *
- * Context: Process context.
- */
 void ants_group_seal(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;
@@ -147,22 +116,6 @@ static int seal_and_wait(struct ants_group *group,
 	return 0;
 }
 
-/**
- * ants_group_wait_timeout() - seal a group and wait until all of it has ended
- * @group: the group
- * @timeout: the longest time to wait, in jiffies
- * @error: the first result that was not 0, in the order of the ends, or 0. May
- *	be NULL.
- *
- * The group and its work items may be freed only after this has returned 0.
- *
- * Context: Process context. May sleep.
- * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: it is sealed,
- * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and
- * is a member itself, or 8 work items run inside one another in it; or the pool
- * is ordered. -EBUSY: another caller waits for the group, which has not ended.
- * After -EDEADLK and -EBUSY the group is as open as before.
- */
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 			    int *error)
 {
@@ -187,35 +140,12 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 }
 EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
 
-/**
- * ants_group_wait() - seal a group and wait until all of it has ended
- * @group: the group
- * @error: see ants_group_wait_timeout()
- *
- * Context: Process context. May sleep.
- * Return: as ants_group_wait_timeout(), but never -ETIMEDOUT.
- */
 int ants_group_wait(struct ants_group *group, int *error)
 {
 	return ants_group_wait_timeout(group, MAX_SCHEDULE_TIMEOUT, error);
 }
 EXPORT_SYMBOL_GPL(ants_group_wait);
 
-/**
- * ants_group_next() - take the next work item that has ended out of a group
- * @group: the group
- * @timeout: the longest time to wait for it, in jiffies
- *
- * Returns each item once, in the order in which they ended. The item is not in
- * the group any more: it may be freed at once, or submitted again, even to the
- * same group. So a group that is never sealed can be an endless stream.
- *
- * Context: Process context. May sleep.
- * Return: the work item. NULL: the group is sealed and has ended, and nothing
- * is left: it may be freed. Or an ERR_PTR: -ETIMEDOUT, -EINTR: no item has
- * ended yet. -EDEADLK: the caller would wait, and is a task that must not, see
- * ants_group_wait_timeout(). -EBUSY: another caller waits for the group.
- */
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
 {
@@ -318,37 +248,20 @@ void ants_group_cancel_next(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock_batch(pool, &todo, &batch);
-	group = list_first_entry_or_null(&pool->cancelling, struct ants_group,
+	group = list_first_entry_or_null(&pool->cancel.groups, struct ants_group,
 					 node);
 	if (group) {
 		list_del_init(&group->node);
 		group->walking = true;
 		if (walk_round(group, &todo)) {
 			group->walking = false;
-			list_add(&group->node, &pool->cancelling);
+			list_add(&group->node, &pool->cancel.groups);
 		}
 		ants_room_freed(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 }
 
-/**
- * ants_group_cancel() - prevent members that have not started from running
- * @group: the group; must not have been freed when this is called
- *
- * Those members end with the result -ECANCELED. Members that run go on. They
- * cannot be queued again, and one that was, or whose timer was to be armed,
- * ends with -ECANCELED when its function has returned. Callers that wait in
- * ants_group_submit() continue to wait for room, but their work items do not
- * run.
- *
- * Another thread may wait for the group meanwhile, and free it when it has
- * ended: the group does not end before this has touched it for the last time.
- * If another caller is cancelling the group, this returns at once and leaves
- * the rest to that caller.
- *
- * Context: as ants_queue_work().
- */
 void ants_group_cancel(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;
@@ -365,15 +278,6 @@ void ants_group_cancel(struct ants_group *group)
 }
 EXPORT_SYMBOL_GPL(ants_group_cancel);
 
-/**
- * ants_group_reset() - make a group that has ended as good as new
- * @group: the group
- *
- * The work items that are left in it do not belong to it any more.
- *
- * Context: Process context.
- * Return: 0. -EBUSY: it has not ended, or a caller waits for it, or cancels it.
- */
 int ants_group_reset(struct ants_group *group)
 {
 	struct ants_todo todo;

@@ -6,6 +6,10 @@
 #ifndef _ANTS_GROUP_H
 #define _ANTS_GROUP_H
 
+#include <linux/ants.h>
+
+struct ants_todo;
+
 void ants_group_enter(struct ants_group *group, struct ants_work *work);
 void ants_group_offer(struct ants_group *group, struct ants_todo *todo);
 void ants_group_note(struct ants_pool *pool, struct ants_group *group,

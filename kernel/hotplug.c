@@ -22,9 +22,9 @@ static void cpu_comes_for(struct ants_pool *pool, unsigned int cpu)
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	if (!pool->affinity->any || pool->preferred) {
-		if (cpumask_test_cpu(cpu, ants_affinity_cpus(pool->affinity)))
-			pool->mask_offline = false;
+	if (!pool->target.affinity->any || pool->target.preferred) {
+		if (cpumask_test_cpu(cpu, ants_affinity_cpus(pool->target.affinity)))
+			pool->target.mask_offline = false;
 		ants_affinity_invalidate(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
@@ -47,7 +47,7 @@ static void cpu_goes_for(struct ants_pool *pool, unsigned int cpu)
 
 	raw_spin_lock_irq(&pool->lock);
 	affinity = ants_affinity_get(pool);
-	affinity_seq = pool->affinity_seq;
+	affinity_seq = pool->target.seq;
 	ants_unlock_irq(pool);
 	if (!affinity->any &&
 	    !other_is_online(ants_affinity_cpus(affinity), cpu))
@@ -61,7 +61,7 @@ static void cpu_is_gone_for(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	if (!cpumask_intersects(ants_affinity_cpus(pool->affinity),
+	if (!cpumask_intersects(ants_affinity_cpus(pool->target.affinity),
 				cpu_online_mask))
 		ants_affinity_invalidate(pool, &todo);
 	ants_unlock(pool, &todo);

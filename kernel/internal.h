@@ -6,47 +6,74 @@
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
- *	debug, jitter
- *	slot, affinity
+ *	debug, jitter, trace
+ *	slot, affinity, walk, times
  *	item_wait, item, group_item, wake, dispatch, policy
- *	timer
+ *	stall, timer
  *	worker, stand_in, wait, caller, submit, invoke
  *	delayed, work, join, work_wait, work_cancel
- *	stats, call, each, group, cancel
+ *	stats, call, each, func, group, cancel
  *	upkeep, flush, release, tune, affinity_set
  *	pool, devres
  *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
- *	sysfs, multi_sysfs, hotplug, unload, main
+ *	debugfs, notice, sysfs, sysfs_stats, multi_sysfs, hotplug, unload, main
  *
- * There are four exceptions. Checks in debug builds, and those for lockdep
+ * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
- * ask unload.c for the functions of a task. pool.c and multi.c add their files
- * to sysfs. Functions that are called through a pointer, as those of work items
- * and timers are, may be anywhere.
+ * ask unload.c for the functions of a task. While tasks are traced, trace.c asks
+ * func.c for the function of a client. pool.c and multi.c add their files to
+ * sysfs. times.h asks stall.c, which asks func.c, and dispatch.c asks notice.c to
+ * tell programs of a change. Functions that are called through a pointer, as
+ * those of work items and timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
 
 #include <linux/ants.h>
+#include <linux/build_bug.h>
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
 
+#include "admit.h"
+#include "affinity.h"
 #include "compat.h"
+#include "debug.h"
+#include "dispatch.h"
+#include "group.h"
+#include "item.h"
 #include "pool.h"
+#include "slot.h"
+#include "times.h"
+#include "trace.h"
+#include "trace_task.h"
 
 /*
- * The first cache lines of a pool are full: a member that joins one has to push
- * another one out. The slab aligns pools to a line. Locks that are debugged, and
- * short pointers, change the layout.
+ * Which members share a cache line is part of the cost of a task: a member that
+ * joins one of these lines may push another one out. The slab aligns pools to a
+ * line. Locks that are debugged, and short pointers, change the layout.
  */
 #define ANTS_LINE	64
-#define ants_assert_line(line, first)					\
-	static_assert(sizeof(raw_spinlock_t) != 4 || sizeof(long) != 8 || \
-		      offsetof(struct ants_pool, first) == (line) * ANTS_LINE)
+#define ants_assert_layout(cond)						\
+	static_assert(sizeof(raw_spinlock_t) != 4 || sizeof(long) != 8 || (cond))
+#define ants_begins(member, line)					\
+	ants_assert_layout(offsetof(struct ants_pool, member) ==	\
+			   (line) * ANTS_LINE)
+#define ants_ends(member, line)						\
+	ants_assert_layout(offsetofend(struct ants_pool, member) <=	\
+			   ((line) + 1) * ANTS_LINE)
 
-ants_assert_line(0, lock);
-ants_assert_line(1, nr_waking);
-ants_assert_line(2, admit_limit);
-ants_assert_line(3, waiters);
-ants_assert_line(4, timer);
+ants_begins(lock, 0);
+ants_ends(peak_pending, 0);
+ants_begins(limits, 1);
+ants_ends(timed, 1);
+ants_begins(wakes, 2);
+ants_ends(workers.idle, 2);
+ants_begins(policy, 4);
+ants_ends(policy, 4);
+ants_begins(timer, 5);
+ants_ends(timer.waking, 5);
 
 /*
  * Look at a field of a pool without the lock that its writers hold. Stores to
@@ -56,62 +83,22 @@ ants_assert_line(4, timer);
  */
 #define ants_peek(field)	data_race(READ_ONCE(field))
 
-/* Count a task as refused with @err. */
-static inline void ants_refused(struct ants_pool *pool, int err)
-{
-	pool->rejected++;
-	if (err == -EAGAIN && pool->space_available)
-		pool->congested = true;
-}
-
-/* The number of tasks that are admitted and have not ended. */
-static inline unsigned int ants_in_flight(const struct ants_pool *pool)
-{
-	return pool->nr_busy + pool->nr_pending + pool->nr_joined;
-}
-
-/* The number of tasks that could be admitted if no caller waited. */
-static inline unsigned int ants_nr_admissible(const struct ants_pool *pool)
-{
-	unsigned int used = ants_in_flight(pool);
-
-	return used < pool->limit ? pool->limit - used : 0;
-}
-
-static inline bool ants_can_admit(const struct ants_pool *pool)
-{
-	return pool->nr_busy + pool->nr_pending < pool->admit_limit;
-}
-
-/*
- * To be called whenever limit, released, nr_waiting, has_due or nr_joined has
- * changed.
- */
-static inline void ants_update_admit_limit(struct ants_pool *pool)
-{
-	if (pool->released || pool->nr_waiting || pool->has_due)
-		pool->admit_limit = 0;
-	else
-		pool->admit_limit = pool->limit - min(pool->limit,
-						      pool->nr_joined);
-}
-
 /*
  * The number of workers that stay: neither those that leave, which are as good
  * as gone, nor those whose thread is not made yet, which may take long.
  */
 static inline unsigned int ants_nr_staying(const struct ants_pool *pool)
 {
-	return pool->nr_workers - pool->nr_leaving - pool->nr_making;
+	return pool->workers.nr - pool->workers.nr_leaving - pool->workers.nr_making;
 }
 
 static inline bool ants_is_drained(const struct ants_pool *pool)
 {
-	return pool->released && !pool->nr_releasing && !pool->nr_workers &&
-	       !pool->nr_pending && !pool->nr_waiting &&
-	       list_empty(&pool->left) && !pool->nr_delayed &&
-	       !pool->upkeep_queued && !pool->join_queued &&
-	       !pool->stand_in_queued && !pool->nr_makers;
+	return pool->released && !pool->release.nr && !pool->workers.nr &&
+	       !pool->nr_pending && !pool->space.nr_waiting &&
+	       list_empty(&pool->workers.left) && !pool->delayed.nr &&
+	       !pool->upkeep.queued && !pool->upkeep.join_queued &&
+	       !pool->upkeep.stand_in_queued && !pool->upkeep.nr_makers;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -122,13 +109,6 @@ static inline unsigned long ants_time_left(unsigned long start,
 		return MAX_SCHEDULE_TIMEOUT;
 	return timeout - min(timeout, jiffies - start);
 }
-
-#include "debug.h"
-#include "slot.h"
-#include "dispatch.h"
-#include "item.h"
-#include "group.h"
-#include "affinity.h"
 
 /* wait.c: callers that sleep */
 
@@ -160,7 +140,9 @@ void ants_caller_in(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
+int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
+int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
@@ -211,10 +193,13 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
 
+/* stall.c: tasks that run for too long */
+void ants_stall_look(struct ants_pool *pool);
+int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
+
 /* timer.c: reaper, late wake-ups, end of a back-off, long waits */
 bool ants_idle_expired(const struct ants_pool *pool);
-bool ants_may_retire(const struct ants_pool *pool);
-unsigned long ants_idle_deadline(const struct ants_pool *pool);
+void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
@@ -250,6 +235,8 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 /* call.c */
 void ants_call_run(void *data);
 unsigned long ants_call_func_addr(const void *data, const struct module *mod);
+unsigned long ants_call_func(const void **data);
+unsigned long ants_stack_call_func(const void **data);
 
 /* caller.c: tasks that run in their submitters */
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
@@ -258,6 +245,22 @@ bool ants_is_call(const struct ants_work *work);
 
 /* each.c */
 bool ants_is_helper(const struct ants_work *work);
+unsigned long ants_helper_func(const void **data);
+
+/* func.c: what a task runs */
+unsigned long ants_client_func(ants_fn_t fn, const void **data);
+unsigned long ants_task_func(ants_fn_t fn, const void *data);
+unsigned long ants_waiter_func(const struct ants_waiter *waiter,
+			       const void **data);
+unsigned long ants_worker_func(const struct ants_worker *w);
+
+/* A function that runs, and for how long; @func is 0 if there is none. */
+struct ants_longest {
+	unsigned long func;
+	unsigned long ms;
+};
+
+void ants_longest(struct ants_pool *pool, struct ants_longest *found);
 
 /* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
@@ -267,13 +270,14 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 /* release.c */
 unsigned int ants_close_begin(struct ants_pool *pool);
 void ants_close_end(struct ants_pool *pool);
+const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 		    unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
 
-/* tune.c: changes of a live pool, with pool->config held */
+/* tune.c: changes of a live pool, with pool->config.lock held */
 int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
@@ -316,7 +320,12 @@ extern const struct kobj_type ants_pool_ktype;
 int ants_sysfs_init(void);
 void ants_sysfs_exit(void);
 int ants_sysfs_add(struct ants_pool *pool);
+void ants_sysfs_del(struct ants_pool *pool);
+void ants_sysfs_put(struct ants_pool *pool);
 void ants_pool_free(struct kobject *kobj);
+
+/* notice.c: what programs are told */
+void ants_notice(struct ants_pool *pool);
 
 /* unload.c: a client that is unloaded while it has tasks here */
 int ants_unload_init(void);

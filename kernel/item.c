@@ -43,6 +43,8 @@ static void work_count(struct ants_pool *pool, struct ants_work *work)
 static void work_link(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
 {
+	ants_trace(task_accept, pool, ants_work_run, work,
+		   pool->nr_pending + 1);
 	work->slot.fn = ants_work_run;
 	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
@@ -70,6 +72,7 @@ void ants_work_again(struct ants_pool *pool, struct ants_work *work)
 {
 	lockdep_assert_held(&pool->lock);
 	work_count(pool, work);
+	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending);
 	ants_work_move(work, ANTS_WORK_AGAIN);
 	pool->nr_again++;
 }
@@ -155,8 +158,8 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	if (unlikely(pool->scan_mod))
 		ants_scan_hit(pool, (unsigned long)dwork->work.fn);
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
-	list_add_tail(&dwork->node, &pool->delayed);
-	pool->nr_delayed++;
+	list_add_tail(&dwork->node, &pool->delayed.list);
+	pool->delayed.nr++;
 	mod_timer(&dwork->timer, dwork->when);
 }
 
@@ -166,9 +169,9 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	lockdep_assert_held(&pool->lock);
 	ants_scan_skip(pool, &dwork->node);
 	list_del(&dwork->node);
-	pool->nr_delayed--;
-	pool->has_due = !list_empty(&pool->due[ANTS_PRIO_NORMAL]) ||
-			!list_empty(&pool->due[ANTS_PRIO_HIGH]);
+	pool->delayed.nr--;
+	pool->space.has_due = !list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL]) ||
+			!list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]);
 	ants_update_admit_limit(pool);
 }
 
@@ -183,6 +186,13 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 		ants_delayed_arm(pool, container_of(work,
 						    struct ants_delayed_work,
 						    work));
+}
+
+/* Count an item that was accepted, and will not start. */
+static void work_cancelled(struct ants_pool *pool, struct ants_work *work)
+{
+	ants_trace(task_cancel, pool, ants_work_run, work);
+	pool->counts.cancelled++;
 }
 
 /* The function of a work item has returned. */
@@ -202,7 +212,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		break;
 	default:
 		if (unlikely(work->state == ANTS_WORK_SKIPPED))
-			pool->cancelled++;
+			work_cancelled(pool, work);
 		ants_work_end(pool, work, work->result, todo);
 	}
 }
@@ -215,7 +225,7 @@ static void wake_waitq(struct ants_pool *pool, bool wanted,
 {
 	if (!wanted)
 		return;
-	pool->waitq_wanted = true;
+	pool->upkeep.waitq_wanted = true;
 	ants_todo_upkeep(pool, todo);
 }
 
@@ -228,7 +238,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 		pool->nr_again--;
 	else
 		ants_pending_del(pool, &work->slot);
-	pool->cancelled++;
+	work_cancelled(pool, work);
 	wake_waitq(pool, ants_task_uncount(pool,
 					   work->slot.tag & ANTS_TAG_EPOCH),
 		   todo);
@@ -236,7 +246,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 
 static bool is_empty_and_closed(const struct ants_pool *pool)
 {
-	return pool->released && !pool->nr_workers && !pool->nr_pending;
+	return pool->released && !pool->workers.nr && !pool->nr_pending;
 }
 
 /*
@@ -247,7 +257,7 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 {
 	ants_grant(pool, todo);
 	ants_wake_next(pool, todo);
-	if ((pool->congested || pool->congested_all) && ants_can_admit(pool))
+	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */

@@ -10,6 +10,15 @@
 #ifndef _ANTS_ITEM_H
 #define _ANTS_ITEM_H
 
+#include <linux/ants.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/list.h>
+
+#include "pool.h"
+
+struct ants_todo;
+
 /**
  * enum ants_work_state - where a work item is; changed by ants_work_move() only
  * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended

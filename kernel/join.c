@@ -133,9 +133,10 @@ static void sleep_begin(struct ants_pool *pool, struct ants_todo *todo)
 	struct ants_waiter *waiter;
 
 	pool->nr_joining++;
-	if (!pool->nr_nested || pool->nr_nested + pool->nr_joining < pool->capacity)
+	if (!pool->waiters.nr_nested ||
+	    pool->waiters.nr_nested + pool->nr_joining < pool->limits.capacity)
 		return;
-	waiter = list_last_entry(&pool->nested, struct ants_waiter, nested);
+	waiter = list_last_entry(&pool->waiters.nested, struct ants_waiter, nested);
 	ants_waiter_end(pool, waiter, -EDEADLK, todo);
 }
 
@@ -204,7 +205,9 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	ants_work_start(w, work);
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
+	ants_trace(task_start, w);
 	ants_work_run(work);
+	ants_trace(task_end, w);
 	ants_lock(pool, todo);
 	frame_pop(w);
 	count_joined(pool, -1);

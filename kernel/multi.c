@@ -49,7 +49,7 @@ static struct ants_multi *multi_alloc(struct module *owner,
 	multi->nr_shards = nr_shards;
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
-	kobject_init(&multi->kobj, &ants_multi_ktype);
+	ants_kobject_init(&multi->kobj, &ants_multi_ktype);
 	return multi;
 }
 
@@ -137,7 +137,7 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	/* No shard is marked congested before the multi can be used. */
-	pool->shared_congested = &multi->congested;
+	pool->ops.shared_congested = &multi->congested;
 	multi->shards[nr].pool = pool;
 	return 0;
 }
@@ -163,23 +163,21 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 static void quiesce_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_close(pool);
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
 }
 
 static void end_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_pool_hide(pool);
 	synchronize_rcu();
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_pool_end(pool);
 }
 
@@ -195,7 +193,7 @@ static int multi_populate(struct ants_multi *multi,
 		return 0;
 	quiesce_shards(multi);
 	end_shards(multi);
-	kobject_del(&multi->kobj);
+	ants_multi_sysfs_del(multi);
 	return err;
 }
 
@@ -261,22 +259,11 @@ void __ants_multi_destroy(struct ants_multi *multi)
 	quiesce_shards(multi);
 	ants_multi_sysfs_hide(multi);
 	end_shards(multi);
-	kobject_del(&multi->kobj);
+	ants_multi_sysfs_del(multi);
 	ants_registry_del(&multi->registered);
 	kobject_put(&multi->kobj);
 }
 
-/**
- * ants_multi_destroy() - destroy sharded pools
- * @multi: the multi; NULL or an ERR_PTR is ignored
- *
- * Does what ants_pool_destroy() does, for all shards. All are closed before the
- * first one is waited for.
- *
- * Context: Process context. May sleep. No new call may be made meanwhile.
- * Return: 0. -EDEADLK, with a warning: the caller is a task of a shard; the
- * multi stays.
- */
 int ants_multi_destroy(struct ants_multi *multi)
 {
 	might_sleep();
@@ -301,30 +288,12 @@ void ants_multi_free(struct kobject *kobj)
 	ants_live_put();
 }
 
-/**
- * ants_multi_nr_shards() - number of shards of a multi
- * @multi: the multi
- * Context: Any context.
- * Return: the number; it never changes.
- */
 unsigned int ants_multi_nr_shards(const struct ants_multi *multi)
 {
 	return multi->nr_shards;
 }
 EXPORT_SYMBOL_GPL(ants_multi_nr_shards);
 
-/**
- * ants_multi_shard() - get one shard, in order to look at its numbers
- * @multi: the multi
- * @nr: its number, from 0
- *
- * The pool ends with the multi. It also accepts tasks, and can be tuned; but
- * ants_release(), ants_release_timeout(), ants_reboot() and ants_pool_destroy()
- * return -EPERM. To get a shard for a task use ants_multi_choose().
- *
- * Context: Any context.
- * Return: the pool, or ERR_PTR(-ERANGE): there is no such shard.
- */
 struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 				   unsigned int nr)
 {
@@ -333,19 +302,12 @@ struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
-/**
- * ants_multi_capacity() - the sum of the capacities of all shards
- * @multi: the multi
- *
- * Context: Any context.
- * Return: the sum; %ANTS_UNLIMITED if the shards have no bound.
- */
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i, sum = 0;
+	unsigned int sum = 0;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		sum = ants_saturated_add(sum, ants_capacity(pool));
 	return sum;
 }
@@ -372,29 +334,17 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 	sum->blocked += one->blocked;
 	sum->spawned += one->spawned;
 	sum->reaped += one->reaped;
+	sum->wakeups_in_vain += one->wakeups_in_vain;
+	sum->stalled += one->stalled;
 }
 
-/**
- * ants_multi_stats() - read the sums of all numbers of the shards
- * @multi: the multi
- * @stats: where to store them
- *
- * The numbers of one shard are of the same moment, those of different shards
- * are not. &ants_stats.capacity and &ants_stats.free are %ANTS_UNLIMITED if one
- * of them is, or if the sum does not fit. The peaks of the shards may be of
- * different moments, so their sum is an upper bound. A submit that all shards
- * refused counts once in &ants_stats.rejected.
- *
- * Context: Any context but NMI.
- */
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 {
 	struct ants_stats one;
 	struct ants_pool *pool;
-	unsigned int i;
 
 	memset(stats, 0, sizeof(*stats));
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+	for_each_shard(pool, multi) {
 		ants_pool_stats(pool, &one);
 		add_stats(stats, &one);
 	}

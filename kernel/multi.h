@@ -13,13 +13,14 @@
 #include <linux/percpu.h>
 
 struct ants_affinity;
+struct ants_visit;
 
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
  * @was: M: its part of a total before a change that may be undone
  * @affinity: M: what its workers are to apply, once all shards have one
- * @seq: M: its @release_seq when a reboot found it drained
+ * @seq: M: its release.seq when a reboot found it drained
  */
 struct ants_shard {
 	struct ants_pool *pool;
@@ -40,6 +41,7 @@ struct ants_shard {
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
  * @config: serialises reboot and every change of the whole
  * @kobj: /sys/kernel/ants/<name>
+ * @debug: its directory in debugfs, if there is one
  * @registered: R: in ants_multis
  * @shards: I
  */
@@ -54,6 +56,7 @@ struct ants_multi {
 	/* Serialises what is done to all shards, except their end. */
 	struct mutex config;
 	struct kobject kobj;
+	struct dentry *debug;
 	struct list_head registered;
 	struct ants_shard shards[];
 };
@@ -64,6 +67,10 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 {
 	return nr < multi->nr_shards ? multi->shards[nr].pool : NULL;
 }
+
+/* Walk the shards of a multi, or those that were made, in order. */
+#define for_each_shard(pool, multi)					\
+	for (unsigned int __i = 0; ((pool) = ants_shard(multi, __i)); __i++)
 
 /*
  * The part of a total that shard @nr gets; the first ones share the remainder.
@@ -129,7 +136,7 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi);
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
-int ants_multi_lock_killable(struct ants_multi *multi);
+int ants_multi_lock_user(struct ants_multi *multi, struct ants_visit *visit);
 void ants_multi_unlock(struct ants_multi *multi);
 
 /* multi_set.c: with multi->config held, for all shards or none */
@@ -146,6 +153,7 @@ void ants_multi_free(struct kobject *kobj);
 /* multi_sysfs.c */
 extern const struct kobj_type ants_multi_ktype;
 int ants_multi_sysfs_add(struct ants_multi *multi);
+void ants_multi_sysfs_del(struct ants_multi *multi);
 int ants_multi_sysfs_show(struct ants_multi *multi);
 void ants_multi_sysfs_hide(struct ants_multi *multi);
 

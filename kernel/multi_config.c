@@ -12,9 +12,8 @@
 struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		if (ants_in_task_of(pool))
 			return pool;
 	return NULL;
@@ -24,9 +23,8 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		if (ants_runs_task_of(pool))
 			return pool;
 	return NULL;
@@ -38,11 +36,10 @@ struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
 void ants_multi_touch(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
 	if (!IS_ENABLED(CONFIG_LOCKDEP) || ants_multi_own(multi))
 		return;
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_wait_touch(pool);
 }
 
@@ -60,8 +57,10 @@ static void multi_leave(struct ants_multi *multi)
 	ants_caller_leave(multi->shards[0].pool);
 }
 
-int ants_multi_lock_killable(struct ants_multi *multi)
+/* Lock the configuration for a call that a user of the multi makes. */
+int ants_multi_lock_user(struct ants_multi *multi, struct ants_visit *visit)
 {
+	ants_visit_begin(visit, multi->shards[0].pool);
 	multi_enter(multi);
 	if (!mutex_lock_killable(&multi->config))
 		return 0;
@@ -80,13 +79,6 @@ static struct ants_pool *last_shard(const struct ants_multi *multi)
 	return multi->shards[multi->nr_shards - 1].pool;
 }
 
-/**
- * ants_multi_is_released() - test whether a multi is closed
- * @multi: the multi
- *
- * Context: Any context.
- * Return: true from the end of ants_multi_release() until ants_multi_reboot().
- */
 bool ants_multi_is_released(const struct ants_multi *multi)
 {
 	/* The last shard is the last one to be closed, and to be opened. */
@@ -98,9 +90,8 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 	bool drained = true;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+	for_each_shard(pool, multi) {
 		raw_spin_lock_irq(&pool->lock);
 		drained &= ants_is_drained(pool);
 		ants_unlock_irq(pool);
@@ -115,26 +106,16 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 static unsigned int close_all(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i, generation = 0;
+	unsigned int generation = 0;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		generation = ants_close_begin(pool);
 	/* No reboot can open one of them before the last one is closed. */
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		ants_close_end(pool);
 	return generation;
 }
 
-/**
- * ants_multi_release() - close all shards
- * @multi: the multi
- *
- * Does what ants_release() does, one shard after another. Until all are closed,
- * a submit may get -ESHUTDOWN, or be accepted by a shard that is still open.
- *
- * Context: Process context. May sleep, for a short time.
- * Return: 0.
- */
 int ants_multi_release(struct ants_multi *multi)
 {
 	DEFINE_ANTS_VISIT(visit);
@@ -163,29 +144,15 @@ static bool shard_drained(struct ants_pool *pool, const void *arg)
 	const struct multi_end *end = arg;
 
 	lockdep_assert_held(&pool->lock);
-	return READ_ONCE(end->last->generation) != end->generation ||
+	return READ_ONCE(end->last->release.generation) != end->generation ||
 	       ants_is_drained(pool);
 }
 
-/**
- * ants_multi_release_timeout() - close all shards and wait until they are empty
- * @multi: the multi
- * @timeout: the longest time to wait for all of them, in jiffies
- *
- * Does what ants_release_timeout() does. All shards are closed before the first
- * one is waited for. May be called again.
- *
- * Context: Process context. May sleep.
- * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
- * -EINTR: all are closed, but not all empty. -EDEADLK: the caller is a task of a
- * shard; they stay open.
- */
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
 	struct multi_end end;
-	unsigned int i;
 	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
@@ -199,7 +166,7 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	end.last = last_shard(multi);
 	end.generation = close_all(multi);
 	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+	for_each_shard(pool, multi) {
 		err = ants_wait_until(pool, shard_drained, &end,
 				      ants_time_left(start, timeout),
 				      TASK_KILLABLE);
@@ -221,7 +188,7 @@ static bool reboot_check(struct ants_multi *multi)
 	for (i = 0; i < multi->nr_shards; i++) {
 		shard = &multi->shards[i];
 		raw_spin_lock_irq(&shard->pool->lock);
-		shard->seq = shard->pool->release_seq;
+		shard->seq = shard->pool->release.seq;
 		drained &= ants_is_drained(shard->pool);
 		ants_unlock_irq(shard->pool);
 	}
@@ -232,9 +199,9 @@ static int reboot_shard(const struct ants_shard *shard)
 {
 	int err;
 
-	mutex_lock(&shard->pool->config);
+	mutex_lock(&shard->pool->config.lock);
 	err = __ants_reboot(shard->pool, shard->seq);
-	mutex_unlock(&shard->pool->config);
+	mutex_unlock(&shard->pool->config.lock);
 	return err;
 }
 
@@ -245,9 +212,8 @@ static int reboot_shard(const struct ants_shard *shard)
 static void notify_opened(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		wake_up_all(&pool->waitq);
 }
 
@@ -275,25 +241,11 @@ static int reboot_all(struct ants_multi *multi)
 	return 0;
 }
 
-/**
- * ants_multi_reboot() - open a released multi again
- * @multi: the multi
- *
- * Context: Process context. May sleep.
- * Return: 0: all shards are open. Or an error, after which all are closed, or
- * as they were; but tasks may have been accepted in between, and those run.
- * -EBUSY: the multi is not released, or a shard is not empty yet, see
- * ants_multi_release_timeout(); or it was released once more meanwhile.
- * -ENOMEM: the threads of a shard cannot be made. -EINTR: the caller is being
- * killed.
- */
 int ants_multi_reboot(struct ants_multi *multi)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_multi_lock_user(multi, &visit);
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
-	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = reboot_all(multi);
@@ -302,24 +254,10 @@ int ants_multi_reboot(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_reboot);
 
-/**
- * ants_multi_flush_timeout() - wait for all tasks accepted so far, a limited
- * time
- * @multi: the multi; it stays open
- * @timeout: the longest time to wait for all shards, in jiffies
- *
- * The shards are flushed one after another, so this may also wait for tasks
- * that the later ones accept meanwhile.
- *
- * Context: Process context. May sleep.
- * Return: 0: they have ended. -ETIMEDOUT, -EINTR: perhaps not. -EDEADLK: the
- * caller is a task of a shard.
- */
 int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
-	unsigned int i;
 	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
@@ -334,7 +272,7 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 	if (timeout)
 		ants_multi_touch(multi);
 	multi_enter(multi);
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+	for_each_shard(pool, multi) {
 		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
 		if (err)
 			break;
@@ -344,13 +282,6 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);
 
-/**
- * ants_multi_flush() - wait for all tasks accepted so far
- * @multi: the multi; it stays open
- *
- * Context: Process context. May sleep.
- * Return: as ants_multi_flush_timeout(), but never -ETIMEDOUT.
- */
 int ants_multi_flush(struct ants_multi *multi)
 {
 	return ants_multi_flush_timeout(multi, MAX_SCHEDULE_TIMEOUT);

@@ -10,19 +10,17 @@
 static void lock_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		mutex_lock_nest_lock(&pool->config, &multi->config);
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 }
 
 static void unlock_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int i;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		mutex_unlock(&pool->config);
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
 }
 
 /**
@@ -111,12 +109,12 @@ static int change_quota(struct ants_multi *multi, const struct quota *quota,
 
 static unsigned int get_capacity(const struct ants_pool *pool)
 {
-	return pool->capacity;
+	return pool->limits.capacity;
 }
 
 static int check_capacity(const struct ants_pool *pool, unsigned int share)
 {
-	return ants_check_bounds(share, pool->queue_depth, pool->min_workers,
+	return ants_check_bounds(share, pool->config.queue_depth, pool->config.min_workers,
 				 pool->flags);
 }
 
@@ -131,28 +129,11 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 	return change_quota(multi, &quota, capacity);
 }
 
-/**
- * ants_multi_tune() - change the capacity of a multi
- * @multi: the multi; it may be released
- * @capacity: the new total, or %ANTS_UNLIMITED for each shard
- *
- * Divides it anew, as ants_multi_create() did, whatever capacities single
- * shards were given meanwhile. Each shard changes as by ants_tune().
- *
- * Context: Process context. May sleep.
- * Return: 0, or an error, after which each shard has the capacity it had.
- * -EINVAL: below the number of shards, a part below &ants_attrs.min_workers of
- * its shard, a part beyond INT_MAX, or no bound for %ANTS_PREALLOC. -ENOMEM:
- * the threads of such shards cannot be made. -EINTR: the caller is being
- * killed.
- */
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_multi_lock_user(multi, &visit);
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
-	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = __ants_multi_tune(multi, capacity);
@@ -163,12 +144,12 @@ EXPORT_SYMBOL_GPL(ants_multi_tune);
 
 static unsigned int get_queue_depth(const struct ants_pool *pool)
 {
-	return pool->queue_depth;
+	return pool->config.queue_depth;
 }
 
 static int check_queue_depth(const struct ants_pool *pool, unsigned int share)
 {
-	return ants_check_bounds(pool->capacity, share, pool->min_workers,
+	return ants_check_bounds(pool->limits.capacity, share, pool->config.min_workers,
 				 pool->flags);
 }
 
@@ -183,28 +164,11 @@ int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 	return change_quota(multi, &quota, depth);
 }
 
-/**
- * ants_multi_set_queue_depth() - change the queue depth of a multi
- * @multi: the multi; it may be released
- * @depth: the new total
- *
- * Divides it anew, as ants_multi_create() did, whatever depths single shards
- * were given meanwhile. Callers that fit now are granted before it returns.
- * After a shrink accepted tasks still run.
- *
- * Context: Process context. May sleep.
- * Return: 0, or an error, after which each shard has the depth it had. -EINVAL:
- * @depth is beyond INT_MAX, or beyond what an %ANTS_PREALLOC shard can have
- * beside its capacity. -ENOMEM: the slots of such shards cannot be made.
- * -EINTR: the caller is being killed.
- */
 int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_multi_lock_user(multi, &visit);
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
-	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = __ants_multi_set_queue_depth(multi, depth);
@@ -268,24 +232,11 @@ int __ants_multi_set_nice(struct ants_multi *multi, int nice)
 	return change_affinities(multi, affinity_with_nice, &nice);
 }
 
-/**
- * ants_multi_set_nice() - change the nice value of the threads of all shards
- * @multi: the multi; it may be released
- * @nice: the new nice value
- *
- * Each shard changes as by ants_set_nice().
- *
- * Context: Process context. May sleep.
- * Return: 0, or an error, after which no shard has changed. -EINVAL: @nice is
- * out of range. -ENOMEM. -EINTR: the caller is being killed.
- */
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_multi_lock_user(multi, &visit);
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
-	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = __ants_multi_set_nice(multi, nice);
@@ -297,7 +248,7 @@ EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 static struct ants_affinity *affinity_with_cpus(const struct ants_pool *pool,
 						const void *mask)
 {
-	return ants_affinity_alloc(pool->affinity->nice, mask, pool->node);
+	return ants_affinity_alloc(pool->target.affinity->nice, mask, pool->node);
 }
 
 int __ants_multi_set_cpumask(struct ants_multi *multi,
@@ -310,27 +261,11 @@ int __ants_multi_set_cpumask(struct ants_multi *multi,
 	return change_affinities(multi, affinity_with_cpus, mask);
 }
 
-/**
- * ants_multi_set_cpumask() - change the CPUs of the threads of all shards
- * @multi: the multi; it may be released, but may not be %ANTS_LOCAL: the shards
- *	of such a multi get their CPUs when it is created
- * @mask: the CPUs, for each shard; NULL means all CPUs, or those of the node
- *	with %ANTS_ON_NODE. The mask is copied
- *
- * Each shard changes as by ants_set_cpumask().
- *
- * Context: Process context. May sleep.
- * Return: 0, or an error, after which no shard has changed. -EINVAL: none of
- * the CPUs is possible, or the multi is %ANTS_LOCAL. -ENOMEM. -EINTR: the
- * caller is being killed.
- */
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_multi_lock_user(multi, &visit);
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
-	err = ants_multi_lock_killable(multi);
 	if (err)
 		return err;
 	err = __ants_multi_set_cpumask(multi, mask);

@@ -36,20 +36,6 @@ static unsigned int choose_shard(struct ants_multi *multi)
 	}
 }
 
-/**
- * ants_multi_choose() - choose the shard that suits a task of the caller best
- * @multi: the multi
- *
- * This is the shard that ants_multi_submit() tries first. It serves for
- * everything that a pool accepts and a multi does not: work items, delayed
- * ones, calls, loops, groups, batches, priorities. The pool ends with the
- * multi. The choice is right for one moment, and reserves nothing: a call on a
- * shard that is full waits there or is refused there, and no other shard is
- * tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
- *
- * Context: Any context but NMI.
- * Return: the shard; a closed one if the multi is released.
- */
 struct ants_pool *ants_multi_choose(struct ants_multi *multi)
 {
 	return multi->shards[choose_shard(multi)].pool;
@@ -90,7 +76,7 @@ static void mark_congested(struct ants_pool *pool)
 
 	ants_lock_any(pool, &todo);
 	if (!pool->released) {
-		pool->congested_all = true;
+		pool->space.congested_all = true;
 		if (ants_can_admit(pool))
 			ants_timer_arm_soon(pool, 1);
 	}
@@ -105,19 +91,19 @@ static void mark_congested(struct ants_pool *pool)
  * back. A mark that is left over when the flag is clear has no effect.
  */
 static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
-			int err)
+			ants_fn_t fn, void *data, int err)
 {
 	struct ants_todo todo;
-	unsigned int i;
 
 	ants_lock_any(pool, &todo);
-	pool->rejected++;
+	ants_trace(task_refuse, pool, fn, data, err);
+	pool->counts.rejected++;
 	ants_unlock_any(pool, &todo);
-	if (err != -EAGAIN || !pool->space_available)
+	if (err != -EAGAIN || !pool->ops.space_available)
 		return err;
 	ants_pause(ANTS_PAUSE_REFUSED, pool);
 	atomic_set(&multi->congested, 1);
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
+	for_each_shard(pool, multi)
 		mark_congested(pool);
 	return err;
 }
@@ -153,7 +139,8 @@ static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		return ants_submit(pool, fn, data);
 	err = ants_submit_attempt(pool, fn, data, false);
-	return err && err != -ESHUTDOWN ? multi_refuse(multi, pool, err) : err;
+	return err && err != -ESHUTDOWN ?
+	       multi_refuse(multi, pool, fn, data, err) : err;
 }
 
 static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
@@ -162,29 +149,6 @@ static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
 	return ants_submit_timeout(pool, fn, data, timeout);
 }
 
-/**
- * ants_multi_submit() - submit a task to one of the shards
- * @multi: the multi
- * @fn: the function to run
- * @data: its argument; any value
- *
- * The strategy chooses the shard. If it is full, each other one is tried; if
- * all are full, the caller waits for room in the first choice, unless that is
- * %ANTS_NONBLOCKING. A task of the multi waits in its own shard. A caller that
- * waits is not moved to a shard that has room earlier. Tasks start in the order
- * in which their shard has accepted them. If all shards have refused a caller
- * with -EAGAIN, the one that has room first calls &ants_attrs.space_available,
- * once.
- *
- * Context: Process context. May sleep.
- * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
- * is released. -EAGAIN: all shards are full and the first choice is
- * non-blocking. -ENOMEM: it is non-blocking and there is no memory. -EBUSY: as
- * many callers wait in it as its part of &ants_attrs.max_blocking allows.
- * -EDEADLK: the caller is a task of the multi, and so many tasks of its shard
- * wait that none could ever continue. -EINTR: the caller is being killed, or is
- * a kthread that was told to stop.
- */
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose_shard(multi);
@@ -206,21 +170,6 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit);
 
-/**
- * ants_multi_submit_timeout() - submit a task to one of the shards, wait a
- * limited time
- * @multi: the multi
- * @fn: the function to run
- * @data: its argument; any value
- * @timeout: the longest time to wait, in jiffies, whatever the shards' mode; 0
- *	does not wait
- *
- * Context: Process context. May sleep.
- * Return: as ants_multi_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK
- * only if @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: at first no shard had
- * room, and then the one to wait in had none until the end; the task will not
- * run.
- */
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
@@ -240,21 +189,6 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
-/**
- * ants_multi_try_submit() - submit a task to one of the shards, never wait
- * @multi: the multi
- * @fn: the function to run
- * @data: its argument; any value
- *
- * Tries each shard.
- *
- * Context: Any context but NMI and below the scheduler's own locks, as
- * ants_try_submit(). Does not enter the slab.
- * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
- * is released. -EAGAIN: all shards are full, or callers wait there. -ENOMEM:
- * all shards are full or short of spare slots, the first choice of slots; more
- * slots are being made.
- */
 int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose_shard(multi);
@@ -267,6 +201,7 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
 	others = try_others(multi, nr, fn, data, ants_try_attempt);
-	return others == -EAGAIN ? multi_refuse(multi, pool, err) : others;
+	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, err) :
+				   others;
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);

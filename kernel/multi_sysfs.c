@@ -7,6 +7,7 @@
 #include <linux/sysfs.h>
 
 #include "internal.h"
+#include "debugfs.h"
 #include "multi.h"
 #include "sysfs.h"
 
@@ -65,11 +66,10 @@ static ssize_t queue_depth_show(struct kobject *kobj,
 {
 	const struct ants_multi *multi = to_multi(kobj);
 	struct ants_pool *pool;
-	unsigned int i;
 	u64 sum = 0;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		sum += READ_ONCE(pool->queue_depth);
+	for_each_shard(pool, multi)
+		sum += READ_ONCE(pool->config.queue_depth);
 	return sysfs_emit(buf, "%llu\n", sum);
 }
 
@@ -101,7 +101,7 @@ static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
 	int nice;
 
 	raw_spin_lock_irq(&pool->lock);
-	nice = pool->affinity->nice;
+	nice = pool->target.affinity->nice;
 	ants_unlock_irq(pool);
 	return sysfs_emit(buf, "%d\n", nice);
 }
@@ -127,14 +127,13 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 	const struct ants_multi *multi = to_multi(kobj);
 	struct ants_pool *pool;
 	cpumask_var_t mask;
-	unsigned int i;
 	ssize_t len;
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+	for_each_shard(pool, multi) {
 		raw_spin_lock_irq(&pool->lock);
-		cpumask_or(mask, mask, ants_affinity_cpus(pool->affinity));
+		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
 		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
@@ -252,11 +251,25 @@ const struct kobj_type ants_multi_ktype = {
 	.release = ants_multi_free,
 };
 
-/* Add the directory. After an error the caller still has to put the kobject. */
+/*
+ * Add the directories. After an error the caller still has to put the kobject.
+ */
 int ants_multi_sysfs_add(struct ants_multi *multi)
 {
+	int err;
+
 	multi->kobj.kset = ants_kset;
-	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
+	err = kobject_add(&multi->kobj, NULL, "%s", multi->name);
+	if (!err)
+		ants_multi_debugfs_add(multi);
+	return err;
+}
+
+/* Remove them, when those of the shards are gone. */
+void ants_multi_sysfs_del(struct ants_multi *multi)
+{
+	ants_multi_debugfs_del(multi);
+	kobject_del(&multi->kobj);
 }
 
 /* Add the files, once there is something to show. */

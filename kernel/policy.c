@@ -133,7 +133,7 @@ static int set_policy(unsigned int policy)
 		.sched_nice = task_nice(current),
 	};
 
-	return sched_setattr_nocheck(current, &attr);
+	return ants_setattr(current, &attr);
 }
 
 /* Set the policy of the calling worker. A policy that a task has set stays. */

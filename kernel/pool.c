@@ -83,17 +83,17 @@ int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
 static void init_lists(struct ants_pool *pool)
 {
 	INIT_LIST_HEAD(&pool->pending);
-	INIT_LIST_HEAD(&pool->urgent);
-	INIT_LIST_HEAD(&pool->delayed);
-	INIT_LIST_HEAD(&pool->due[ANTS_PRIO_NORMAL]);
-	INIT_LIST_HEAD(&pool->due[ANTS_PRIO_HIGH]);
-	INIT_LIST_HEAD(&pool->idle);
-	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_NORMAL].list);
-	INIT_LIST_HEAD(&pool->waiters[ANTS_PRIO_HIGH].list);
-	INIT_LIST_HEAD(&pool->nested);
-	INIT_LIST_HEAD(&pool->workers);
-	INIT_LIST_HEAD(&pool->left);
-	INIT_LIST_HEAD(&pool->cancelling);
+	INIT_LIST_HEAD(&pool->urgent.list);
+	INIT_LIST_HEAD(&pool->delayed.list);
+	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_HIGH]);
+	INIT_LIST_HEAD(&pool->workers.idle);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL].list);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH].list);
+	INIT_LIST_HEAD(&pool->waiters.nested);
+	INIT_LIST_HEAD(&pool->workers.list);
+	INIT_LIST_HEAD(&pool->workers.left);
+	INIT_LIST_HEAD(&pool->cancel.groups);
 	INIT_LIST_HEAD(&pool->registered);
 }
 
@@ -102,22 +102,23 @@ static void init_makers(struct ants_pool *pool)
 	unsigned int i;
 
 	for (i = 0; i < ANTS_MAKERS; i++) {
-		INIT_WORK(&pool->makers[i].work, ants_maker_fn);
-		pool->makers[i].pool = pool;
+		INIT_WORK(&pool->upkeep.makers[i].work, ants_maker_fn);
+		pool->upkeep.makers[i].pool = pool;
 	}
 }
 
 static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
-	mutex_init(&pool->config);
-	mutex_init(&pool->cancel);
+	mutex_init(&pool->config.lock);
+	mutex_init(&pool->cancel.lock);
+	mutex_init(&pool->walk.lock);
 	init_waitqueue_head(&pool->waitq);
-	timer_setup(&pool->timer, ants_timer_fn, 0);
-	INIT_WORK(&pool->upkeep, ants_upkeep_fn);
+	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
+	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
 	init_makers(pool);
-	INIT_WORK(&pool->joiner, ants_join_fn);
-	INIT_WORK(&pool->stand_in_work, ants_stand_in_fn);
+	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
+	INIT_WORK(&pool->upkeep.stand_in, ants_stand_in_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -127,11 +128,11 @@ static void init_locks(struct ants_pool *pool)
 static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
-	pool->spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
-	pool->max_blocking = attrs->max_blocking;
+	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
+	pool->config.max_blocking = attrs->max_blocking;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
-	pool->wake_limit = 1;
+	pool->wakes.limit = 1;
 	ants_policy_init(pool);
 	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
@@ -165,23 +166,23 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	init_locks(pool);
 	init_config(pool, attrs);
 	pool->owner = owner;
-	pool->worker_init = attrs->worker_init;
-	pool->worker_exit = attrs->worker_exit;
-	pool->space_available = attrs->space_available;
-	pool->private = attrs->private;
+	pool->ops.worker_init = attrs->worker_init;
+	pool->ops.worker_exit = attrs->worker_exit;
+	pool->ops.space_available = attrs->space_available;
+	pool->ops.private = attrs->private;
 	pool->stand_in.pool = pool;
-	kobject_init(&pool->kobj, &ants_pool_ktype);
+	ants_kobject_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
 }
 
 static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
 			 bool given)
 {
-	pool->affinity = ants_affinity_alloc(attrs->nice, attrs->cpumask,
-					     pool->node);
-	if (!pool->affinity)
+	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->cpumask,
+						    pool->node);
+	if (!pool->target.affinity)
 		return -ENOMEM;
-	pool->affinity->given = given;
+	pool->target.affinity->given = given;
 	return 0;
 }
 
@@ -236,7 +237,7 @@ static int pool_populate(struct ants_pool *pool)
 
 	if (!ants_stock_fill(pool, ants_stock_level(pool)))
 		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->floor, 0, &prepared);
+	err = ants_workers_prepare(pool, pool->config.floor, 0, &prepared);
 	if (err)
 		return err;
 	err = ants_sysfs_add(pool);
@@ -275,7 +276,7 @@ struct ants_pool *ants_pool_make(struct module *owner,
 	pool = pool_alloc(owner, attrs);
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
-	pool->fn = fn;
+	pool->ops.fn = fn;
 	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
 	      init_affinity(pool, attrs, attrs->cpumask) ?: pool_publish(pool);
@@ -408,10 +409,10 @@ void ants_pool_quiesce(struct ants_pool *pool)
 			TASK_UNINTERRUPTIBLE);
 }
 
-/* Next, remove the files in sysfs. */
+/* Next, remove the files in sysfs and debugfs. */
 void ants_pool_hide(struct ants_pool *pool)
 {
-	kobject_del(&pool->kobj);
+	ants_sysfs_del(pool);
 	ants_registry_del(&pool->registered);
 }
 
@@ -420,12 +421,13 @@ void ants_pool_end(struct ants_pool *pool)
 {
 	unsigned int i;
 
-	cancel_work_sync(&pool->upkeep);
+	cancel_work_sync(&pool->upkeep.work);
 	for (i = 0; i < ANTS_MAKERS; i++)
-		cancel_work_sync(&pool->makers[i].work);
-	cancel_work_sync(&pool->joiner);
-	timer_shutdown_sync(&pool->timer);
-	kobject_put(&pool->kobj);
+		cancel_work_sync(&pool->upkeep.makers[i].work);
+	cancel_work_sync(&pool->upkeep.joiner);
+	/* Nothing is left that could arm it again. */
+	timer_delete_sync(&pool->timer.timer);
+	ants_sysfs_put(pool);
 }
 
 /*
@@ -441,22 +443,6 @@ void __ants_pool_destroy(struct ants_pool *pool)
 	ants_pool_end(pool);
 }
 
-/**
- * ants_pool_destroy() - destroy a pool
- * @pool: the pool; NULL or an ERR_PTR is ignored
- *
- * Releases it and waits for all of its tasks, its threads, and the callers that
- * hold its lock or have taken it and will come back: those that sleep, and
- * those that run a task themselves. Then nothing that the caller owns is in use
- * any more, so this may be the last call in a module's exit function. A call
- * that has not taken the pool's lock yet is not waited for: the caller has to
- * make sure that none begins, or is about to, when this call does.
- *
- * Context: Process context. May sleep. No new call may be made meanwhile.
- * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a
- * warning: the caller is a task of the same pool. After an error the pool
- * stays.
- */
 int ants_pool_destroy(struct ants_pool *pool)
 {
 	might_sleep();
@@ -481,7 +467,7 @@ void ants_pool_free(struct kobject *kobj)
 #ifdef CONFIG_LOCKDEP
 	lockdep_unregister_key(&pool->key);
 #endif
-	ants_affinity_put(pool->affinity);
+	ants_affinity_put(pool->target.affinity);
 	kfree(pool);
 	ants_live_put();
 }

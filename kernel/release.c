@@ -11,11 +11,11 @@ static bool fail_round(struct ants_pool *pool)
 	bool more;
 
 	ants_lock_batch(pool, &todo, &batch);
-	while (pool->nr_waiting && !ants_todo_full(&todo)) {
+	while (pool->space.nr_waiting && !ants_todo_full(&todo)) {
 		waiter = ants_first_waiter(pool);
 		ants_waiter_end(pool, waiter, -ESHUTDOWN, &todo);
 	}
-	more = pool->nr_waiting;
+	more = pool->space.nr_waiting;
 	ants_unlock(pool, &todo);
 	return more;
 }
@@ -31,11 +31,13 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	unsigned int generation;
 
 	ants_lock(pool, &todo);
+	if (!pool->released)
+		trace_ants_pool_release(pool);
 	WRITE_ONCE(pool->released, true);
-	WRITE_ONCE(pool->release_seq, pool->release_seq + 1);
-	pool->nr_releasing++;
+	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
+	pool->release.nr++;
 	ants_visit_keep(pool, 1);
-	generation = pool->generation;
+	generation = pool->release.generation;
 	ants_update_admit_limit(pool);
 	ants_timer_quiesce(pool);
 	ants_unlock(pool, &todo);
@@ -56,7 +58,7 @@ void ants_close_end(struct ants_pool *pool)
 	ants_delayed_fail_all(pool);
 	ants_retire_above(pool);
 	ants_lock(pool, &todo);
-	pool->nr_releasing--;
+	pool->release.nr--;
 	ants_visit_keep(pool, -1);
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
@@ -71,17 +73,6 @@ unsigned int ants_close(struct ants_pool *pool)
 	return generation;
 }
 
-/**
- * ants_release() - close a pool
- * @pool: the pool
- *
- * Refuses new tasks, fails the callers that wait with -ESHUTDOWN, and lets idle
- * threads leave. Accepted tasks still run. Does not wait for them; may be
- * called from a task of the pool, and more than once.
- *
- * Context: Process context. May sleep, for a short time.
- * Return: 0. -EPERM: it is the system pool, or a shard.
- */
 int ants_release(struct ants_pool *pool)
 {
 	DEFINE_ANTS_VISIT(visit);
@@ -101,7 +92,7 @@ EXPORT_SYMBOL_GPL(ants_release);
 static bool pool_drained(struct ants_pool *pool, const void *generation)
 {
 	lockdep_assert_held(&pool->lock);
-	return pool->generation != *(const unsigned int *)generation ||
+	return pool->release.generation != *(const unsigned int *)generation ||
 	       ants_is_drained(pool);
 }
 
@@ -118,30 +109,27 @@ int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
 	return ants_wait_until(pool, pool_drained, &generation, timeout, state);
 }
 
+/* The state of the pool, as an administrator reads it. */
+const char *ants_state(struct ants_pool *pool)
+{
+	const char *state = "open";
+
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
+		state = ants_is_drained(pool) ? "released" : "draining";
+	ants_unlock_irq(pool);
+	return state;
+}
+
 /* For destroy: from here on the pool is never opened again. */
 void ants_drain_for_good(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->dying = true;
+	pool->release.dying = true;
 	ants_unlock_irq(pool);
 	ants_close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
 
-/**
- * ants_release_timeout() - close a pool and wait until it is empty
- * @pool: the pool
- * @timeout: the longest time to wait, in jiffies
- *
- * May be called again, also after it has timed out. Changes of the pool that
- * are in progress, such as by ants_tune(), do not hold it up. While the pool
- * has no thread and none can be made, a kernel worker runs the tasks, one by
- * one.
- *
- * Context: Process context. May sleep.
- * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
- * -EINTR: the pool is closed, but not empty. -EDEADLK: the caller is a task of
- * the same pool; it stays open. -EPERM: it is the system pool, or a shard.
- */
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
 	DEFINE_ANTS_VISIT(visit);
@@ -151,11 +139,9 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 	might_sleep();
 	if (pool->protected)
 		return -EPERM;
-	if (ants_in_task_of(pool))
-		return -EDEADLK;
-	if (timeout)
-		ants_wait_touch(pool);
-	ants_caller_enter(pool);
+	err = ants_wait_enter(pool, timeout);
+	if (err)
+		return err;
 	err = ants_close_wait(pool, timeout, TASK_KILLABLE);
 	ants_caller_leave(pool);
 	return err;
@@ -168,27 +154,31 @@ EXPORT_SYMBOL_GPL(ants_release_timeout);
 static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 {
 	lockdep_assert_held(&pool->lock);
-	return pool->release_seq == release_seq && !pool->dying &&
+	return pool->release.seq == release_seq && !pool->release.dying &&
 	       ants_is_drained(pool);
 }
 
 /* Decide and open in one step, so that no release is overtaken. */
 static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 {
+	struct ants_todo todo;
 	int err = -EBUSY;
 
-	raw_spin_lock_irq(&pool->lock);
+	ants_lock(pool, &todo);
 	if (may_open(pool, release_seq)) {
 		WRITE_ONCE(pool->released, false);
-		WRITE_ONCE(pool->generation, pool->generation + 1);
-		pool->congested = false;
-		pool->congested_all = false;
-		WRITE_ONCE(pool->backoff, 0);
-		pool->wake_limit = 1;
+		WRITE_ONCE(pool->release.generation, pool->release.generation + 1);
+		pool->space.congested = false;
+		pool->space.congested_all = false;
+		WRITE_ONCE(pool->upkeep.backoff, 0);
+		pool->wakes.limit = 1;
 		ants_update_admit_limit(pool);
+		trace_ants_pool_reboot(pool);
+		/* Programs are told that it is open. */
+		todo.bits |= ANTS_TODO_WAITQ;
 		err = 0;
 	}
-	ants_unlock_irq(pool);
+	ants_unlock(pool, &todo);
 	return err;
 }
 
@@ -200,7 +190,7 @@ static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
 
 	if (!ants_stock_fill(pool, ants_stock_level(pool)))
 		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->floor, release_seq, prepared);
+	err = ants_workers_prepare(pool, pool->config.floor, release_seq, prepared);
 	return err == -ESHUTDOWN ? -EBUSY : err;
 }
 
@@ -211,7 +201,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	bool may;
 	int err;
 
-	lockdep_assert_held(&pool->config);
+	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
 	may = may_open(pool, release_seq);
 	ants_unlock_irq(pool);
@@ -228,16 +218,6 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	return err;
 }
 
-/**
- * ants_reboot() - open a released pool again
- * @pool: the pool
- *
- * Context: Process context. May sleep.
- * Return: 0: it is open. Or an error, after which nothing has changed. -EBUSY:
- * it is not released, or not empty yet, see ants_release_timeout(); or it was
- * released once more meanwhile. -ENOMEM: its threads cannot be made. -EINTR:
- * the caller is being killed. -EPERM: it is the system pool, or a shard.
- */
 int ants_reboot(struct ants_pool *pool)
 {
 	DEFINE_ANTS_VISIT(visit);
@@ -249,7 +229,7 @@ int ants_reboot(struct ants_pool *pool)
 	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
-	err = __ants_reboot(pool, READ_ONCE(pool->release_seq));
+	err = __ants_reboot(pool, READ_ONCE(pool->release.seq));
 	ants_config_unlock(pool);
 	return err;
 }

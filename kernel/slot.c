@@ -164,7 +164,7 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_addr_in(addr, pool->scan_mod))
-		pool->scan_hit = addr;
+		pool->scan.hit = addr;
 }
 
 /* The same for a task whose functions are not known yet. */
@@ -179,9 +179,10 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 	lockdep_assert_held(&pool->lock);
 	ants_scan_skip(pool, &slot->node);
 	ants_cancel_skip(pool, &slot->node);
+	ants_walk_skip(pool, &slot->node);
 	__list_del_entry(&slot->node);
 	pool->nr_pending--;
-	pool->nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
+	pool->pick.nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
 }
 
 /*
@@ -190,13 +191,13 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
  */
 static struct list_head *pick_list(struct ants_pool *pool)
 {
-	if (!pool->nr_high)
+	if (!pool->pick.nr_high)
 		return &pool->pending;
 	if (list_empty(&pool->pending))
-		return &pool->urgent;
-	if (pool->high_run++ < ANTS_HIGH_RUN)
-		return &pool->urgent;
-	pool->high_run = 0;
+		return &pool->urgent.list;
+	if (pool->urgent.run++ < ANTS_HIGH_RUN)
+		return &pool->urgent.list;
+	pool->urgent.run = 0;
 	return &pool->pending;
 }
 

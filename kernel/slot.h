@@ -6,7 +6,16 @@
 #ifndef _ANTS_SLOT_H
 #define _ANTS_SLOT_H
 
+#include <linux/ants.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+
+#include "pool.h"
+#include "times.h"
+#include "trace_task.h"
+
 struct ants_chunk;
+struct module;
 
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
@@ -27,16 +36,24 @@ struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 static inline void ants_scan_skip(struct ants_pool *pool,
 				  const struct list_head *node)
 {
-	if (unlikely(pool->scan_at == node))
-		pool->scan_at = node->next;
+	if (unlikely(pool->scan.at == node))
+		pool->scan.at = node->next;
 }
 
 /* The same for the cursor of cancel.c, which scans pending tasks only. */
 static inline void ants_cancel_skip(struct ants_pool *pool,
 				    const struct list_head *node)
 {
-	if (unlikely(pool->cancel_scan && pool->cancel_at == node))
-		pool->cancel_at = node->next;
+	if (unlikely(pool->pick.cancel_scan && pool->cancel.at == node))
+		pool->cancel.at = node->next;
+}
+
+/* The same for the cursor of walk.c: in a list of tasks, waiters or workers. */
+static inline void ants_walk_skip(struct ants_pool *pool,
+				  const struct list_head *node)
+{
+	if (unlikely(pool->pick.walking && pool->walk.at == node))
+		pool->walk.at = node->next;
 }
 
 static inline void ants_stock_put(struct ants_pool *pool,
@@ -50,8 +67,8 @@ static inline void ants_stock_put(struct ants_pool *pool,
 /* The number of slots that the pool keeps even if nothing is pending. */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
-	return pool->flags & ANTS_PREALLOC ? pool->stock_max - ANTS_SLOT_BATCH :
-					     pool->spare_slots;
+	return pool->flags & ANTS_PREALLOC ? pool->limits.stock - ANTS_SLOT_BATCH :
+					     pool->limits.spare_slots;
 }
 
 /* Take a free slot, or return NULL. */
@@ -86,7 +103,7 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 	if (--pool->in_epoch[epoch] || !pool->nr_callers)
 		return false;
 	/* The pool is not empty: a waiter is granted in this hold. */
-	if (!pool->in_epoch[!epoch] && !pool->nr_waiting && !pool->has_due)
+	if (!pool->in_epoch[!epoch] && !pool->space.nr_waiting && !pool->space.has_due)
 		pool->nr_emptied++;
 	return true;
 }
@@ -100,15 +117,19 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 {
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
-	list_add_tail(&slot->node, high ? &pool->urgent : &pool->pending);
+	ants_time_accept(pool, slot);
+	list_add_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
 	/* An unconditional store would dirty a line that tasks only read. */
 	if (unlikely(high))
-		pool->nr_high++;
+		pool->pick.nr_high++;
 	if (++pool->nr_pending > pool->peak_pending)
 		pool->peak_pending = pool->nr_pending;
 }
 
-/* Accept a task into @slot. The caller dispatches. */
+/*
+ * Accept a task into @slot. The caller dispatches. Behind the tracepoint the
+ * compiler would have to read again what it has in registers.
+ */
 static __always_inline void ants_task_add(struct ants_pool *pool,
 					  struct ants_slot *slot, ants_fn_t fn,
 					  void *data, bool high)
@@ -118,6 +139,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
+	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
 	ants_pending_link(pool, slot, high);
 }
 
@@ -127,7 +149,7 @@ static inline struct ants_slot *ants_pending_pop(struct ants_pool *pool)
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->pick_needed))
+	if (unlikely(pool->pick.needed))
 		return ants_pending_pick(pool);
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
 	__list_del_entry(&slot->node);

@@ -21,8 +21,8 @@ static struct workqueue_struct *freezable_wq;
 /* Not if tasks need the result of worker_init: those wait for a thread. */
 static bool stand_in_is_needed(const struct ants_pool *pool)
 {
-	return pool->backoff && pool->nr_pending && !pool->nr_workers &&
-	       !pool->worker_init;
+	return pool->upkeep.backoff && pool->nr_pending && !pool->workers.nr &&
+	       !pool->ops.worker_init;
 }
 
 /*
@@ -34,15 +34,15 @@ void ants_stand_in_ask(struct ants_pool *pool)
 	bool ask;
 
 	/* If a back-off begins later, the caller is woken and asks again. */
-	if (likely(!READ_ONCE(pool->backoff)))
+	if (likely(!READ_ONCE(pool->upkeep.backoff)))
 		return;
 	raw_spin_lock_irq(&pool->lock);
-	ask = !pool->stand_in_queued && stand_in_is_needed(pool);
-	pool->stand_in_queued |= ask;
+	ask = !pool->upkeep.stand_in_queued && stand_in_is_needed(pool);
+	pool->upkeep.stand_in_queued |= ask;
 	ants_unlock_irq(pool);
 	if (ask)
 		queue_work(READ_ONCE(pool->flags) & ANTS_FREEZABLE ?
-			   freezable_wq : stand_in_wq, &pool->stand_in_work);
+			   freezable_wq : stand_in_wq, &pool->upkeep.stand_in);
 }
 
 /* From here on the current thread counts as a task of the pool. */
@@ -88,7 +88,7 @@ static void stand_in_finish(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	pool->stand_in_queued = false;
+	pool->upkeep.stand_in_queued = false;
 	ants_timer_quiesce(pool);
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
@@ -102,7 +102,7 @@ static void stand_in_finish(struct ants_pool *pool)
 void ants_stand_in_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
-					      stand_in_work);
+					      upkeep.stand_in);
 
 	stand_in_begin(&pool->stand_in);
 	while (stand_in_serve(pool))
@@ -128,27 +128,12 @@ static struct ants_pool *stand_in_pool(void)
 	return pool;
 }
 
-/**
- * ants_in_pool() - test whether the caller works for a pool
- * @pool: the pool
- *
- * Context: Process context.
- * Return: true if the caller is a task of @pool, or its &ants_attrs.worker_init
- * or &ants_attrs.worker_exit. A task that a caller of ants_for_each(), or of
- * ants_submit() with %ANTS_CALLER_RUNS, runs itself does not count.
- */
 bool ants_in_pool(const struct ants_pool *pool)
 {
 	return ants_in_task_of(pool);
 }
 EXPORT_SYMBOL_GPL(ants_in_pool);
 
-/**
- * ants_current_pool() - find the pool that the caller works for
- *
- * Context: Process context.
- * Return: the pool for which ants_in_pool() is true, or NULL.
- */
 struct ants_pool *ants_current_pool(void)
 {
 	return ants_thread_pool() ?: stand_in_pool();

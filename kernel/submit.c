@@ -13,15 +13,15 @@
  */
 static inline void assert_may_sleep(void)
 {
-	__might_sleep(__FILE__, __LINE__);
+	ants_might_sleep();
 }
 
 /* Refuse the task. It is counted while the pool is sure to exist. */
-static int submit_reject(struct ants_pool *pool, struct ants_todo *todo,
-			 int err)
+static int submit_reject(struct ants_pool *pool, ants_fn_t fn, void *data,
+			 struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
-	ants_refused(pool, err);
+	ants_refused(pool, fn, data, err);
 	ants_unlock(pool, todo);
 	return err;
 }
@@ -63,7 +63,7 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	waiter.prio = prio;
 	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
-		return submit_reject(pool, todo, err);
+		return submit_reject(pool, fn, data, todo, err);
 	ants_unlock(pool, todo);
 	ants_pause(ANTS_PAUSE_ENROLLED, pool);
 	return ants_wait(pool, &waiter, timeout);
@@ -77,7 +77,7 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	pool->caller_runs++;
+	pool->counts.caller_runs++;
 	ants_caller_in(pool);
 	ants_unlock(pool, todo);
 	ants_run_here(pool, fn, data);
@@ -102,7 +102,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 	__releases(&pool->lock)
 {
 	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
-		return submit_reject(pool, todo, err);
+		return submit_reject(pool, fn, data, todo, err);
 	if (runs_here(pool, err))
 		return caller_runs(pool, fn, data, todo);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
@@ -121,7 +121,7 @@ static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
 
 static inline bool stock_is_low(const struct ants_pool *pool)
 {
-	return pool->nr_stock <= pool->spare_slots && !pool->released;
+	return pool->nr_stock <= pool->limits.spare_slots && !pool->released;
 }
 
 /*
@@ -135,7 +135,7 @@ static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
 {
 	ants_caller_in(pool);
 	ants_unlock(pool, todo);
-	ants_stock_fill(pool, pool->spare_slots + ANTS_SLOT_BATCH);
+	ants_stock_fill(pool, pool->limits.spare_slots + ANTS_SLOT_BATCH);
 	ants_lock(pool, todo);
 	ants_caller_out(pool, todo);
 }
@@ -159,26 +159,6 @@ static __always_inline int submit_open(struct ants_pool *pool, ants_fn_t fn,
 	return submit_accept(pool, fn, data, high, todo);
 }
 
-/**
- * ants_submit() - submit a task to a pool
- * @pool: the pool
- * @fn: the function to run
- * @data: its argument; any value
- *
- * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING, or
- * %ANTS_CALLER_RUNS: then @fn runs before this returns. A task of the pool,
- * wherever it runs, waits in the latter case, too. Tasks start in the order in
- * which they were accepted, and callers that wait are served in the order in
- * which they came.
- *
- * Context: Process context. May sleep.
- * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
- * is released. -EAGAIN: it is full and non-blocking. -ENOMEM: it is
- * non-blocking and there is no memory. -EBUSY: &ants_attrs.max_blocking callers
- * wait already. -EDEADLK: the caller is a task of the same pool, and so many of
- * its tasks wait that none could ever continue. -EINTR: the caller is being
- * killed, or is a kthread that was told to stop.
- */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_todo todo __uninitialized;
@@ -201,17 +181,6 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 }
 EXPORT_SYMBOL_GPL(ants_submit);
 
-/**
- * ants_submit_prio() - submit a task of a given priority to a pool
- * @pool: the pool
- * @fn: the function to run
- * @data: its argument; any value
- * @prio: its priority
- * @timeout: as for ants_submit_timeout()
- *
- * Context: Process context. May sleep.
- * Return: as ants_submit_timeout(). -EINVAL: also if the priority is unknown.
- */
 int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		     enum ants_prio prio, unsigned long timeout)
 {
@@ -227,7 +196,7 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		ants_wait_touch(pool);
 	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
 	if (err == -ESHUTDOWN)
-		return submit_reject(pool, &todo, err);
+		return submit_reject(pool, fn, data, &todo, err);
 	if (err)
 		return submit_wait(pool, fn, data, prio, timeout, &todo);
 	ants_unlock(pool, &todo);
@@ -235,19 +204,6 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 EXPORT_SYMBOL_GPL(ants_submit_prio);
 
-/**
- * ants_submit_timeout() - submit a task to a pool, wait a limited time
- * @pool: the pool
- * @fn: the function to run
- * @data: its argument; any value
- * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
- *	does not wait
- *
- * Context: Process context. May sleep.
- * Return: as ants_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only if
- * @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: there was no room in time, or
- * no memory; the task will not run.
- */
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout)
 {
@@ -311,7 +267,7 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 
 	batch_stay(b);
 	if (b->counted && runs_here(pool, err)) {
-		pool->caller_runs++;
+		pool->counts.caller_runs++;
 		ants_unlock(pool, todo);
 		ants_run_here(pool, task->fn, task->data);
 		return 0;
@@ -341,21 +297,6 @@ static int batch_round(struct batch *b)
 	return 0;
 }
 
-/**
- * ants_submit_batch() - submit many tasks to a pool
- * @pool: the pool
- * @tasks: the tasks; not used any more after this has returned
- * @nr: number of tasks
- *
- * Does what ants_submit() does for one after the other, with one locked section
- * for up to 16 of them.
- *
- * Context: Process context. May sleep.
- * Return: the number of tasks accepted, from the first on: all, or fewer if the
- * next one was refused. If the first one was refused: as ants_submit().
- * -EINVAL: a function is NULL, or a priority is unknown, or @nr is beyond
- * INT_MAX; none was accepted.
- */
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
@@ -384,26 +325,12 @@ EXPORT_SYMBOL_GPL(ants_submit_batch);
  */
 static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (pool->stock_wanted || pool->released)
+	if (pool->upkeep.stock_wanted || pool->released)
 		return;
-	pool->stock_wanted = true;
+	pool->upkeep.stock_wanted = true;
 	ants_todo_upkeep(pool, todo);
 }
 
-/**
- * ants_try_submit() - submit a task to a pool, never wait
- * @pool: the pool
- * @fn: the function to run
- * @data: its argument; any value
- *
- * Context: Any context, including hard interrupts and sections under raw locks,
- * on PREEMPT_RT as well; but not NMI, and not under the locks of the scheduler,
- * of a timer base or of a workqueue's pool, for this may wake a thread, arm a
- * timer and queue work. Does not enter the slab.
- * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
- * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
- * are used up; more are being made.
- */
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_todo todo __uninitialized;
@@ -413,10 +340,10 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = submit_accept(pool, fn, data, false, &todo);
-	if (unlikely(pool->nr_stock < pool->spare_slots))
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
 		want_stock(pool, &todo);
 	if (unlikely(err))
-		ants_refused(pool, err);
+		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -437,7 +364,7 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	assert_may_sleep();
 	err = submit_open(pool, fn, data, false, &todo);
 	if (err == -ESHUTDOWN)
-		return submit_reject(pool, &todo, err);
+		return submit_reject(pool, fn, data, &todo, err);
 	if (err && stay)
 		ants_caller_in(pool);
 	ants_unlock(pool, &todo);
@@ -452,9 +379,10 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 
 	ants_lock_any(pool, &todo);
 	err = submit_accept(pool, fn, data, false, &todo);
-	if (unlikely(pool->nr_stock < pool->spare_slots))
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
 		want_stock(pool, &todo);
-	pool->rejected += err == -ESHUTDOWN;
+	if (err == -ESHUTDOWN)
+		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);
 	return err;
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/ants/<pool>/: one value per file. A store either changes the
- * value, or returns an error and changes nothing.
+ * value, or returns an error and changes nothing. What is no single value is in
+ * debugfs.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
 
 #include "internal.h"
+#include "debugfs.h"
 #include "multi.h"
+#include "notice.h"
 #include "sysfs.h"
 
 struct kset *ants_kset;
-
-static struct ants_pool *to_pool(struct kobject *kobj)
-{
-	return container_of(kobj, struct ants_pool, kobj);
-}
 
 /* Make one change after the earlier ones; a signal ends the wait for those. */
 static ssize_t change_pool(struct kobject *kobj, size_t count,
@@ -26,17 +24,16 @@ static ssize_t change_pool(struct kobject *kobj, size_t count,
 	struct ants_pool *pool = to_pool(kobj);
 	int err;
 
-	err = mutex_lock_interruptible(&pool->config);
+	err = mutex_lock_interruptible(&pool->config.lock);
 	if (err)
 		return err;
 	err = set(pool, value);
-	mutex_unlock(&pool->config);
+	mutex_unlock(&pool->config.lock);
 	return err ?: count;
 }
 
-static ssize_t change_uint(struct kobject *kobj, const char *buf, size_t count,
-			   int (*set)(struct ants_pool *pool,
-				      unsigned int value))
+ssize_t ants_change_uint(struct kobject *kobj, const char *buf, size_t count,
+			 int (*set)(struct ants_pool *pool, unsigned int value))
 {
 	unsigned int value;
 	int err;
@@ -104,31 +101,14 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
 
-/* A file that holds one number. @_get reads it, and @_set changes it. */
-#define ANTS_UINT_ATTR(_name, _get, _set)				\
-static ssize_t _name##_show(struct kobject *kobj,			\
-			    struct kobj_attribute *attr, char *buf)	\
-{									\
-	return sysfs_emit(buf, "%u\n", _get(to_pool(kobj)));		\
-}									\
-									\
-static ssize_t _name##_store(struct kobject *kobj,			\
-			     struct kobj_attribute *attr,		\
-			     const char *buf, size_t count)		\
-{									\
-	return change_uint(kobj, buf, count, _set);			\
-}									\
-									\
-static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
-
 static unsigned int get_max_blocking(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->max_blocking);
+	return READ_ONCE(pool->config.max_blocking);
 }
 
 static unsigned int get_queue_depth(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->queue_depth);
+	return READ_ONCE(pool->config.queue_depth);
 }
 
 static int set_queue_depth(struct ants_pool *pool, unsigned int value)
@@ -138,12 +118,12 @@ static int set_queue_depth(struct ants_pool *pool, unsigned int value)
 
 static unsigned int get_min_workers(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->min_workers);
+	return READ_ONCE(pool->config.min_workers);
 }
 
 static unsigned int get_expiry_ms(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->expiry_ms);
+	return READ_ONCE(pool->config.expiry_ms);
 }
 
 static unsigned int get_nonblocking(const struct ants_pool *pool)
@@ -158,11 +138,17 @@ static int set_nonblocking(struct ants_pool *pool, unsigned int value)
 	return check_fixed(pool) ?: ants_set_nonblocking(pool, value);
 }
 
+static unsigned int get_stall_ms(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->stall.ms);
+}
+
 ANTS_UINT_ATTR(max_blocking, get_max_blocking, ants_set_max_blocking);
 ANTS_UINT_ATTR(queue_depth, get_queue_depth, set_queue_depth);
 ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
 ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
 ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
+ANTS_UINT_ATTR(stall_ms, get_stall_ms, ants_set_stall_ms);
 
 static struct ants_affinity *affinity_of(struct kobject *kobj)
 {
@@ -216,11 +202,11 @@ static int set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
 	int err;
 
-	err = mutex_lock_interruptible(&pool->config);
+	err = mutex_lock_interruptible(&pool->config.lock);
 	if (err)
 		return err;
 	err = __ants_set_cpumask(pool, mask);
-	mutex_unlock(&pool->config);
+	mutex_unlock(&pool->config.lock);
 	return err;
 }
 
@@ -242,14 +228,7 @@ static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	struct ants_pool *pool = to_pool(kobj);
-	const char *state = "open";
-
-	raw_spin_lock_irq(&pool->lock);
-	if (pool->released)
-		state = ants_is_drained(pool) ? "released" : "draining";
-	ants_unlock_irq(pool);
-	return sysfs_emit(buf, "%s\n", state);
+	return sysfs_emit(buf, "%s\n", ants_state(to_pool(kobj)));
 }
 
 static struct kobj_attribute state_attr = __ATTR_RO(state);
@@ -263,6 +242,7 @@ static struct attribute *pool_attrs[] = {
 	&nonblocking_attr.attr,
 	&nice_attr.attr,
 	&cpulist_attr.attr,
+	&stall_ms_attr.attr,
 	&state_attr.attr,
 	NULL
 };
@@ -286,85 +266,6 @@ static const struct attribute_group pool_group = {
 	.is_visible = pool_mode,
 };
 
-/* Pools and multis have a directory stats/. */
-static void read_stats(struct kobject *kobj, struct ants_stats *stats)
-{
-	if (get_ktype(kobj) == &ants_multi_ktype)
-		ants_multi_stats(container_of(kobj, struct ants_multi, kobj),
-				 stats);
-	else
-		ants_pool_stats(to_pool(kobj), stats);
-}
-
-/* A file in stats/; @_field is a member of struct ants_stats. */
-#define ANTS_STAT_ATTR(_name, _field)					\
-static ssize_t _name##_show(struct kobject *kobj,			\
-			    struct kobj_attribute *attr, char *buf)	\
-{									\
-	struct ants_stats stats;					\
-									\
-	read_stats(kobj, &stats);					\
-	return sysfs_emit(buf, "%llu\n", (u64)stats._field);		\
-}									\
-									\
-static struct kobj_attribute _name##_attr = __ATTR_RO(_name)
-
-ANTS_STAT_ATTR(running, running);
-ANTS_STAT_ATTR(idle, idle);
-ANTS_STAT_ATTR(busy, busy);
-ANTS_STAT_ATTR(pending, pending);
-ANTS_STAT_ATTR(waiting, waiting);
-ANTS_STAT_ATTR(peak_running, peak_running);
-ANTS_STAT_ATTR(peak_busy, peak_busy);
-ANTS_STAT_ATTR(peak_pending, peak_pending);
-ANTS_STAT_ATTR(peak_waiting, peak_waiting);
-ANTS_STAT_ATTR(submitted, submitted);
-ANTS_STAT_ATTR(completed, completed);
-ANTS_STAT_ATTR(cancelled, cancelled);
-ANTS_STAT_ATTR(caller_runs, caller_runs);
-ANTS_STAT_ATTR(rejected, rejected);
-ANTS_STAT_ATTR(blocked, blocked);
-ANTS_STAT_ATTR(spawned, spawned);
-ANTS_STAT_ATTR(reaped, reaped);
-
-static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
-			 char *buf)
-{
-	struct ants_stats stats;
-
-	read_stats(kobj, &stats);
-	return ants_emit_bound(buf, stats.free);
-}
-
-static struct kobj_attribute free_attr = __ATTR_RO(free);
-
-static struct attribute *stats_attrs[] = {
-	&running_attr.attr,
-	&idle_attr.attr,
-	&busy_attr.attr,
-	&pending_attr.attr,
-	&waiting_attr.attr,
-	&free_attr.attr,
-	&peak_running_attr.attr,
-	&peak_busy_attr.attr,
-	&peak_pending_attr.attr,
-	&peak_waiting_attr.attr,
-	&submitted_attr.attr,
-	&completed_attr.attr,
-	&cancelled_attr.attr,
-	&caller_runs_attr.attr,
-	&rejected_attr.attr,
-	&blocked_attr.attr,
-	&spawned_attr.attr,
-	&reaped_attr.attr,
-	NULL
-};
-
-const struct attribute_group ants_stats_group = {
-	.name = "stats",
-	.attrs = stats_attrs,
-};
-
 static const struct attribute_group *pool_groups[] = {
 	&pool_group,
 	&ants_stats_group,
@@ -378,30 +279,60 @@ const struct kobj_type ants_pool_ktype = {
 };
 
 /*
- * Show @pool in sysfs. After an error the caller still has to put the kobject.
+ * Show @pool in sysfs and debugfs. After an error the caller still has to put
+ * the kobject.
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {
 	int err;
 
+	ants_notice_begin(pool);
 	pool->kobj.kset = ants_kset;
 	if (pool->parent)
 		err = kobject_add(&pool->kobj, pool->parent, "shard%s",
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	if (!err)
-		kobject_uevent(&pool->kobj, KOBJ_ADD);
-	return err;
+	if (err)
+		return err;
+	kobject_uevent(&pool->kobj, KOBJ_ADD);
+	ants_debugfs_add(pool);
+	return 0;
+}
+
+/* From here on no file gives access to the pool. */
+void ants_sysfs_del(struct ants_pool *pool)
+{
+	ants_notice_end(pool);
+	ants_debugfs_del(pool);
+	kobject_del(&pool->kobj);
+}
+
+/* After an RCU grace period nothing queues the work any more. */
+void ants_sysfs_put(struct ants_pool *pool)
+{
+	cancel_work_sync(&pool->notice.work);
+	kobject_put(&pool->kobj);
 }
 
 int ants_sysfs_init(void)
 {
+	int err = ants_notice_init();
+
+	if (err)
+		return err;
 	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
-	return ants_kset ? 0 : -ENOMEM;
+	if (!ants_kset) {
+		ants_notice_exit();
+		return -ENOMEM;
+	}
+	ants_debugfs_init();
+	return 0;
 }
 
 void ants_sysfs_exit(void)
 {
+	ants_debugfs_exit();
 	kset_unregister(ants_kset);
+	ants_notice_exit();
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The timer of a pool. It serves the reaper, late wake-ups, waiters that a
- * batch holds back, the end of a back-off, and the log of long waits. It is
- * armed for the earliest of them. If it was armed for wake-ups that then
- * arrived in time, it is taken back, so that it does not wake a CPU for
- * nothing; for anything else it fires in vain once at most. An idle pool whose
- * workers have expired has no armed timer. The timer retires no worker itself:
- * that sleeps, which a timer may not.
+ * batch holds back, the end of a back-off, the log of long waits, and the look
+ * for tasks that stall. It is armed for the earliest of them. If it was armed
+ * for wake-ups that then arrived in time, it is taken back, so that it does not
+ * wake a CPU for nothing; for anything else it fires in vain once at most. An
+ * idle pool whose workers have expired has no armed timer. The timer retires no
+ * worker itself: that sleeps, which a timer may not.
  *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
- * of that time. The reaper and the log of long waits tolerate that. For what is
- * due within ticks pool->timer_by says whether the timer is armed precisely
- * enough.
+ * of that time. The reaper, the log of long waits and the look for tasks that
+ * stall tolerate that. For what is due within ticks pool->timer.by says whether
+ * the timer is armed precisely enough.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -20,27 +20,34 @@
 #include "internal.h"
 
 /* Are there more workers than have to stay? */
-bool ants_may_retire(const struct ants_pool *pool)
+static bool may_retire(const struct ants_pool *pool)
 {
 	return !pool->released &&
 	       !(pool->flags & (ANTS_NO_PURGE | ANTS_PREALLOC)) &&
-	       ants_nr_staying(pool) > pool->floor;
+	       ants_nr_staying(pool) > pool->config.floor;
 }
 
 /* When the worker that has been idle longest expires; never too early. */
-unsigned long ants_idle_deadline(const struct ants_pool *pool)
+static unsigned long idle_deadline(const struct ants_pool *pool)
 {
 	const struct ants_worker *oldest;
 
-	oldest = list_last_entry(&pool->idle, struct ants_worker, node);
+	oldest = list_last_entry(&pool->workers.idle, struct ants_worker, node);
 	/* It may have parked just before a tick. */
-	return oldest->idle_since + pool->expiry + 1;
+	return oldest->idle_since + pool->timer.expiry + 1;
 }
 
 bool ants_idle_expired(const struct ants_pool *pool)
 {
-	return pool->nr_idle && ants_may_retire(pool) &&
-	       time_after_eq(jiffies, ants_idle_deadline(pool));
+	return pool->workers.nr_idle && may_retire(pool) &&
+	       time_after_eq(jiffies, idle_deadline(pool));
+}
+
+/* Make sure that the timer fires when the next idle worker is to be retired. */
+void ants_timer_arm_reaper(struct ants_pool *pool)
+{
+	if (pool->workers.nr_idle && may_retire(pool))
+		ants_timer_arm_lazy(pool, idle_deadline(pool));
 }
 
 static bool upkeep_due(const struct ants_pool *pool)
@@ -64,11 +71,11 @@ static bool is_long(const struct ants_waiter *waiter)
 /* One waiter at a time; if there are more, the timer fires again at once. */
 static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
 {
-	struct ants_fifo *fifo = &pool->waiters[ANTS_PRIO_NORMAL];
+	struct ants_fifo *fifo = &pool->waiters.fifo[ANTS_PRIO_NORMAL];
 	const struct ants_waiter *waiter;
 
 	if (!is_long(fifo->unlogged))
-		fifo = &pool->waiters[ANTS_PRIO_HIGH];
+		fifo = &pool->waiters.fifo[ANTS_PRIO_HIGH];
 	waiter = fifo->unlogged;
 	if (!is_long(waiter))
 		return false;
@@ -93,13 +100,30 @@ static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
  */
 static void rearm_for_upkeep(struct ants_pool *pool)
 {
-	bool queued = pool->upkeep_queued;
+	bool queued = pool->upkeep.queued;
 
 	if (!queued)
 		ants_timer_arm_worker(pool);
-	if (pool->nr_idle && ants_may_retire(pool) &&
-	    !(queued && ants_idle_expired(pool)))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+	if (!(queued && ants_idle_expired(pool)))
+		ants_timer_arm_reaper(pool);
+}
+
+/* Is it time to look for tasks that stall? Not if none runs. */
+static void check_stall(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (!pool->stall.armed || time_before(jiffies, pool->stall.at))
+		return;
+	pool->stall.armed = false;
+	if (!pool->nr_busy)
+		return;
+	pool->stall.due = true;
+	todo->bits |= ANTS_TODO_NOTICE;
+}
+
+static void rearm_for_stall(struct ants_pool *pool)
+{
+	if (pool->stall.armed)
+		ants_timer_arm_lazy(pool, pool->stall.at);
 }
 
 static void timer_rearm(struct ants_pool *pool)
@@ -107,8 +131,9 @@ static void timer_rearm(struct ants_pool *pool)
 	if (ants_nr_arriving(pool))
 		ants_timer_arm_waking(pool);
 	rearm_for_upkeep(pool);
-	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_NORMAL]);
-	rearm_for_log(pool, &pool->waiters[ANTS_PRIO_HIGH]);
+	rearm_for_stall(pool);
+	rearm_for_log(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL]);
+	rearm_for_log(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH]);
 }
 
 /*
@@ -121,29 +146,30 @@ void ants_timer_take_back(struct ants_pool *pool)
 	unsigned long now = jiffies;
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->timer_back == now)
+	if (pool->timer.back == now)
 		return;
-	pool->timer_back = now;
-	pool->timer_waking = false;
-	timer_delete(&pool->timer);
+	pool->timer.back = now;
+	pool->timer.waking = false;
+	timer_delete(&pool->timer.timer);
 	timer_rearm(pool);
 }
 
 void ants_timer_fn(struct timer_list *timer)
 {
-	struct ants_pool *pool = timer_container_of(pool, timer, timer);
+	struct ants_pool *pool = timer_container_of(pool, timer, timer.timer);
 	struct long_wait found;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 	bool log;
 
 	ants_lock_batch(pool, &todo, &batch);
-	pool->timer_waking = false;
+	pool->timer.waking = false;
 	ants_forget_late(pool);
 	ants_serve_now(pool, &todo);
 	ants_wake_all(pool, &todo);
 	if (upkeep_due(pool))
 		ants_todo_upkeep(pool, &todo);
+	check_stall(pool, &todo);
 	log = find_long_wait(pool, &found);
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);

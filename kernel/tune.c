@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Changing a live pool. Changes are made one after another, with pool->config
+ * Changing a live pool. Changes are made one after another, with pool->config.lock
  * held, and each takes effect under pool->lock in one step. What follows from
  * it for waiters and idle workers is done in several holds of the lock.
  */
@@ -25,17 +25,17 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 static unsigned int floor_of(const struct ants_pool *pool)
 {
 	if (pool->flags & ANTS_PREALLOC)
-		return pool->capacity;
+		return pool->limits.capacity;
 	if (pool->flags & ANTS_MEM_RECLAIM)
-		return max(pool->min_workers, 1U);
-	return pool->min_workers;
+		return max(pool->config.min_workers, 1U);
+	return pool->config.min_workers;
 }
 
 static unsigned int stock_kept(const struct ants_pool *pool)
 {
 	if (pool->flags & ANTS_PREALLOC)
-		return pool->limit + pool->spare_slots;
-	return max(ANTS_STOCK_MAX, pool->spare_slots);
+		return pool->limits.in_flight + pool->limits.spare_slots;
+	return max(ANTS_STOCK_MAX, pool->limits.spare_slots);
 }
 
 /* Set a combination that ants_check_bounds() has accepted. */
@@ -43,14 +43,14 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers)
 {
 	lockdep_assert_held(&pool->lock);
-	WRITE_ONCE(pool->capacity, capacity);
-	WRITE_ONCE(pool->queue_depth, queue_depth);
-	WRITE_ONCE(pool->min_workers, min_workers);
-	pool->limit = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
+	WRITE_ONCE(pool->limits.capacity, capacity);
+	WRITE_ONCE(pool->config.queue_depth, queue_depth);
+	WRITE_ONCE(pool->config.min_workers, min_workers);
+	pool->limits.in_flight = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
-	pool->grant_below = pool->limit - capacity / 2;
-	pool->floor = floor_of(pool);
-	WRITE_ONCE(pool->stock_max, stock_kept(pool) + ANTS_SLOT_BATCH);
+	pool->limits.grant_below = pool->limits.in_flight - capacity / 2;
+	pool->config.floor = floor_of(pool);
+	WRITE_ONCE(pool->limits.stock, stock_kept(pool) + ANTS_SLOT_BATCH);
 	ants_update_admit_limit(pool);
 	ants_update_stay_limit(pool);
 }
@@ -58,8 +58,8 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 /* No worker would be left: all of them wait, for room or for other tasks. */
 static bool too_many_wait(const struct ants_pool *pool)
 {
-	return pool->nr_nested &&
-	       pool->nr_nested + pool->nr_joining >= pool->capacity;
+	return pool->waiters.nr_nested &&
+	       pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity;
 }
 
 /*
@@ -76,7 +76,7 @@ static bool refuse_round(struct ants_pool *pool)
 
 	ants_lock_batch(pool, &todo, &batch);
 	while (too_many_wait(pool) && !ants_todo_full(&todo)) {
-		waiter = list_last_entry(&pool->nested, struct ants_waiter,
+		waiter = list_last_entry(&pool->waiters.nested, struct ants_waiter,
 					 nested);
 		ants_waiter_end(pool, waiter, -EDEADLK, &todo);
 	}
@@ -91,10 +91,10 @@ static void fill_for_waiters(struct ants_pool *pool)
 	unsigned int nr;
 
 	raw_spin_lock_irq(&pool->lock);
-	nr = min(pool->nr_waiting, ants_nr_admissible(pool));
+	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
 	ants_unlock_irq(pool);
 	if (nr)
-		ants_stock_fill(pool, nr + pool->spare_slots);
+		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 }
 
 /* Do what follows from a change of the bounds, in either direction. */
@@ -115,12 +115,12 @@ static void change_bounds(struct ants_pool *pool, unsigned int capacity,
 	struct ants_todo todo;
 
 	ants_lock_batch(pool, &todo, &batch);
+	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+	ants_timer_arm_reaper(pool);
 	ants_dispatch(pool, &todo);
 	/* In case apply_bounds() is delayed. */
-	if (pool->space_wanted && ants_nr_admissible(pool))
+	if (pool->space.wanted && ants_nr_admissible(pool))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	ants_unlock(pool, &todo);
 }
@@ -151,17 +151,17 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	int err;
 
 	raw_spin_lock_irq(&pool->lock);
-	have = pool->nr_workers;
-	seq = pool->release_seq;
+	have = pool->workers.nr;
+	seq = pool->release.seq;
 	closed = pool->released;
 	ants_unlock_irq(pool);
 	if (!(pool->flags & ANTS_PREALLOC) || closed)
 		return 0;
 	/* A shrink lacks none, so it cannot fail. */
-	if (capacity <= pool->capacity &&
-	    capacity + queue_depth <= pool->limit)
+	if (capacity <= pool->limits.capacity &&
+	    capacity + queue_depth <= pool->limits.in_flight)
 		return 0;
-	if (!ants_stock_fill(pool, capacity + queue_depth + pool->spare_slots))
+	if (!ants_stock_fill(pool, capacity + queue_depth + pool->limits.spare_slots))
 		return -ENOMEM;
 	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
 				   prepared);
@@ -175,7 +175,7 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	LIST_HEAD(prepared);
 	int err;
 
-	lockdep_assert_held(&pool->config);
+	lockdep_assert_held(&pool->config.lock);
 	err = ants_check_bounds(capacity, queue_depth, min_workers,
 				pool->flags);
 	if (!err)
@@ -194,24 +194,24 @@ int __ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
 	if (pool->ordered && capacity != 1)
 		return -EINVAL;
-	return set_bounds(pool, capacity, pool->queue_depth, pool->min_workers);
+	return set_bounds(pool, capacity, pool->config.queue_depth, pool->config.min_workers);
 }
 
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth)
 {
-	return set_bounds(pool, pool->capacity, depth, pool->min_workers);
+	return set_bounds(pool, pool->limits.capacity, depth, pool->config.min_workers);
 }
 
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min)
 {
-	return set_bounds(pool, pool->capacity, pool->queue_depth, min);
+	return set_bounds(pool, pool->limits.capacity, pool->config.queue_depth, min);
 }
 
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 {
-	lockdep_assert_held(&pool->config);
+	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->max_blocking, max);
+	WRITE_ONCE(pool->config.max_blocking, max);
 	ants_unlock_irq(pool);
 	return 0;
 }
@@ -221,8 +221,8 @@ static void set_expiry(struct ants_pool *pool, unsigned long expiry,
 		       unsigned int ms)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->expiry = expiry;
-	WRITE_ONCE(pool->expiry_ms, ms);
+	pool->timer.expiry = expiry;
+	WRITE_ONCE(pool->config.expiry_ms, ms);
 }
 
 void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
@@ -237,21 +237,20 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 {
 	struct ants_todo todo;
 
-	lockdep_assert_held(&pool->config);
+	lockdep_assert_held(&pool->config.lock);
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &todo);
 	/* Sysfs shows what was written, although the pool counts in ticks. */
 	set_expiry(pool, msecs_to_jiffies(ms), ms);
-	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+	ants_timer_arm_reaper(pool);
 	ants_unlock(pool, &todo);
 	return 0;
 }
 
 int ants_set_nonblocking(struct ants_pool *pool, bool on)
 {
-	lockdep_assert_held(&pool->config);
+	lockdep_assert_held(&pool->config.lock);
 	if (on && pool->flags & ANTS_CALLER_RUNS)
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
@@ -263,34 +262,11 @@ int ants_set_nonblocking(struct ants_pool *pool, bool on)
 	return 0;
 }
 
-/**
- * ants_tune() - change the capacity of a pool
- * @pool: the pool; it may be released
- * @capacity: the new capacity, or %ANTS_UNLIMITED
- *
- * Takes effect at once: callers that fit now are granted before it returns, and
- * &ants_attrs.space_available is called if a caller was refused that would fit
- * now. The threads that an %ANTS_PREALLOC pool lacks are made first, one by
- * one; if the pool is released meanwhile, no more of them are made. After a
- * shrink accepted tasks still run, the workers above the capacity leave when
- * they have nothing to run, and no task is accepted until the sums fit.
- *
- * Context: Process context. May sleep.
- * Return: 0, or an error, after which nothing has changed. -EINVAL: 0, below
- * &ants_attrs.min_workers, beyond INT_MAX, no bound for an %ANTS_PREALLOC pool,
- * or not 1 for an ordered one. -ENOMEM: the threads of an %ANTS_PREALLOC pool
- * cannot be made. -EINTR: the caller is being killed. -EPERM: it is the system
- * pool, which only its administrator may tune.
- */
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
 	DEFINE_ANTS_VISIT(visit);
-	int err;
+	int err = ants_config_lock_user(pool, &visit);
 
-	ants_visit_begin(&visit, pool);
-	if (pool == ants_system_pool)
-		return -EPERM;
-	err = ants_config_lock_killable(pool);
 	if (err)
 		return err;
 	err = __ants_tune(pool, capacity);

@@ -100,15 +100,15 @@ static bool scan_round(struct ants_pool *pool, struct list_head *list,
 	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
-	pool->scan_at = pool->scan_at ?: list->next;
-	for (i = 0; i < ANTS_HOLD_MAX && pool->scan_at != list; i++) {
-		addr = func_addr_of(pool->scan_at, pool->scan_mod);
+	pool->scan.at = pool->scan.at ?: list->next;
+	for (i = 0; i < ANTS_HOLD_MAX && pool->scan.at != list; i++) {
+		addr = func_addr_of(pool->scan.at, pool->scan_mod);
 		*found = addr ?: *found;
-		pool->scan_at = pool->scan_at->next;
+		pool->scan.at = pool->scan.at->next;
 	}
-	if (!*found && pool->scan_at != list)
+	if (!*found && pool->scan.at != list)
 		return true;
-	pool->scan_at = NULL;
+	pool->scan.at = NULL;
 	return false;
 }
 
@@ -120,8 +120,8 @@ static void scan_begin(struct ants_pool *pool, const struct module *mod)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_mod = mod;
-	pool->scan_hit = 0;
-	pool->scanning = true;
+	pool->scan.hit = 0;
+	pool->pick.scanning = true;
 	ants_unlock_irq(pool);
 }
 
@@ -131,9 +131,9 @@ static unsigned long scan_end(struct ants_pool *pool)
 	unsigned long hit;
 
 	raw_spin_lock_irq(&pool->lock);
-	hit = pool->scan_hit;
+	hit = pool->scan.hit;
 	pool->scan_mod = NULL;
-	pool->scanning = false;
+	pool->pick.scanning = false;
 	ants_unlock_irq(pool);
 	return hit;
 }
@@ -162,17 +162,17 @@ static void scan_pool(struct ants_pool *pool)
 	unsigned long addr;
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	addr = scan_list(pool, &pool->delayed, delayed_func_addr) ?:
-	       scan_list(pool, &pool->due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
-	       scan_list(pool, &pool->due[ANTS_PRIO_NORMAL],
+	addr = scan_list(pool, &pool->delayed.list, delayed_func_addr) ?:
+	       scan_list(pool, &pool->delayed.due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
+	       scan_list(pool, &pool->delayed.due[ANTS_PRIO_NORMAL],
 			 delayed_func_addr) ?:
-	       scan_list(pool, &pool->urgent, slot_func_addr) ?:
+	       scan_list(pool, &pool->urgent.list, slot_func_addr) ?:
 	       scan_list(pool, &pool->pending, slot_func_addr) ?:
-	       scan_list(pool, &pool->workers, worker_func_addr);
+	       scan_list(pool, &pool->workers.list, worker_func_addr);
 	if (!addr)
 		return;
 	raw_spin_lock_irq(&pool->lock);
-	pool->scan_hit = addr;
+	pool->scan.hit = addr;
 	ants_unlock_irq(pool);
 }
 

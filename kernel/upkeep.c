@@ -59,18 +59,18 @@ static void worker_join(struct ants_worker *w)
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)
 {
-	pool->nr_new++;
-	if (++pool->nr_workers > pool->peak_running)
-		pool->peak_running = pool->nr_workers;
+	pool->workers.nr_new++;
+	if (++pool->workers.nr > pool->counts.peak_running)
+		pool->counts.peak_running = pool->workers.nr;
 }
 
 static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 {
-	w->pool->spawned++;
-	w->state = ANTS_NEW;
-	w->affinity_seq = w->pool->affinity_seq;
-	list_add_tail(&w->member, &w->pool->workers);
+	w->pool->counts.spawned++;
+	w->affinity_seq = w->pool->target.seq;
+	list_add_tail(&w->member, &w->pool->workers.list);
 	ants_todo_wake(todo, w->task);
+	trace_ants_worker_make(w);
 }
 
 /*
@@ -85,7 +85,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 	struct ants_worker *w;
 
 	while (nr--) {
-		if (READ_ONCE(pool->release_seq) != release_seq) {
+		if (READ_ONCE(pool->release.seq) != release_seq) {
 			ants_workers_discard(prepared);
 			return -ESHUTDOWN;
 		}
@@ -114,7 +114,7 @@ void ants_workers_discard(struct list_head *prepared)
 /* May another worker be added? Not if the pool was closed meanwhile. */
 static bool takes_worker(const struct ants_pool *pool)
 {
-	return pool->nr_workers < pool->capacity && !pool->released;
+	return pool->workers.nr < pool->limits.capacity && !pool->released;
 }
 
 /* Start workers within one hold. Return true if that was not enough. */
@@ -160,20 +160,20 @@ static bool wants_making(const struct ants_pool *pool)
 static void make_reserve(struct ants_pool *pool)
 {
 	worker_reserve(pool);
-	pool->nr_making++;
+	pool->workers.nr_making++;
 }
 
 /* Get a free maker if a thread is wanted. */
 static struct ants_maker *maker_take(struct ants_pool *pool)
 {
-	struct ants_maker *maker = pool->makers;
+	struct ants_maker *maker = pool->upkeep.makers;
 
-	if (pool->nr_makers == ANTS_MAKERS || !wants_making(pool))
+	if (pool->upkeep.nr_makers == ANTS_MAKERS || !wants_making(pool))
 		return NULL;
 	while (maker->queued)
 		maker++;
 	maker->queued = true;
-	pool->nr_makers++;
+	pool->upkeep.nr_makers++;
 	make_reserve(pool);
 	return maker;
 }
@@ -202,9 +202,9 @@ static void make_failed(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock_batch(pool, &todo, &batch);
-	pool->nr_making--;
-	pool->nr_workers--;
-	pool->nr_new--;
+	pool->workers.nr_making--;
+	pool->workers.nr--;
+	pool->workers.nr_new--;
 	ants_back_off(pool);
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_dispatch(pool, &todo);
@@ -223,11 +223,11 @@ static void make_done(struct ants_worker *w)
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	pool->nr_making--;
+	pool->workers.nr_making--;
 	worker_add(w, &todo);
-	if (!pool->worker_init || pool->backoff) {
+	if (!pool->ops.worker_init || pool->upkeep.backoff) {
 		ants_set_arriving(pool, w);
-		pool->nr_starting++;
+		pool->workers.nr_starting++;
 	}
 	ants_unlock(pool, &todo);
 }
@@ -253,6 +253,15 @@ static void make_worker(struct ants_pool *pool)
 }
 
 /*
+ * A work item of the pool is about to end. If the pool is closed, this may have been
+ * the last thing that it had to wait for, so callers that wait for that have to look.
+ */
+static void todo_drained(const struct ants_pool *pool, struct ants_todo *todo)
+{
+	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+}
+
+/*
  * Continue with another thread? If not, the end of a closed pool may wait for
  * this maker.
  */
@@ -268,9 +277,9 @@ static bool maker_goes_on(struct ants_maker *maker)
 		make_reserve(pool);
 	} else {
 		maker->queued = false;
-		pool->nr_makers--;
+		pool->upkeep.nr_makers--;
 		ants_timer_quiesce(pool);
-		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+		todo_drained(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 	return wanted;
@@ -297,19 +306,20 @@ static void retire_oldest(struct ants_pool *pool, bool expired,
 	struct ants_worker *w;
 
 	lockdep_assert_held(&pool->lock);
-	w = list_last_entry(&pool->idle, struct ants_worker, node);
+	w = list_last_entry(&pool->workers.idle, struct ants_worker, node);
 	list_del(&w->node);
-	pool->nr_idle--;
-	pool->nr_leaving++;
-	w->state = ANTS_LEAVING;
+	pool->workers.nr_idle--;
+	pool->workers.nr_leaving++;
+	ants_worker_move(w, ANTS_LEAVING);
 	w->expired = expired;
 	ants_todo_wake(todo, w->task);
+	trace_ants_worker_retire(w);
 }
 
 static bool idle_above(const struct ants_pool *pool)
 {
-	return pool->nr_idle &&
-	       (pool->released || ants_nr_staying(pool) > pool->capacity);
+	return pool->workers.nr_idle &&
+	       (pool->released || ants_nr_staying(pool) > pool->limits.capacity);
 }
 
 /*
@@ -327,8 +337,7 @@ static bool retire_round(struct ants_pool *pool,
 	while (surplus(pool) && !ants_todo_full(&todo))
 		retire_oldest(pool, surplus == ants_idle_expired, &todo);
 	more = surplus(pool);
-	if (pool->nr_idle && ants_may_retire(pool))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
+	ants_timer_arm_reaper(pool);
 	ants_unlock(pool, &todo);
 	return more;
 }
@@ -358,15 +367,15 @@ static void rebind_round(struct ants_pool *pool)
 	unsigned int i;
 
 	ants_lock_batch(pool, &todo, &batch);
-	w = pool->rebind_next ?: list_first_entry(&pool->workers,
+	w = pool->target.rebind_next ?: list_first_entry(&pool->workers.list,
 						  struct ants_worker, member);
-	for (i = 0; i < ANTS_HOLD_MAX && &w->member != &pool->workers; i++) {
+	for (i = 0; i < ANTS_HOLD_MAX && &w->member != &pool->workers.list; i++) {
 		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
 			ants_todo_wake(&todo, w->task);
 		w = list_next_entry(w, member);
 	}
-	WRITE_ONCE(pool->rebind_wanted, &w->member != &pool->workers);
-	pool->rebind_next = pool->rebind_wanted ? w : NULL;
+	WRITE_ONCE(pool->target.rebind_wanted, &w->member != &pool->workers.list);
+	pool->target.rebind_next = pool->target.rebind_wanted ? w : NULL;
 	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_REBIND, pool);
 }
@@ -377,9 +386,9 @@ static void wake_waitq(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	if (pool->waitq_wanted)
+	if (pool->upkeep.waitq_wanted)
 		todo.bits |= ANTS_TODO_WAITQ;
-	pool->waitq_wanted = false;
+	pool->upkeep.waitq_wanted = false;
 	ants_unlock(pool, &todo);
 }
 
@@ -389,9 +398,9 @@ static void tend_stock(struct ants_pool *pool)
 	bool idle;
 
 	raw_spin_lock_irq(&pool->lock);
-	pool->stock_wanted = false;
+	pool->upkeep.stock_wanted = false;
 	level = ants_stock_level(pool);
-	idle = !pool->nr_workers && !pool->nr_pending;
+	idle = !pool->workers.nr && !pool->nr_pending;
 	ants_unlock_irq(pool);
 	/* One batch stays: the next burst would only allocate it again. */
 	if (idle)
@@ -411,15 +420,15 @@ static bool upkeep_done(struct ants_pool *pool)
 
 	ants_lock(pool, &todo);
 	done = hlist_empty(&pool->unnotified) &&
-	list_empty(&pool->cancelling) &&
-	       !pool->stock_wanted && !pool->waitq_wanted &&
-	       !pool->rebind_wanted && !ants_idle_expired(pool) &&
-	       !(wants_making(pool) && pool->nr_makers < ANTS_MAKERS);
+	list_empty(&pool->cancel.groups) &&
+	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
+	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
+	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
 	if (done) {
-		pool->upkeep_queued = false;
+		pool->upkeep.queued = false;
 		ants_timer_arm_worker(pool);
 		ants_timer_quiesce(pool);
-		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+		todo_drained(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 	return done;
@@ -427,13 +436,13 @@ static bool upkeep_done(struct ants_pool *pool)
 
 void ants_upkeep_fn(struct work_struct *work)
 {
-	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep);
+	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
 
 	do {
-		while (READ_ONCE(pool->rebind_wanted))
+		while (READ_ONCE(pool->target.rebind_wanted))
 			rebind_round(pool);
 		ants_notify_rest(pool);
-		while (!list_empty(&pool->cancelling))
+		while (!list_empty(&pool->cancel.groups))
 			ants_group_cancel_next(pool);
 		while (start_maker(pool))
 			;
@@ -453,7 +462,7 @@ static void join_left(struct ants_pool *pool)
 	LIST_HEAD(left);
 
 	raw_spin_lock_irq(&pool->lock);
-	list_splice_init(&pool->left, &left);
+	list_splice_init(&pool->workers.left, &left);
 	ants_unlock_irq(pool);
 	ants_pause(ANTS_PAUSE_JOIN, pool);
 	list_for_each_entry_safe(w, next, &left, node)
@@ -470,10 +479,10 @@ static bool join_done(struct ants_pool *pool)
 	bool done;
 
 	ants_lock(pool, &todo);
-	done = list_empty(&pool->left);
+	done = list_empty(&pool->workers.left);
 	if (done) {
-		pool->join_queued = false;
-		todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+		pool->upkeep.join_queued = false;
+		todo_drained(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 	return done;
@@ -481,7 +490,8 @@ static bool join_done(struct ants_pool *pool)
 
 void ants_join_fn(struct work_struct *work)
 {
-	struct ants_pool *pool = container_of(work, struct ants_pool, joiner);
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      upkeep.joiner);
 
 	do {
 		join_left(pool);

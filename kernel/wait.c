@@ -95,7 +95,7 @@ static void sleeper_log(struct sleeper *s)
  */
 static bool would_deadlock(const struct ants_pool *pool)
 {
-	return pool->nr_nested + pool->nr_joining + 1 >= pool->capacity;
+	return pool->waiters.nr_nested + pool->nr_joining + 1 >= pool->limits.capacity;
 }
 
 /*
@@ -124,31 +124,33 @@ static struct ants_slot *waiter_slot(struct ants_pool *pool,
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
 {
-	struct ants_fifo *fifo = &pool->waiters[waiter->prio];
+	struct ants_fifo *fifo = &pool->waiters.fifo[waiter->prio];
 
 	lockdep_assert_held(&pool->lock);
 	if (pool->released)
 		return -ESHUTDOWN;
 	if (nested && would_deadlock(pool))
 		return -EDEADLK;
-	if (pool->max_blocking && pool->nr_waiting >= pool->max_blocking)
+	if (pool->config.max_blocking && pool->space.nr_waiting >= pool->config.max_blocking)
 		return -EBUSY;
 	waiter->task = current;
 	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
+	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
 	list_add_tail(&waiter->node, &fifo->list);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
-		list_add_tail(&waiter->nested, &pool->nested);
-		pool->nr_nested++;
+		list_add_tail(&waiter->nested, &pool->waiters.nested);
+		pool->waiters.nr_nested++;
 	}
 	ants_visit_keep(pool, 1);
-	pool->blocked++;
-	if (++pool->nr_waiting > pool->peak_waiting)
-		pool->peak_waiting = pool->nr_waiting;
-	pool->admit_limit = 0;
+	pool->counts.blocked++;
+	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
+		pool->counts.peak_waiting = pool->space.nr_waiting;
+	pool->limits.admit = 0;
+	ants_trace(waiter_enrol, pool, waiter);
 	/* The waiter has no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
@@ -204,7 +206,7 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 
 	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
 	for (;;) {
-		set_current_state(state);
+		set_current_state(ants_sleep_state(state));
 		result = waiter_result(waiter);
 		if (result != ANTS_STILL_WAITING)
 			break;
@@ -216,10 +218,7 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 			__set_current_state(TASK_RUNNING);
 			return wait_withdraw(pool, waiter, err);
 		}
-		if (timeout < MAX_SCHEDULE_TIMEOUT)
-			timeout = schedule_timeout(timeout);
-		else
-			schedule();
+		timeout = ants_schedule_timeout(state, timeout);
 	}
 	__set_current_state(TASK_RUNNING);
 	return result;
@@ -295,19 +294,45 @@ void ants_caller_leave(struct ants_pool *pool)
 	ants_unlock(pool, &todo);
 }
 
+/*
+ * Count in a caller that will wait for all tasks of @pool. A task of the pool would
+ * wait for itself.
+ */
+int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
+{
+	if (ants_in_task_of(pool))
+		return -EDEADLK;
+	if (timeout)
+		ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	return 0;
+}
+
 /* Lock the configuration for a change, as a caller that is counted in. */
 int ants_config_lock_killable(struct ants_pool *pool)
 {
 	ants_caller_enter(pool);
-	if (!mutex_lock_killable(&pool->config))
+	if (!mutex_lock_killable(&pool->config.lock))
 		return 0;
 	ants_caller_leave(pool);
 	return -EINTR;
 }
 
+/*
+ * The same for a change that a user of the pool asks for. The system pool is its
+ * administrator's to change.
+ */
+int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit)
+{
+	ants_visit_begin(visit, pool);
+	if (pool == ants_system_pool)
+		return -EPERM;
+	return ants_config_lock_killable(pool);
+}
+
 void ants_config_unlock(struct ants_pool *pool)
 {
-	mutex_unlock(&pool->config);
+	mutex_unlock(&pool->config.lock);
 	ants_caller_leave(pool);
 }
 
@@ -320,12 +345,12 @@ static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 	DEFINE_WAIT(wait);
 	int err = 0;
 
-	prepare_to_wait(&s->pool->waitq, &wait, state);
+	prepare_to_wait(&s->pool->waitq, &wait, ants_sleep_state(state));
 	if (!cond_is_true(s->pool, cond, arg)) {
 		ants_stand_in_ask(s->pool);
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1)
-			schedule_timeout(sleeper_slice(s));
+			ants_schedule_timeout(state, sleeper_slice(s));
 	}
 	finish_wait(&s->pool->waitq, &wait);
 	sleeper_log(s);
@@ -378,14 +403,14 @@ int ants_wait_done(struct ants_pool *pool, const bool *done,
 
 	sleeper_init(&s, pool, timeout);
 	for (;;) {
-		set_current_state(state);
+		set_current_state(ants_sleep_state(state));
 		/* Pairs with smp_store_release() in ants_waiter_done(). */
 		if (smp_load_acquire(done))
 			break;
 		err = sleeper_error(&s, state);
 		if (err)
 			break;
-		schedule_timeout(sleeper_slice(&s));
+		ants_schedule_timeout(state, sleeper_slice(&s));
 		log_unless(&s, done);
 	}
 	__set_current_state(TASK_RUNNING);
@@ -405,7 +430,7 @@ int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
 
 	sleeper_init(&s, pool, timeout);
 	for (;;) {
-		set_current_state(state);
+		set_current_state(ants_sleep_state(state));
 		raw_spin_lock_irq(&pool->lock);
 		is_ready = ready(pool, arg);
 		ants_unlock_irq(pool);
@@ -414,7 +439,7 @@ int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
 		err = sleeper_error(&s, state);
 		if (err)
 			break;
-		schedule_timeout(sleeper_slice(&s));
+		ants_schedule_timeout(state, sleeper_slice(&s));
 		sleeper_log(&s);
 	}
 	__set_current_state(TASK_RUNNING);

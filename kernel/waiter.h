@@ -15,7 +15,7 @@
 
 /**
  * struct ants_waiter - a submitter that waits, on its own stack
- * @node: L: in a FIFO of pool->waiters
+ * @node: L: in a FIFO of pool->waiters.fifo
  * @task: I: the submitter
  * @slot: L: taken out of the stock in advance, so that it can be granted at any
  *	time; NULL if there was none
@@ -24,9 +24,10 @@
  * @work: I: the work item that it wants to submit instead, which brings its own
  *	slot; NULL if none
  * @since: I: jiffies when it was enqueued
+ * @stamp: I: the clock at that time if pool->timed was set, else 0
  * @prio: I: the priority of its task
  * @sleep: I: the state that it sleeps in
- * @nested: L: in pool->nested if it is an untimed wait inside a task of the
+ * @nested: L: in pool->waiters.nested if it is an untimed wait inside a task of the
  *	same pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
  *	last access to the waiter by another thread; pairs with the acquire in
@@ -41,6 +42,7 @@ struct ants_waiter {
 	void *data;
 	struct ants_work *work;
 	unsigned long since;
+	unsigned int stamp;
 	enum ants_prio prio;
 	unsigned int sleep;
 	struct list_head nested;

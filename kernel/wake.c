@@ -15,39 +15,39 @@
  */
 static bool wants_worker(const struct ants_pool *pool)
 {
-	unsigned int late = min(pool->nr_late, pool->nr_pending);
-	unsigned int limit = pool->wake_limit;
+	unsigned int late = min(pool->workers.nr_late, pool->nr_pending);
+	unsigned int limit = pool->wakes.limit;
 
 	/*
 	 * These get ready side by side, and none waits for the others to
 	 * arrive.
 	 */
-	if (pool->worker_init && !pool->backoff)
+	if (pool->ops.worker_init && !pool->upkeep.backoff)
 		limit = ANTS_WAKE_MAX;
-	return !pool->nr_idle &&
-	       ants_nr_arriving(pool) + pool->nr_making < limit &&
-	       pool->nr_pending > pool->nr_waking + pool->nr_new - late;
+	return !pool->workers.nr_idle &&
+	       ants_nr_arriving(pool) + pool->workers.nr_making < limit &&
+	       pool->nr_pending > pool->wakes.nr + pool->workers.nr_new - late;
 }
 
 static bool below_floor(const struct ants_pool *pool)
 {
 	return !pool->released &&
-	       pool->nr_workers - pool->nr_leaving < pool->floor;
+	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
 }
 
 /* Is another thread to be made? Workers that are leaving count as well. */
 bool ants_need_worker(const struct ants_pool *pool)
 {
-	return pool->nr_workers < pool->capacity &&
+	return pool->workers.nr < pool->limits.capacity &&
 	       (wants_worker(pool) || below_floor(pool));
 }
 
 /* The last try to make a thread has failed, and the pause is not over. */
 bool ants_backing_off(const struct ants_pool *pool)
 {
-	return pool->backoff &&
-	       time_in_range_open(jiffies, pool->backoff_until - pool->backoff,
-				  pool->backoff_until);
+	return pool->upkeep.backoff &&
+	       time_in_range_open(jiffies, pool->upkeep.backoff_until - pool->upkeep.backoff,
+				  pool->upkeep.backoff_until);
 }
 
 /*
@@ -58,14 +58,14 @@ void ants_back_off(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_backing_off(pool)) {
-		ants_timer_arm(pool, pool->backoff_until);
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
 		return;
 	}
-	WRITE_ONCE(pool->backoff,
-		   clamp_t(unsigned long, pool->backoff * 2, ANTS_BACKOFF_MIN,
+	WRITE_ONCE(pool->upkeep.backoff,
+		   clamp_t(unsigned long, pool->upkeep.backoff * 2, ANTS_BACKOFF_MIN,
 			   ANTS_BACKOFF_MAX));
-	pool->backoff_until = jiffies + pool->backoff;
-	ants_timer_arm(pool, pool->backoff_until);
+	pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
+	ants_timer_arm(pool, pool->upkeep.backoff_until);
 }
 
 /*
@@ -77,8 +77,8 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_need_worker(pool) &&
-	    (ants_backing_off(pool) || pool->nr_makers < ANTS_MAKERS))
-		ants_timer_arm(pool, pool->backoff_until);
+	    (ants_backing_off(pool) || pool->upkeep.nr_makers < ANTS_MAKERS))
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
 }
 
 /*
@@ -87,8 +87,8 @@ void ants_timer_arm_worker(struct ants_pool *pool)
  */
 static void set_wake_late(struct ants_pool *pool)
 {
-	pool->wake_late = pool->nr_waking < pool->wake_limit ?
-			  0 : pool->waking_since + ants_late_ticks();
+	pool->wakes.late = pool->wakes.nr < pool->wakes.limit ?
+			  0 : pool->wakes.since + ants_late_ticks();
 }
 
 /*
@@ -102,26 +102,26 @@ void ants_forget_late(struct ants_pool *pool)
 	lockdep_assert_held(&pool->lock);
 	if (!ants_nr_arriving(pool) || !ants_arriving_late(pool))
 		return;
-	pool->nr_late += pool->nr_starting;
-	pool->nr_starting = 0;
-	pool->nr_waking = 0;
-	pool->wake_seq++;
-	if (pool->wake_deferred)
-		pool->nr_vain = 0;
-	pool->wake_deferred = false;
+	pool->workers.nr_late += pool->workers.nr_starting;
+	pool->workers.nr_starting = 0;
+	pool->wakes.nr = 0;
+	pool->wakes.seq++;
+	if (pool->wakes.deferred)
+		pool->wakes.nr_vain = 0;
+	pool->wakes.deferred = false;
 	set_wake_late(pool);
 }
 
 /* Make sure that wake-ups in flight are given up when they are late. */
 void ants_timer_arm_waking(struct ants_pool *pool)
 {
-	unsigned long when = pool->waking_since + ants_late_ticks();
+	unsigned long when = pool->wakes.since + ants_late_ticks();
 
 	lockdep_assert_held(&pool->lock);
 	if (ants_timer_covers(pool, when))
 		return;
 	ants_timer_set(pool, when);
-	pool->timer_waking = true;
+	pool->timer.waking = true;
 }
 
 /*
@@ -132,10 +132,10 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
 {
 	lockdep_assert_held(&pool->lock);
 	w->arriving = true;
-	w->wake_seq = pool->wake_seq;
+	w->wake_seq = pool->wakes.seq;
 	if (ants_nr_arriving(pool))
 		return;
-	pool->waking_since = jiffies;
+	pool->wakes.since = jiffies;
 	ants_timer_arm_waking(pool);
 }
 
@@ -148,12 +148,12 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
  */
 static bool defers_wake_up(struct ants_pool *pool)
 {
-	if (pool->nr_vain < ANTS_VAIN_MAX || pool->wake_limit > 1 ||
+	if (pool->wakes.nr_vain < ANTS_VAIN_MAX || pool->wakes.limit > 1 ||
 	    ants_nr_arriving(pool))
 		return false;
-	if (pool->nr_deferred++ < ANTS_DEFERRED_MAX)
+	if (pool->wakes.nr_deferred++ < ANTS_DEFERRED_MAX)
 		return true;
-	pool->nr_deferred = 0;
+	pool->wakes.nr_deferred = 0;
 	return false;
 }
 
@@ -163,16 +163,16 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 	struct ants_worker *w;
 
 	lockdep_assert_held(&pool->lock);
-	w = list_first_entry(&pool->idle, struct ants_worker, node);
+	w = list_first_entry(&pool->workers.idle, struct ants_worker, node);
 	ants_forget_late(pool);
 	if (!defers_wake_up(pool)) {
 		ants_wake_one(pool, todo);
 		w->helps = w->state == ANTS_WAKING;
 		return;
 	}
-	pool->wake_deferred = true;
-	pool->waking_since = jiffies;
-	pool->nr_waking++;
+	pool->wakes.deferred = true;
+	pool->wakes.since = jiffies;
+	pool->wakes.nr++;
 	set_wake_late(pool);
 	ants_timer_arm_waking(pool);
 }
@@ -183,8 +183,8 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 void ants_deferred_end(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->wake_deferred = false;
-	pool->nr_waking--;
+	pool->wakes.deferred = false;
+	pool->wakes.nr--;
 	set_wake_late(pool);
 }
 
@@ -197,7 +197,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 	if (!ants_need_worker(pool))
 		return;
 	if (ants_backing_off(pool))
-		ants_timer_arm(pool, pool->backoff_until);
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
 	else
 		ants_todo_upkeep(pool, todo);
 }
@@ -205,8 +205,8 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 /* Is a worker idle, and is there a task for which no other is being woken? */
 static bool wakes_another(const struct ants_pool *pool)
 {
-	return pool->nr_idle &&
-	       pool->nr_waking < min(pool->wake_limit, pool->nr_pending);
+	return pool->workers.nr_idle &&
+	       pool->wakes.nr < min(pool->wakes.limit, pool->nr_pending);
 }
 
 /* Wake the most recently parked worker. */
@@ -214,15 +214,16 @@ static void wake_idle(struct ants_pool *pool, struct ants_todo *todo)
 {
 	struct ants_worker *w;
 
-	w = list_first_entry(&pool->idle, struct ants_worker, node);
+	w = list_first_entry(&pool->workers.idle, struct ants_worker, node);
 	__list_del_entry(&w->node);
-	pool->nr_idle--;
-	w->state = ANTS_WAKING;
+	pool->workers.nr_idle--;
+	ants_worker_move(w, ANTS_WAKING);
 	ants_set_arriving(pool, w);
-	pool->nr_waking++;
+	pool->wakes.nr++;
 	set_wake_late(pool);
 	ants_policy_wakes(pool);
 	ants_todo_wake(todo, w->task);
+	trace_ants_worker_wake(w);
 }
 
 /*
@@ -235,7 +236,7 @@ void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
 	 * This is checked first: the one in flight may have been woken by this
 	 * very section, which has no list for a second one.
 	 */
-	if (pool->nr_waking && todo->nr_wake)
+	if (pool->wakes.nr && todo->nr_wake)
 		return;
 	ants_forget_late(pool);
 	if (wakes_another(pool))
@@ -251,14 +252,14 @@ void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	while (wakes_another(pool) && !ants_todo_full(todo))
 		wake_idle(pool, todo);
-	if (pool->nr_pending && !pool->nr_idle)
+	if (pool->nr_pending && !pool->workers.nr_idle)
 		ants_ask_for_worker(pool, todo);
 }
 
 /* Does the worker that arrived last sleep in its task? */
 static bool last_sleeps(const struct ants_pool *pool)
 {
-	const struct ants_worker *last = pool->arrived;
+	const struct ants_worker *last = pool->wakes.arrived;
 
 	/* A worker that freezes has no task. */
 	return last && last->fn && !task_is_running(last->task);
@@ -270,7 +271,7 @@ static bool last_sleeps(const struct ants_pool *pool)
  */
 static bool last_shares_cpu(const struct ants_pool *pool)
 {
-	const struct ants_worker *last = pool->arrived;
+	const struct ants_worker *last = pool->wakes.arrived;
 
 	return last && last->fn && task_is_running(last->task) &&
 	       task_cpu(last->task) == raw_smp_processor_id();
@@ -283,37 +284,39 @@ static bool last_shares_cpu(const struct ants_pool *pool)
  */
 static void adapt_limit(struct ants_pool *pool, bool helps)
 {
-	bool vain = !pool->nr_pending && !pool->nr_waiting && !pool->has_due;
+	bool vain = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
 
 	if (helps)
-		pool->nr_vain = vain || last_shares_cpu(pool) ?
-				min(pool->nr_vain + 1U, ANTS_VAIN_MAX) : 0;
-	if (vain)
-		pool->wake_limit = max(pool->wake_limit / 2, 1U);
-	else if (pool->nr_pending > 1 && last_sleeps(pool))
-		pool->wake_limit = min(pool->wake_limit * 2, ANTS_WAKE_MAX);
-	else if (pool->arrived && pool->arrived->fn)
-		pool->wake_limit = max(pool->wake_limit - 1, 1U);
+		pool->wakes.nr_vain = vain || last_shares_cpu(pool) ?
+				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
+	if (vain) {
+		pool->counts.wakeups_in_vain++;
+		pool->wakes.limit = max(pool->wakes.limit / 2, 1U);
+	} else if (pool->nr_pending > 1 && last_sleeps(pool)) {
+		pool->wakes.limit = min(pool->wakes.limit * 2, ANTS_WAKE_MAX);
+	} else if (pool->wakes.arrived && pool->wakes.arrived->fn) {
+		pool->wakes.limit = max(pool->wakes.limit - 1, 1U);
+	}
 }
 
 /* @w, which was in flight, has arrived, late or not. */
 void ants_worker_arrived(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
-	bool late = w->wake_seq != pool->wake_seq;
+	bool late = w->wake_seq != pool->wakes.seq;
 
 	lockdep_assert_held(&pool->lock);
 	w->arriving = false;
 	if (w->state == ANTS_WAKING)
-		pool->nr_waking -= !late;
+		pool->wakes.nr -= !late;
 	else if (late)
-		pool->nr_late--;
+		pool->workers.nr_late--;
 	else
-		pool->nr_starting--;
+		pool->workers.nr_starting--;
 	if (!late)
-		pool->waking_since = jiffies;
+		pool->wakes.since = jiffies;
 	adapt_limit(pool, w->helps);
 	set_wake_late(pool);
 	w->helps = false;
-	pool->arrived = w;
+	pool->wakes.arrived = w;
 }

@@ -22,14 +22,6 @@
 
 #include "internal.h"
 
-/**
- * ants_work_init() - initialise a work item; see INIT_ANTS_WORK()
- * @work: the work item, in no pool
- * @fn: what it runs
- * @flags: bits of enum ants_work_flags
- *
- * Context: Any context.
- */
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 		    unsigned int flags)
 {
@@ -79,25 +71,9 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	return 0;
 }
 
-/**
- * ants_queue_work() - submit a work item to a pool, never wait
- * @pool: the pool
- * @work: the work item
- *
- * An item that runs, in this pool, runs once more when it has finished. The new
- * run takes over the admission of the old one, so no other task can get in
- * between.
- *
- * Context: as ants_try_submit(). Uses no memory.
- * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
- * function, or its priority is unknown. -EALREADY: it is queued, or in another
- * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
- * its group is cancelled. -ESHUTDOWN: the pool is released. -EAGAIN: it is
- * full, or callers wait.
- */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 {
-	struct ants_todo todo;
+	struct ants_todo todo __uninitialized;
 	int err;
 
 	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
@@ -105,7 +81,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	ants_lock_any(pool, &todo);
 	err = work_accept(pool, work, NULL, &todo);
 	if (unlikely(err))
-		ants_refused(pool, err);
+		ants_refused(pool, ants_work_run, work, err);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -151,7 +127,7 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	if (timeout)
 		err = queue_enrol(pool, &waiter, group, nested, todo);
 	if (err)
-		ants_refused(pool, err);
+		ants_refused(pool, ants_work_run, work, err);
 	ants_unlock(pool, todo);
 	return err ?: ants_wait(pool, &waiter, timeout);
 }
@@ -192,23 +168,11 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
 		return queue_wait(pool, work, group, timeout, &todo);
 	if (err)
-		ants_refused(pool, err);
+		ants_refused(pool, ants_work_run, work, err);
 	ants_unlock(pool, &todo);
 	return err;
 }
 
-/**
- * ants_queue_work_timeout() - submit a work item to a pool, wait a limited time
- * @pool: the pool
- * @work: the work item
- * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
- *	does not wait
- *
- * Context: Process context. May sleep.
- * Return: as ants_queue_work(), but never -EAGAIN. -ETIMEDOUT: the pool was
- * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout().
- * -ECANCELED: also if the item was cancelled meanwhile.
- */
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)
 {

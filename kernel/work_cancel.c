@@ -55,19 +55,6 @@ static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 	return ret;
 }
 
-/**
- * ants_work_cancel() - prevent a work item from running
- * @work: the work item
- *
- * An item that runs is asked to stop, see ants_work_cancelled(), and does not
- * run again if it was queued meanwhile. It may be queued again at once, even
- * while that run has not ended. It may not be freed yet, whatever this returns:
- * the timer function of a delayed item may be about to look at it.
- *
- * Context: as ants_queue_work().
- * Return: true: it was queued, and that run will not start. false: it was not
- * queued.
- */
 bool ants_work_cancel(struct ants_work *work)
 {
 	struct ants_wake_batch batch;
@@ -104,22 +91,6 @@ static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
 	return w && ants_work_runner(work) == w;
 }
 
-/**
- * ants_work_cancel_sync() - cancel a work item and wait until it has ended
- * @work: the work item; afterwards it is in no pool, and may be freed
- *
- * Waits for an item that runs, and no signal ends the wait; until the item has
- * ended it cannot be queued again. Any number of callers may wait, tasks of the
- * same pool included; two that wait for each other are not detected. Only a
- * caller that is the item itself, or a task that runs inside the item, cannot
- * wait for it: that is warned of, and the item, which was asked to stop, has
- * not ended when this returns. The state of a %ANTS_WORK_DETACHED item that has
- * started is unknown: it is not waited for.
- *
- * Context: Process context. May sleep.
- * Return: true: it was queued, and that run did not start. false: it was not
- * queued, or another caller had cancelled it.
- */
 bool ants_work_cancel_sync(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
@@ -149,29 +120,12 @@ bool ants_work_cancel_sync(struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
 
-/**
- * ants_work_cancelled() - test whether a running work item was asked to stop
- * @work: the work item; its own function may ask, unless it is
- *	%ANTS_WORK_DETACHED
- *
- * Context: Any context.
- * Return: true once this run was cancelled for the first time.
- */
 bool ants_work_cancelled(const struct ants_work *work)
 {
 	return READ_ONCE(work->flags) & ANTS_WORK_STOP;
 }
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
-/**
- * ants_work_busy() - query what a work item is doing
- * @work: the work item; must stay as long as the call lasts
- *
- * A hint: it may be outdated when this returns.
- *
- * Context: Any context.
- * Return: bits of enum ants_work_busy; 0: it is in no pool.
- */
 unsigned int ants_work_busy(const struct ants_work *work)
 {
 	switch ((enum ants_work_state)READ_ONCE(work->state)) {
@@ -191,16 +145,6 @@ unsigned int ants_work_busy(const struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
 
-/**
- * ants_work_pending() - test whether a work item has a queued run
- * @work: the work item; must stay as long as the call lasts
- *
- * A run counts as queued until it starts, even if its delay is not over or its
- * submitter waits for room. A hint: it may be outdated when this returns.
- *
- * Context: Any context.
- * Return: true if it has one.
- */
 bool ants_work_pending(const struct ants_work *work)
 {
 	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;

@@ -49,27 +49,6 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
-/**
- * ants_work_wait_timeout() - wait until a work item has ended, a limited time
- * @work: the work item; the caller that gets 0 may free it if no other caller
- *	uses it
- * @timeout: the longest time to wait, in jiffies; 0 does not wait
- * @result: what its function returned; -ECANCELED if it was cancelled before it
- *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
- *	-EINVAL if it was never queued, and the error of
- *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
- *
- * An item that is queued again while it runs ends with the run that follows. In
- * a task of the same pool the caller runs an item that has not been started;
- * then the call may take longer than @timeout.
- *
- * Context: Process context. May sleep.
- * Return: 0: it is in no pool, and @result is set. -ETIMEDOUT, -EINTR: it has
- * not ended yet. -EDEADLK: the caller is a task of the same pool, and the wait
- * could never end: the item runs in the caller, or waits for it; or the pool is
- * ordered; or 8 items run inside one another in the caller. -EINVAL: the item
- * is %ANTS_WORK_DETACHED.
- */
 int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 			   int *result)
 {
@@ -98,35 +77,12 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
-/**
- * ants_work_wait() - wait until a work item has ended
- * @work: the work item; the caller that gets 0 may free it if no other caller
- *	uses it
- * @result: see ants_work_wait_timeout()
- *
- * Context: Process context. May sleep.
- * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
- */
 int ants_work_wait(struct ants_work *work, int *result)
 {
 	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
 }
 EXPORT_SYMBOL_GPL(ants_work_wait);
 
-/**
- * ants_work_flush() - wait for the run of a work item that is queued now
- * @work: the work item; must stay as long as the call lasts
- *
- * Waits for the run in progress and for a run that is queued behind it, but not
- * for later ones: an item that queues itself for ever does not hold up the
- * caller. A delay is not waited for, because an item whose timer is armed is
- * not queued yet. But if ants_mod_delayed_work() puts off a run that is being
- * waited for, the wait continues until that run has ended.
- *
- * Context: Process context. May sleep.
- * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
- * -EDEADLK, -EINVAL: as ants_work_wait().
- */
 int ants_work_flush(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = {};

@@ -53,18 +53,6 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool)
 	return ants_thread_pool() == pool ? this_worker() : NULL;
 }
 
-/**
- * ants_worker_data() - get what &ants_attrs.worker_init has returned for this
- * thread
- * @pool: the pool that the caller is a task of
- *
- * A caller of ants_for_each() that takes part in the loop is not a thread of
- * @pool, unless it is a task of it.
- *
- * Context: Process context.
- * Return: the value; NULL if the pool has no such function, or if the caller is
- * not a thread of @pool.
- */
 void *ants_worker_data(struct ants_pool *pool)
 {
 	const struct ants_worker *w = this_worker();
@@ -113,9 +101,9 @@ static void worker_arrive(struct ants_worker *w)
 	if (w->arriving)
 		ants_worker_arrived(w);
 	if (w->state == ANTS_NEW)
-		pool->nr_new--;
+		pool->workers.nr_new--;
 	if (w->state != ANTS_LEAVING)
-		w->state = ANTS_BUSY;
+		ants_worker_move(w, ANTS_BUSY);
 }
 
 /*
@@ -129,7 +117,7 @@ static noinline bool worker_looks(struct ants_worker *w,
 	unsigned int stay = ants_nr_staying(pool);
 
 	stay += w->state == ANTS_LEAVING;
-	if (pool->nr_workers > pool->capacity && stay > pool->capacity)
+	if (pool->workers.nr > pool->limits.capacity && stay > pool->limits.capacity)
 		return false;
 	if (ants_affinity_is_stale(w))
 		ants_affinity_note(w, todo);
@@ -139,7 +127,7 @@ static noinline bool worker_looks(struct ants_worker *w,
 /* May this worker stay? */
 static inline bool worker_fits(struct ants_worker *w, struct ants_todo *todo)
 {
-	return likely(w->pool->nr_workers <= w->pool->stay_limit) ||
+	return likely(w->pool->workers.nr <= w->pool->limits.stay) ||
 	       worker_looks(w, todo);
 }
 
@@ -148,15 +136,15 @@ static void worker_rescind(struct ants_worker *w)
 {
 	if (w->state != ANTS_LEAVING)
 		return;
-	w->pool->nr_leaving--;
-	w->state = ANTS_BUSY;
+	w->pool->workers.nr_leaving--;
+	ants_worker_move(w, ANTS_BUSY);
 	w->expired = false;
 }
 
 static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 			struct ants_todo *todo)
 {
-	if (likely(pool->nr_stock < pool->stock_max)) {
+	if (likely(pool->nr_stock < pool->limits.stock)) {
 		ants_stock_put(pool, slot);
 		return;
 	}
@@ -198,13 +186,14 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	if (!worker_fits(w, todo))
 		return false;
 	if (!pool->nr_pending) {
-		if (pool->space_wanted)
+		if (pool->space.wanted)
 			ants_serve_now(pool, todo);
 		if (!pool->nr_pending)
 			return false;
 	}
 	worker_rescind(w);
 	slot = ants_pending_pop(pool);
+	ants_time_start(w, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;
@@ -257,14 +246,17 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	struct ants_pool *pool = w->pool;
 
 	if (!worker_take(w, todo)) {
-		if (unlikely(pool->wake_deferred))
+		ants_time_end(w);
+		if (unlikely(pool->wakes.deferred))
 			ants_deferred_end(pool);
 		return false;
 	}
 	ants_dispatch_rest(pool, todo);
 	ants_unlock(pool, todo);
 	ants_pause(ANTS_PAUSE_RUN, pool);
+	ants_trace(task_start, w);
 	worker_run(w);
+	ants_trace(task_end, w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
 	/*
 	 * A stream of tasks that do not sleep must not keep the CPU. The tick
@@ -284,9 +276,9 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 static void todo_joiner(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->join_queued)
+	if (pool->upkeep.join_queued)
 		return;
-	pool->join_queued = true;
+	pool->upkeep.join_queued = true;
 	todo->bits |= ANTS_TODO_JOIN;
 }
 
@@ -295,14 +287,16 @@ static void worker_unlist(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 
 	w->fn = NULL;
+	ants_time_end(w);
 	ants_scan_skip(pool, &w->member);
-	if (unlikely(w == pool->rebind_next))
-		pool->rebind_next = list_next_entry(w, member);
-	if (w == pool->arrived)
-		pool->arrived = NULL;
+	ants_walk_skip(pool, &w->member);
+	if (unlikely(w == pool->target.rebind_next))
+		pool->target.rebind_next = list_next_entry(w, member);
+	if (w == pool->wakes.arrived)
+		pool->wakes.arrived = NULL;
 	ants_affinity_clear_stale(w);
 	list_del(&w->member);
-	pool->nr_workers--;
+	pool->workers.nr--;
 }
 
 /*
@@ -315,13 +309,14 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	struct ants_pool *pool = w->pool;
 
 	worker_unlist(w);
-	pool->nr_leaving -= w->state == ANTS_LEAVING;
-	pool->reaped += w->expired;
-	w->state = ANTS_LEFT;
-	list_add_tail(&w->node, &pool->left);
+	trace_ants_worker_leave(w);
+	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
+	pool->counts.reaped += w->expired;
+	ants_worker_move(w, ANTS_LEFT);
+	list_add_tail(&w->node, &pool->workers.left);
 	todo_joiner(pool, todo);
 	/* The upkeep work may have looked at the stock already. */
-	pool->stock_wanted |= !pool->nr_workers;
+	pool->upkeep.stock_wanted |= !pool->workers.nr;
 	ants_todo_upkeep(pool, todo);
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
@@ -337,22 +332,22 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 
-	w->state = ANTS_IDLE;
+	ants_worker_move(w, ANTS_IDLE);
 	w->fn = NULL;
 	w->idle_since = jiffies;
 	ants_policy_parks(w);
-	list_add(&w->node, &pool->idle);
-	pool->nr_idle++;
-	if (!ants_timer_armed(pool, w->idle_since + pool->expiry + 1) &&
-	    ants_may_retire(pool))
-		ants_timer_arm_lazy(pool, ants_idle_deadline(pool));
-	if (pool->timer_waking && !ants_nr_arriving(pool))
+	list_add(&w->node, &pool->workers.idle);
+	pool->workers.nr_idle++;
+	trace_ants_worker_park(w);
+	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
+		ants_timer_arm_reaper(pool);
+	if (pool->timer.waking && !ants_nr_arriving(pool))
 		ants_timer_take_back(pool);
 	for (;;) {
 		/* Set under the lock, before any wake-up can come. */
-		set_current_state(TASK_IDLE | TASK_FREEZABLE);
+		set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
 		ants_unlock(pool, todo);
-		schedule();
+		freezable_schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
 		ants_policy_apply(w);
 		ants_lock(pool, todo);
@@ -381,6 +376,7 @@ static noinline void worker_freeze(struct ants_worker *w,
 
 	/* A work item that it ran may be freed. */
 	w->fn = NULL;
+	ants_time_end(w);
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
 	try_to_freeze();
@@ -390,8 +386,8 @@ static noinline void worker_freeze(struct ants_worker *w,
 /* The client's part of the start of a thread. */
 static bool worker_init(struct ants_worker *w)
 {
-	if (w->pool->worker_init)
-		w->local = w->pool->worker_init(w->pool);
+	if (w->pool->ops.worker_init)
+		w->local = w->pool->ops.worker_init(w->pool);
 	return !IS_ERR(w->local);
 }
 
@@ -406,12 +402,14 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 
-	pool->nr_leaving += w->state != ANTS_LEAVING;
-	w->state = ANTS_LEAVING;
+	if (w->state != ANTS_LEAVING) {
+		pool->workers.nr_leaving++;
+		ants_worker_move(w, ANTS_LEAVING);
+	}
 	w->fn = NULL;
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
-	pool->worker_exit(pool, w->local);
+	pool->ops.worker_exit(pool, w->local);
 	ants_lock(pool, todo);
 }
 
@@ -445,7 +443,7 @@ int ants_worker_fn(void *arg)
 		worker_fail(w, &todo);
 		return 0;
 	}
-	WRITE_ONCE(pool->backoff, 0);
+	WRITE_ONCE(pool->upkeep.backoff, 0);
 	for (;;) {
 		worker_arrive(w);
 		do {
@@ -456,7 +454,7 @@ int ants_worker_fn(void *arg)
 			break;
 		worker_park(w, &todo);
 	}
-	if (pool->worker_exit)
+	if (pool->ops.worker_exit)
 		worker_exit(w, &todo);
 	worker_leave(w, &todo);
 	return 0;
@@ -472,11 +470,12 @@ void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	w->state = ANTS_BUSY;
-	w->affinity_seq = pool->affinity_seq;
-	pool->nr_workers++;
-	list_add_tail(&w->member, &pool->workers);
+	ants_worker_move(w, ANTS_BUSY);
+	w->affinity_seq = pool->target.seq;
+	pool->workers.nr++;
+	list_add_tail(&w->member, &pool->workers.list);
 	worker_serve(w, todo);
+	ants_worker_move(w, ANTS_NEW);
 	worker_unlist(w);
 	ants_dispatch(pool, todo);
 }

@@ -15,10 +15,11 @@ struct ants_affinity;
 struct ants_frame;
 
 /**
- * enum ants_worker_state - where a worker is; changed under pool->lock only
- * @ANTS_NEW: reserved; its thread has not arrived yet
- * @ANTS_IDLE: parked, in pool->idle
- * @ANTS_WAKING: taken off pool->idle for a task; has not taken the lock since
+ * enum ants_worker_state - where a worker is; changed by ants_worker_move() only
+ * @ANTS_NEW: its thread has not arrived yet; a new worker begins here
+ * @ANTS_IDLE: parked, in pool->workers.idle
+ * @ANTS_WAKING: taken off pool->workers.idle for a task; has not taken the lock
+ *	since
  * @ANTS_BUSY: runs a task, or looks for one
  * @ANTS_LEAVING: told to leave and has not taken the lock since, or in
  *	worker_exit
@@ -35,24 +36,27 @@ enum ants_worker_state {
 
 /**
  * struct ants_worker - one thread of a pool
- * @node: L: in pool->idle or in pool->left; before the start in a private list.
+ * @node: L: in pool->workers.idle or in pool->workers.left; before the start in
+ *	a private list.
  *	That of pool->stand_in is in the list of stand-ins at work in stand_in.c
- * @member: L: in pool->workers
+ * @member: L: in pool->workers.list
  * @pool: I: the pool it belongs to
  * @task: I: its thread, with a reference until it is joined
  * @fn: L: the function of the task that it runs; NULL if it is parked
  * @data: L: the argument of that task
+ * @started: L: the clock when it started that task, if pool->timed was set then
+ * @told: L: its @started, if that task was reported as one that stalls
  * @func_addr: L: address of the function of a work item that it runs, else 0;
  *	the item may be gone
  * @frame: L: the innermost of the tasks that run inside its task, NULL if there
  *	is none
  * @waits_for: L: the work item of the pool for which its task waits, NULL if
  *	none
- * @local: T: what pool->worker_init returned
+ * @local: T: what pool->ops.worker_init returned
  * @idle_since: L: jiffies when it last parked
  * @state: L: see enum ants_worker_state
  * @tag: L: tag of the task that it runs, see struct ants_slot
- * @wake_seq: L: pool->wake_seq when it was woken, or started, for a task
+ * @wake_seq: L: pool->wakes.seq when it was woken, or started, for a task
  * @arriving: L: it was woken or started for a task, and has not taken the lock
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
@@ -83,6 +87,8 @@ struct ants_worker {
 	bool bound;
 
 	struct list_head member;
+	u64 started;
+	u64 told;
 	unsigned long func_addr;
 	struct ants_frame *frame;
 	struct ants_work *waits_for;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For the suites about where workers run. */
+/* Helpers for the suites about nice values and CPUs of workers. */
 #ifndef _ANTS_KUNIT_AFFINITY_H
 #define _ANTS_KUNIT_AFFINITY_H
 
@@ -7,18 +7,21 @@
 
 #include "rig.h"
 
-/* All workers have applied the last change: none looks closer any more. */
+/* True if every worker has applied the last change. */
 static inline bool all_applied(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_stale && pool->stay_limit == pool->capacity;
+	ret = !pool->target.nr_stale && pool->limits.stay == pool->limits.capacity;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
 
-/* Where the kernel lets kthreads run; replacing that mask frees it. */
+/*
+ * The CPUs that the kernel gives to kthreads. A copy, since a new mask frees
+ * the old one.
+ */
 static inline const struct cpumask *housekeeping(void)
 {
 	static struct cpumask mask;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where workers run: nice and cpumask of a live pool. */
+/* Nice value and CPUs of the workers of a live pool. */
 #include <linux/module.h>
 #include <linux/sched/task.h>
 
@@ -7,7 +7,10 @@
 
 #define NAME	"affinity"
 
-/* What a task found; it stops at the gate of its post. */
+/*
+ * What a task found out about its thread; the task stops at the gate of its
+ * post.
+ */
 struct spot {
 	struct gate *gate;
 	struct task_struct *thread;
@@ -55,7 +58,7 @@ static void spot_end(struct rig *rig, int nr)
 	EXPECT_SOON(rig->test, atomic_read(&spots[nr].gate->passed) == 1);
 }
 
-/* A task that starts, and finds nice value and CPU as they should be. */
+/* Start a task, which must run with this nice value on this CPU. */
 static void expect_spot(struct rig *rig, int nr, int nice, int cpu)
 {
 	spot_start(rig, nr);
@@ -63,7 +66,7 @@ static void expect_spot(struct rig *rig, int nr, int nice, int cpu)
 	KUNIT_EXPECT_EQ(rig->test, spots[nr].cpu, cpu);
 }
 
-static void set_place(struct rig *rig, int nice, int cpu)
+static void set_nice_and_cpu(struct rig *rig, int nice, int cpu)
 {
 	KUNIT_EXPECT_EQ(rig->test, ants_set_nice(rig->pool, nice), 0);
 	KUNIT_EXPECT_EQ(rig->test,
@@ -78,13 +81,16 @@ static void new_workers_start_where_told(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	expect_spot(rig, 0, 3, 1);
-	set_place(rig, -4, 0);
+	set_nice_and_cpu(rig, -4, 0);
 	expect_spot(rig, 1, -4, 0);
 	spot_end(rig, 0);
 	spot_end(rig, 1);
 }
 
-/* A change that meets a worker between its setup and its first section. */
+/*
+ * The change comes after a new worker's setup and before it first takes the
+ * lock.
+ */
 static void new_worker_is_not_missed(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -93,7 +99,7 @@ static void new_worker_is_not_missed(struct kunit *test)
 	hold(rig, ANTS_PAUSE_NEW);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spot_task, &spots[0]), 0);
 	held(rig, ANTS_PAUSE_NEW);
-	set_place(rig, 7, 1);
+	set_nice_and_cpu(rig, 7, 1);
 	KUNIT_EXPECT_FALSE(test, all_applied(rig->pool));
 	let_go(rig, ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&spots[0].gate->entered) == 1);
@@ -103,7 +109,9 @@ static void new_worker_is_not_missed(struct kunit *test)
 	spot_end(rig, 0);
 }
 
-/* Without a task, so that all have applied it soon; more than two rounds. */
+/*
+ * Idle workers need no task to apply a change. Forty take more than two holds.
+ */
 static void idle_workers_move_at_once(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -111,7 +119,7 @@ static void idle_workers_move_at_once(struct kunit *test)
 	int i;
 
 	park(rig, 0, 40);
-	set_place(rig, 5, 1);
+	set_nice_and_cpu(rig, 5, 1);
 	EXPECT_SOON(test, all_applied(rig->pool));
 	for (i = 0; i < 40; i++) {
 		EXPECT_SOON(test, task_nice(rig->posts[i].thread) == 5);
@@ -133,7 +141,9 @@ static int nr_with_nice(struct rig *rig, int nr, int nice)
 	return sum;
 }
 
-/* Those that took the first change up hear of the second one, too. */
+/*
+ * Workers that have applied the first change must apply the second one as well.
+ */
 static void second_change_begins_anew(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -152,8 +162,9 @@ static void second_change_begins_anew(struct kunit *test)
 }
 
 /*
- * The walk goes on behind a worker that leaves, where it would have gone on. Tune
- * retires the worker that has been idle longest; its thread may end at any time.
+ * The walk continues behind the worker that leaves, as if that had not been its
+ * next one. Tune retires the worker that has been idle longest, and its thread
+ * may end at any time.
  */
 static void worker_leaves_under_the_walk(struct kunit *test)
 {
@@ -183,7 +194,10 @@ static void worker_leaves_under_the_walk(struct kunit *test)
 		put_task_struct(rig->posts[i].thread);
 }
 
-/* Not while it runs: only when the next one begins. */
+/*
+ * A running task is left alone: its worker applies the change before the next
+ * task.
+ */
 static void busy_worker_moves_at_its_next_task(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -191,7 +205,7 @@ static void busy_worker_moves_at_its_next_task(struct kunit *test)
 					.cpumask = cpumask_of(0) });
 
 	expect_spot(rig, 0, 0, 0);
-	set_place(rig, 6, 1);
+	set_nice_and_cpu(rig, 6, 1);
 	expect_spot(rig, 1, 6, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, spot_task, &spots[2]), 0);
 	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 0);
@@ -207,42 +221,42 @@ static void busy_worker_moves_at_its_next_task(struct kunit *test)
 	spot_end(rig, 2);
 }
 
-/* One that finds no next task takes it up on its way to park. */
+/* A worker without a next task applies the change before it parks. */
 static void worker_moves_before_it_parks(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1 });
 
 	spot_start(rig, 0);
-	set_place(rig, 1, 1);
+	set_nice_and_cpu(rig, 1, 1);
 	KUNIT_EXPECT_FALSE(test, all_applied(rig->pool));
 	spot_end(rig, 0);
 	EXPECT_SOON(test, all_applied(rig->pool) &&
 		    ants_nr_idle(rig->pool) == 1);
 	EXPECT_SOON(test, runs_on(spots[0].thread, cpumask_of(1)));
 	KUNIT_EXPECT_EQ(test, task_nice(spots[0].thread), 1);
-	set_place(rig, 0, 0);
+	set_nice_and_cpu(rig, 0, 0);
 	expect_spot(rig, 1, 0, 0);
 	spot_end(rig, 1);
 }
 
-/* A worker that leaves has nothing to apply any more. */
+/* A worker that leaves does not count as stale any longer. */
 static void leaving_workers_are_forgotten(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 6 });
 
 	fill_pool(test, rig->pool, &rig->gate, 6);
-	set_place(rig, 2, 1);
+	set_nice_and_cpu(rig, 2, 1);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 2), 0);
-	KUNIT_EXPECT_EQ(test, rig->pool->stay_limit, 0);
+	KUNIT_EXPECT_EQ(test, rig->pool->limits.stay, 0);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, all_applied(rig->pool) &&
 		    ants_nr_running(rig->pool) == 2);
-	set_place(rig, 3, 0);
+	set_nice_and_cpu(rig, 3, 0);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
 	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
-	set_place(rig, 4, 1);
+	set_nice_and_cpu(rig, 4, 1);
 	KUNIT_EXPECT_TRUE(test, all_applied(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
 	expect_spot(rig, 0, 4, 1);
@@ -255,7 +269,7 @@ static void bad_values_change_nothing(struct kunit *test)
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
 					.capacity = 1, .nice = 1,
 					.cpumask = cpumask_of(1) });
-	struct ants_affinity *affinity = rig->pool->affinity;
+	struct ants_affinity *affinity = rig->pool->target.affinity;
 
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE - 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MAX_NICE + 1), -EINVAL);
@@ -265,15 +279,15 @@ static void bad_values_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
 	cpumask_andnot(&impossible, cpu_all_mask, cpu_possible_mask);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, &impossible), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, rig->pool->affinity, affinity);
-	KUNIT_EXPECT_EQ(test, rig->pool->affinity_seq, 0);
+	KUNIT_EXPECT_PTR_EQ(test, rig->pool->target.affinity, affinity);
+	KUNIT_EXPECT_EQ(test, rig->pool->target.seq, 0);
 	expect_spot(rig, 0, 1, 1);
 	spot_end(rig, 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MIN_NICE), 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, MAX_NICE), 0);
 }
 
-/* Back to where threads run that nobody has bound. */
+/* Without a mask, workers run where kthreads run by default. */
 static void no_mask_means_all(struct kunit *test)
 {
 	const struct cpumask *all = housekeeping();
@@ -283,13 +297,13 @@ static void no_mask_means_all(struct kunit *test)
 	expect_spot(rig, 0, 0, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(1)));
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->affinity->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->any);
 	spot_end(rig, 0);
 	spot_start(rig, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[1].thread, all));
-	/* Nor does a nice value bind it again. */
+	/* A new nice value must not bind it again. */
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 2), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->affinity->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->any);
 	spot_end(rig, 1);
 	spot_start(rig, 2);
 	KUNIT_EXPECT_EQ(test, spots[2].nice, 2);
@@ -323,7 +337,9 @@ static void set_from_inside(void *data)
 	atomic_add(!task_nice(current), &rig->count);
 }
 
-/* By a task of the pool itself, which is left alone as any other. */
+/*
+ * A task may change its own pool; it is left alone like any other running task.
+ */
 static void task_may_change_its_pool(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -336,7 +352,7 @@ static void task_may_change_its_pool(struct kunit *test)
 	spot_end(rig, 0);
 }
 
-/* Submitters go on and on while the place changes under them. */
+/* Submitters keep submitting while nice value and CPUs change. */
 static void burst_while_it_changes(struct kunit *test)
 {
 	struct rig *rig = affinity_rig(test, (struct ants_attrs){
@@ -344,18 +360,18 @@ static void burst_while_it_changes(struct kunit *test)
 	int i, accepted = 0;
 
 	for (i = 0; i < 4; i++)
-		call_start(rig, do_submit_many, 0, NULL);
+		rig_async(rig, do_submit_many, 0, NULL);
 	EXPECT_SOON(test, atomic_read(&rig->count));
 	for (i = 0; i < 150; i++) {
-		set_place(rig, i % 20, i % 2);
+		set_nice_and_cpu(rig, i % 20, i % 2);
 		if (i % 3 == 0)
 			KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
 		KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1 + i % 4), 0);
 	}
-	set_place(rig, 8, 1);
+	set_nice_and_cpu(rig, 8, 1);
 	atomic_set(&rig->stop, 1);
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(&rig->calls[i]), 0);
 		accepted += rig->calls[i].accepted;
 	}
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);

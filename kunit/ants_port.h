@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For the suites with the tests of the Go pool ants, by their numbers in its
- * list of 53, scaled to kernel threads; and regressions of its bugs (B).
+ * Helpers for the suites that port the tests of the Go pool ants, scaled to
+ * kernel threads. The comment at a case has the numbers of the original tests,
+ * from that project's list of 53. "B" and a number is one of its bugs, for
+ * which the case is a regression test.
  *
- * Most tests are there three times: for a Pool, a PoolWithFunc, and that with a
- * typed argument. Two of them are left in C, where an argument of any type is a
- * pointer: a case with a parameter is run for a pool of tasks and for a pool of
- * one function. That function runs what it finds in a packet, so that the two
- * have one body.
+ * Most of the original tests exist three times: for a Pool, for a PoolWithFunc,
+ * and for one with a typed argument. Two are left in C, where a pointer stands
+ * for any type: a case with a parameter runs for a pool of tasks and for a pool
+ * of one function. That function runs what it finds in a packet, so that both
+ * share one body.
  *
- * Those that have their place elsewhere, or none:
+ * The original tests that are covered elsewhere, or not at all:
  *
  *  12         no pool                bench
  *  14-17      panic handlers         not here: a kernel cannot unwind a task
  *  26, 41     default pool's end     ants_port_end, with pools of its own: the
- *                                    system pool is not to be released,
+ *                                    system pool must not be released,
  *                                    release.system_pool_is_not_the_client_s
  *  38         wrong options          attrs.wrong_attributes_are_refused
  *                                    func.pool_without_a_function_is_refused
@@ -23,9 +25,9 @@
  *                                    multi.ten_by_five_least_tasks
  *                                    multi.totals_are_spread
  *                                    multi_config.tune_spreads_the_total
- *                                    None is of one function: that comes with
- *                                    each task.
- *  47-50      ring of idle workers   cannot be: there is one list only;
+ *                                    No multi has one function: each task
+ *                                    brings its own.
+ *  47-50      ring of idle workers   cannot occur: there is a single list;
  *                                    reaper.prealloc_keeps_all
  *  53         search for expired     reaper.nothing_expired_nothing_leaves
  *                                    reaper.exactly_the_expired_leave
@@ -36,7 +38,7 @@
 #ifndef _ANTS_KUNIT_ANTS_PORT_H
 #define _ANTS_KUNIT_ANTS_PORT_H
 
-#include "caller.h"
+#include "async.h"
 
 struct kind {
 	const char *name;
@@ -52,7 +54,7 @@ static void kind_desc(const struct kind *kind, char *desc)
 
 KUNIT_ARRAY_PARAM(kind, kinds, kind_desc);
 
-/* Is this case about a pool of one function? */
+/* True if this case is about a pool of one function. */
 static inline bool of_func(struct kunit *test)
 {
 	const struct kind *kind = test->param_value;
@@ -60,13 +62,16 @@ static inline bool of_func(struct kunit *test)
 	return kind && kind->func;
 }
 
-/* What to run; as submit_or_invoke() has it, no function: invoke with data. */
+/*
+ * What to run. As for submit_or_invoke(), no function means: invoke with the
+ * data.
+ */
 struct packet {
 	ants_fn_t fn;
 	void *data;
 };
 
-/* The one function. It may be called with NULL, like any other. */
+/* The one function. Like any other it may be called with NULL. */
 static inline void run_packet(void *data)
 {
 	struct packet *packet = data;
@@ -75,7 +80,7 @@ static inline void run_packet(void *data)
 		packet->fn(packet->data);
 }
 
-/* How a pool of this case's kind comes to run fn(data). */
+/* How a pool of this case's kind can be made to run fn(data). */
 static inline struct packet pack(struct kunit *test, ants_fn_t fn, void *data)
 {
 	struct packet *packet;
@@ -88,7 +93,7 @@ static inline struct packet pack(struct kunit *test, ants_fn_t fn, void *data)
 	return (struct packet){ NULL, packet };
 }
 
-/* The same packet may be sent many times, and from any thread. */
+/* A packet may be sent many times, and from any thread. */
 static inline int send(struct ants_pool *pool, struct packet packet)
 {
 	return submit_or_invoke(pool, packet.fn, packet.data,
@@ -109,9 +114,9 @@ static inline int hand_timeout(struct kunit *test, struct ants_pool *pool,
 	return submit_or_invoke(pool, packet.fn, packet.data, timeout);
 }
 
-static inline struct submitter *hand_async(struct kunit *test,
-					   struct ants_pool *pool, ants_fn_t fn,
-					   void *data)
+static inline struct async_call *hand_async(struct kunit *test,
+					    struct ants_pool *pool,
+					    ants_fn_t fn, void *data)
 {
 	struct packet packet = pack(test, fn, data);
 
@@ -139,7 +144,7 @@ static inline struct ants_pool *pool_of(struct kunit *test,
 	return port_pool(test, &attrs);
 }
 
-/* Occupies @nr workers of @pool; returns when all of them are at the gate. */
+/* Occupy @nr workers of @pool; return when all of them are at the gate. */
 static inline void occupy(struct kunit *test, struct ants_pool *pool,
 			  struct gate *gate, int nr)
 {
@@ -151,7 +156,7 @@ static inline void occupy(struct kunit *test, struct ants_pool *pool,
 	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
 }
 
-/* The task of most tests there: sleeps for a while. */
+/* The task of most of the original tests: it sleeps for a while. */
 static inline void demo_task(void *data)
 {
 	usleep_range(100, 300);
@@ -173,15 +178,18 @@ static inline void expect_demo(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_LE(test, stats_of(pool).peak_running, capacity);
 }
 
-/* Nothing will ever make a thread of this pool go: no timer, no work. */
+/*
+ * True if nothing is left that could make a thread of this pool run: no timer,
+ * no work.
+ */
 static inline bool at_rest(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = pool->nr_idle == pool->nr_workers &&
-	      !timer_pending(&pool->timer) && !pool->upkeep_queued &&
-	      !pool->join_queued;
+	ret = pool->workers.nr_idle == pool->workers.nr &&
+	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued &&
+	      !pool->upkeep.join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

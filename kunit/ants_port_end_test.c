@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of the Go pool ants: release and reboot. And what it does not test at
- * all, but others here do:
+ * Tests of the Go pool ants: release and reboot. What that project does not test
+ * at all, but other cases here do:
  *
  *  capacity under concurrent submits  submit.capacity_holds_under_concurrent_submits
  *  all workers go, callers wait       reaper.leaving_worker_serves_a_waiter
@@ -33,7 +33,7 @@
 
 #include "ants_port.h"
 
-/* 26, 27: closed, opened again, and as good as new. */
+/* 26, 27: a pool that was closed and opened again is as good as new. */
 static void reboot_new_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 0, 0);
@@ -67,9 +67,9 @@ static void feed_task(void *data)
 	atomic_inc(&feed->ran);
 }
 
-static int call_feed(void *arg)
+static int do_feed(struct async_call *call)
 {
-	struct feed *feed = arg;
+	struct feed *feed = call->data;
 	int err;
 
 	for (;;) {
@@ -81,31 +81,31 @@ static int call_feed(void *arg)
 }
 
 /*
- * 35-37, and a submit that races with the close: both submitters return, what
- * was accepted ran, nothing runs after the drain has returned.
+ * 35-37, and submits that race with the close: both submitters return, every
+ * accepted task has run, and nothing runs after the drain has returned.
  */
 static void release_when_running(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 1, 0, 0);
 	struct feed feed = { .pool = pool };
-	struct caller *one, *two;
+	struct async_call *one, *two;
 	int ran;
 
 	feed.packet = pack(test, feed_task, &feed);
-	one = call_async(test, call_feed, &feed);
-	two = call_async(test, call_feed, &feed);
+	one = async_start(test, do_feed, &feed);
+	two = async_start(test, do_feed, &feed);
 	EXPECT_SOON(test, atomic_read(&feed.ran) >= 20);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	ran = atomic_read(&feed.ran);
 	KUNIT_EXPECT_EQ(test, send(pool, feed.packet), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, caller_result(test, one), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, caller_result(test, two), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(one), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(two), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, atomic_read(&feed.accepted), ran);
 	KUNIT_EXPECT_EQ(test, atomic_read(&feed.ran), ran);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).submitted, ran);
 }
 
-/* B8: shrinks, and lives on. */
+/* B8: the pool shrinks and keeps working. */
 static void expect_rest(struct kunit *test, unsigned int flags)
 {
 	struct ants_pool *pool = pool_of(test, 64, 0, flags);
@@ -124,7 +124,7 @@ static void expect_rest(struct kunit *test, unsigned int flags)
 	KUNIT_EXPECT_EQ(test, hand(test, pool, demo_task, pool), -ESHUTDOWN);
 }
 
-/* 38; its table of arguments is the suite "attrs". */
+/* 38; the suite "attrs" has its table of arguments. */
 static void rest_code_coverage(struct kunit *test)
 {
 	expect_rest(test, ANTS_NO_PURGE);
@@ -136,7 +136,7 @@ static void rest_code_coverage_prealloc(struct kunit *test)
 	expect_rest(test, ANTS_PREALLOC);
 }
 
-/* 40, 41; B4, B21, B24: then no thread, timer or work is left. */
+/* 40, 41; B4, B21, B24: no thread, timer or work is left afterwards. */
 static void release_timeout(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 0, 0);
@@ -155,7 +155,7 @@ static void release_timeout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 5);
 }
 
-/* Adds what data is worth. */
+/* A task adds the value of its data. */
 struct addend {
 	atomic_t *sum;
 	int value;
@@ -187,7 +187,7 @@ static void expect_sum(struct kunit *test, struct ants_pool *pool)
 	KUNIT_EXPECT_EQ(test, atomic_read(&sum), 499500);
 }
 
-/* 45, example 1: each task exactly once, before and after. */
+/* 45, example 1: each task runs exactly once, before and after the reboot. */
 static void reboot_calc(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 0, 0);
@@ -197,7 +197,7 @@ static void reboot_calc(struct kunit *test)
 	expect_sum(test, pool);
 }
 
-/* 46, B27: what was preallocated is so again after the reboot. */
+/* 46, B27: a preallocated pool is preallocated again after the reboot. */
 static void reboot_prealloc_calc(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 0, ANTS_PREALLOC);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of the Go pool ants: its workers, its submitters, and sizes. */
+/* Tests of the Go pool ants: workers, submitters and sizes. */
 #include <linux/module.h>
 
 #include "ants_port.h"
 
-/* 1, 3, 4: all run although submitters must wait; never more than capacity. */
+/*
+ * 1, 3, 4: all tasks run although submitters must wait, on no more threads than
+ * the capacity.
+ */
 static void wait_to_get_worker(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, 0);
@@ -35,7 +38,7 @@ static void get_worker_from_cache(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* 13: the pool that is always there. */
+/* 13: the pool that always exists. */
 static void default_pool(struct kunit *test)
 {
 	atomic_t *count = kunit_kzalloc(test, sizeof(*count), GFP_KERNEL);
@@ -45,13 +48,13 @@ static void default_pool(struct kunit *test)
 	for (i = 0; i < 1000; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(ants_system_pool, demo_task,
 						  count), 0);
-	/* Without a deadline: the tasks have the memory until they are done. */
+	/* No deadline: the tasks use this memory until they are done. */
 	while (atomic_read(count) < 1000)
 		usleep_range(200, 1000);
 	KUNIT_EXPECT_LE(test, stats_of(ants_system_pool).peak_running, 256);
 }
 
-/* 18: 32 at once, then none is left. */
+/* 18: 32 workers at once, then none. */
 static void purge_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 50, 0);
@@ -65,7 +68,7 @@ static void purge_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 32);
 }
 
-/* 10, 11, 19: our preallocated threads stay, which is what they are for. */
+/* 10, 11, 19: here preallocated threads stay, which is what they are for. */
 static void purge_prealloc_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 1, ANTS_PREALLOC);
@@ -78,7 +81,10 @@ static void purge_prealloc_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 10);
 }
 
-/* A call of the pool's own function with NULL, which is no signal (B30). */
+/*
+ * Invoke the pool's own function with NULL, which is not a signal to the pool
+ * (B30).
+ */
 static void expect_null(struct kunit *test, struct ants_pool *pool, int err)
 {
 	if (of_func(test))
@@ -86,8 +92,8 @@ static void expect_null(struct kunit *test, struct ants_pool *pool, int err)
 }
 
 /*
- * 20, 22, 23: there, "ended" is not "idle again", and the test fails at random;
- * and a call with NULL ends the worker.
+ * 20, 22, 23: in the original a worker whose task has ended is not idle at
+ * once, so that the test fails at random; and a call with NULL ends the worker.
  */
 static void nonblocking_submit(struct kunit *test)
 {
@@ -117,15 +123,15 @@ static void max_blocking_submit(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 10, .max_blocking = 1 };
 	struct ants_pool *pool = port_pool(test, &attrs);
 	struct gate *gate = test_gate(test);
-	struct submitter *waiter, *second;
+	struct async_call *waiter, *second;
 
 	occupy(test, pool, gate, 10);
 	waiter = hand_async(test, pool, gate_task, gate);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	second = hand_async(test, pool, gate_task, gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, second), -EBUSY);
+	KUNIT_EXPECT_EQ(test, async_result(second), -EBUSY);
 	gate_let_one(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 11);
@@ -146,7 +152,9 @@ static void infinite_task(void *data)
 	gate_task(i->gate);
 }
 
-/* 28, 33, 34, B20: a nested submit is at home here; and Tune is not ignored. */
+/*
+ * 28, 33, 34, B20: a task may submit to its own pool, and Tune is not ignored.
+ */
 static void infinite_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, ANTS_UNLIMITED, 0, 0);
@@ -168,7 +176,10 @@ static void infinite_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* 29-32, B22: wins over expiry; and the release does not wait for a purge. */
+/*
+ * 29-32, B22: ANTS_NO_PURGE overrides the expiry, and a release does not wait
+ * for a purge.
+ */
 static void disable_purge(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 10, 1, ANTS_NO_PURGE);
@@ -186,12 +197,12 @@ static void disable_purge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
 }
 
-/* 39, B18: a waiter gets in by the growth alone; no task ends meanwhile. */
+/* 39, B18: the growth alone admits the waiters; no task ends meanwhile. */
 static void tune_scale_up(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 2, 0, 0);
 	struct gate *gate = test_gate(test);
-	struct submitter *waiters[5];
+	struct async_call *waiters[5];
 	int i;
 
 	occupy(test, pool, gate, 2);
@@ -206,7 +217,7 @@ static void tune_scale_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 8), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0);
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiters[i]), 0);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 8);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 8);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 0);
@@ -214,7 +225,7 @@ static void tune_scale_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* Which thread runs the task? */
+/* Tells which thread runs the task. */
 static void whoami_task(void *data)
 {
 	WRITE_ONCE(*(struct task_struct **)data, current);
@@ -236,15 +247,15 @@ static struct task_struct *top_of_stack(struct ants_pool *pool)
 	struct task_struct *task;
 
 	raw_spin_lock_irq(&pool->lock);
-	task = list_first_entry(&pool->idle, struct ants_worker, node)->task;
+	task = list_first_entry(&pool->workers.idle, struct ants_worker, node)->task;
 	raw_spin_unlock_irq(&pool->lock);
 	return task;
 }
 
 /*
- * 51, 52, and "LIFO reuse": the same thread again and again, others age. On a
- * busy machine a wake-up may be late, and then another one has the task; a queue
- * of idle threads would never have the last one first.
+ * 51, 52, and "LIFO reuse": one thread runs task after task while the others
+ * age. On a busy machine a wake-up may be late, and then another thread takes
+ * the task; but a FIFO of idle threads would never use the last one first.
  */
 static void worker_stack(struct kunit *test)
 {
@@ -263,7 +274,10 @@ static void worker_stack(struct kunit *test)
 	KUNIT_EXPECT_GT(test, same, 0);
 }
 
-/* B5, B13: the last worker leaves just when a task comes: nobody sleeps on. */
+/*
+ * B5, B13: the last worker leaves just when a task comes, and the task still
+ * runs.
+ */
 static void submit_meets_the_reaper(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 1, 1, 0);
@@ -273,7 +287,7 @@ static void submit_meets_the_reaper(struct kunit *test)
 	for (i = 1; i <= 300; i++) {
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
 		EXPECT_SOON(test, atomic_read(&count) == i);
-		/* In the end longer than the worker's expiry, in ticks. */
+		/* Towards the end this is longer than the expiry, in ticks. */
 		usleep_range(3000 + 45 * i, 3000 + 50 * i);
 	}
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a pool may be made with: attributes, names, and what failure leaves. */
+/*
+ * Attributes and names that a pool may have, and what a failed create leaves.
+ */
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
 #define TOO_MUCH	((unsigned int)INT_MAX + 1)
 
@@ -65,7 +67,10 @@ static const struct attrs_case wrong[] = {
 
 KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);
 
-/* ants 38 (RestCodeCoverage): the argument table; nothing is left behind. */
+/*
+ * ants 38 (RestCodeCoverage): a table of wrong arguments, none of which leaves
+ * anything behind.
+ */
 static void wrong_attributes_are_refused(struct kunit *test)
 {
 	const struct attrs_case *c = test->param_value;
@@ -117,7 +122,9 @@ static void extreme_attributes_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
 }
 
-/* The sum of the two largest bounds is still a number, and free counts it. */
+/*
+ * The sum of the two largest bounds does not overflow, and "free" is that sum.
+ */
 static void largest_bounds_do_not_wrap(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -142,28 +149,31 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), num_online_cpus());
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), num_online_cpus());
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0);
-	KUNIT_EXPECT_EQ(test, pool->max_blocking, 0);
-	KUNIT_EXPECT_EQ(test, pool->spare_slots, ANTS_SPARE_SLOTS);
-	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(1000));
-	KUNIT_EXPECT_EQ(test, null->expiry, msecs_to_jiffies(1000));
-	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->config.max_blocking, 0);
+	KUNIT_EXPECT_EQ(test, pool->limits.spare_slots, ANTS_SPARE_SLOTS);
+	KUNIT_EXPECT_EQ(test, pool->timer.expiry, msecs_to_jiffies(1000));
+	KUNIT_EXPECT_EQ(test, null->timer.expiry, msecs_to_jiffies(1000));
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
 	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
-	KUNIT_EXPECT_TRUE(test, pool->affinity->any);
+	KUNIT_EXPECT_TRUE(test, pool->target.affinity->any);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
 }
 
-/* In jiffies; sysfs shows milliseconds, never more than can be written. */
+/*
+ * Attributes have jiffies; sysfs shows milliseconds, never more than can be
+ * written.
+ */
 static void expiry_is_in_jiffies(struct kunit *test)
 {
 	struct ants_attrs attrs = { .expiry = 2 * HZ };
 	struct ants_pool *pool = test_pool(test, &attrs, "two");
 
-	KUNIT_EXPECT_EQ(test, pool->expiry, 2 * HZ);
-	KUNIT_EXPECT_EQ(test, pool->expiry_ms, 2000);
+	KUNIT_EXPECT_EQ(test, pool->timer.expiry, 2 * HZ);
+	KUNIT_EXPECT_EQ(test, pool->config.expiry_ms, 2000);
 	attrs.expiry = msecs_to_jiffies(INT_MAX);
 	pool = test_pool(test, &attrs, "longest");
-	KUNIT_EXPECT_EQ(test, pool->expiry, msecs_to_jiffies(INT_MAX));
-	KUNIT_EXPECT_LE(test, pool->expiry_ms, (unsigned int)INT_MAX);
+	KUNIT_EXPECT_EQ(test, pool->timer.expiry, msecs_to_jiffies(INT_MAX));
+	KUNIT_EXPECT_LE(test, pool->config.expiry_ms, (unsigned int)INT_MAX);
 	attrs.expiry++;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ants_pool_create(&attrs, "more")),
 			-EINVAL);
@@ -237,7 +247,10 @@ static void name_is_formatted(struct kunit *test)
 	ants_pool_destroy(pool);
 }
 
-/* Decided in ants' registry: sysfs would dump a stack, which ends this guest. */
+/*
+ * The name is checked in ants' own registry: if sysfs refused it, the stack
+ * dump would end this guest.
+ */
 static void taken_name_is_refused(struct kunit *test)
 {
 	struct ants_pool *first = test_pool(test, NULL, "twin");
@@ -295,8 +308,11 @@ static void failing_memory_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
 }
 
-/* A maker that is being killed; so many threads that the kill comes between. */
-static int call_create_killed(void *arg)
+/*
+ * The caller is being killed, and makes so many threads that the kill comes in
+ * between.
+ */
+static int do_create_killed(struct async_call *call)
 {
 	struct ants_attrs attrs = { .capacity = 32, .flags = ANTS_PREALLOC };
 	struct ants_pool *pool;
@@ -309,9 +325,9 @@ static int call_create_killed(void *arg)
 
 static void killed_maker_leaves_nothing(struct kunit *test)
 {
-	struct caller *maker = call_async(test, call_create_killed, NULL);
+	struct async_call *maker = async_start(test, do_create_killed, NULL);
 
-	KUNIT_EXPECT_EQ(test, caller_result(test, maker), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_result(maker), -EINTR);
 	test_pool(test, NULL, "killed");
 }
 

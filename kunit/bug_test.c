@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bugs that the Go pool ants had in its life (B), and those of other pools
- * (O), as regression tests. Where each of them has its place (suite
- * ants_race_config is named race_config, and so on):
+ * Regression tests for the bugs that the Go pool ants has had (B), and for those
+ * of other pools (O). This is where each of them is tested; race_config stands
+ * for the suite ants_race_config, and so on:
  *
  *  B1  submitter sleeps with the lock   b01_...
  *  B2  submitter polls                  b02_...
@@ -12,7 +12,7 @@
  *                                       race_finish.submit_waits_for_a_worker_that_is_nearly_free
  *  B6  fault kills a worker             not here: needs a kernel that survives an oops
  *  B7  shrink waits for tasks           b07_...
- *  B8  place of a leaver is lost        b08_...
+ *  B8  capacity of a leaver is lost     b08_...
  *                                       race_finish.shrink_sheds_the_first_that_finishes
  *  B9  more threads than the capacity   race_make.submit_meets_a_newcomer
  *                                       stress, with ants_check() at each unlock
@@ -23,7 +23,7 @@
  *  B13 all workers fault                not here: as B6
  *  B14 release wakes one waiter         b14_...
  *  B15 worker parks in a closed pool    race_finish.pool_is_released_under_a_worker_that_finishes
- *  B16 removed workers stay referenced  cannot be: intrusive lists; kmemleak in all suites
+ *  B16 removed workers stay referenced  cannot occur: intrusive lists; kmemleak in all suites
  *  B17 task submits to its own pool     b17_...
  *  B18 Tune up wakes no waiter          race_config.growth_grants_a_waiter
  *  B19 numbers below zero, surplus      b19_...
@@ -33,8 +33,8 @@
  *  B21 something lives after release    b04_...
  *  B22 release waits for the reaper     b22_...
  *  B23 release polls                    b23_...
- *  B24 helper thread leaks              cannot be: no thread but the workers; b04_...
- *  B25 clock thread, early expiry       cannot be: jiffies; suite reaper
+ *  B24 helper thread leaks              cannot occur: there are only workers; b04_...
+ *  B25 clock thread, early expiry       cannot occur: jiffies; suite reaper
  *  B26 reboot beside old workers        race_config.reboot_does_not_overtake_a_release
  *                                       race_config.release_waits_for_the_join
  *  B27 reboot forgets the size          b27_...
@@ -50,7 +50,7 @@
  *  O1  call of a closing pool crashes   call.o01_closing_pool_answers_its_callers
  *  O2  caller gives up, task goes on    call.running_call_times_out
  *                                       work.table_cancel_sync
- *  O3  removed workers stay referenced  cannot be: as B16
+ *  O3  removed workers stay referenced  cannot occur: as B16
  *  O4  fault skips a counter            not here: as B6
  *  O5  neither cancel nor end tells     race_work.waits_against_all
  *                                       group_cancel.cancel_races_with_ends
@@ -59,51 +59,51 @@
  *      with a fault in between          not here: as B6
  *  O7  cancel queues with submitters    group_cancel.cancel_while_a_submitter_waits
  *      so does release                  b14_...
- *      a thread for each queued task    cannot be: a task is data until it starts
- *  O8  recovery is there, and is lost   not here: there is none to lose
+ *      a thread for each queued task    cannot occur: a task is data until it starts
+ *  O8  recovery exists, and is lost     not here: there is none to lose
  *  O9  release drops tasks              release.accepted_tasks_still_run
  *      tasks must say that they end     group.thousand_with_a_queue
  *  O10 submitter sleeps with the lock   b01_...
  *      and there is no worker left      spawn.threads_that_failed_are_made_later
  *                                       reaper.leaving_worker_serves_a_waiter
  *  O11 wake-up before the sleep         submit_wait.finish_reaches_a_waiter_about_to_sleep
- *      the last task wakes nobody       race_finish.submit_waits_for_a_worker_that_is_nearly_free
+ *      the last task wakes no waiter    race_finish.submit_waits_for_a_worker_that_is_nearly_free
  *  O12 cancelled tasks never end        group_cancel.cancel_ends_what_is_pending
  *                                       work_cancel.cancel_lets_a_closed_pool_drain
  *  O13 submit against release           release.release_and_submits_race
  *                                       ants_port_end.release_when_running
- *  O14 task ends its thread             not here: it must not, and nobody would know
+ *  O14 task ends its thread             not here: it must not, and cannot be detected
  *  O15 ended tasks keep memory          memory.blocking_pool_runs_all_without_memory
  *                                       reaper.stock_is_trimmed_when_all_left
  *  O16 threads only for a full queue    worker.blocking_tasks_make_exactly_capacity_threads
- *  O17 who would end a task is stuck    work_cancel.o17_submitter_can_end_what_he_waits_for
+ *  O17 canceller of a task is stuck     work_cancel.o17_submitter_can_cancel_what_it_waits_for
  *  O18 a new worker's task is stolen    submit.unlimited_pool_runs_all_at_once
  *                                       race_make.newcomer_looks_after_the_next
  *  O19 group ends on some paths only    group_wait.waited_for_may_be_freed
- *      unused, it leaks                 cannot be: it owns nothing;
+ *      unused, it leaks                 cannot occur: it owns nothing;
  *                                       group.empty_group_has_ended
- *  O20 stop of what was not made        pool.destroy_ignores_what_is_no_pool
+ *  O20 stop of what was never made      pool.destroy_ignores_what_is_no_pool
  *      stop twice, or in use            release.release_may_be_repeated
  *                                       release.closers_do_not_disturb_each_other
  *      list and count disagree          reaper.exactly_the_expired_leave
- *      most is not enforced             submit.capacity_holds_under_concurrent_submits
+ *      limit is not enforced            submit.capacity_holds_under_concurrent_submits
  */
 #include <linux/module.h>
 
 #include "race.h"
 
-/* Two submitters and their worker make no circle over the lock. */
+/* Two submitters and their worker must not deadlock on the lock. */
 static void b01_many_submitters_share_one_worker(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call[8];
+	struct async_call *call[8];
 	int i;
 
 	fill_pool(test, pool, gate, 1);
 	for (i = 0; i < ARRAY_SIZE(call); i++)
-		call[i] = submit_call(test, pool, count_task, count, FOREVER);
+		call[i] = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == ARRAY_SIZE(call));
 	gate_open(gate);
 	for (i = 0; i < ARRAY_SIZE(call); i++)
@@ -111,14 +111,16 @@ static void b01_many_submitters_share_one_worker(struct kunit *test)
 	expect_drained(test, pool, count, ARRAY_SIZE(call));
 }
 
-static unsigned long nr_switches(const struct call *call)
+static unsigned long nr_switches(const struct async_call *call)
 {
-	/* A race only in a kernel where this test fails: the thread sleeps. */
+	/*
+	 * This only races in a kernel where the test fails: the thread sleeps.
+	 */
 	return data_race(call->task->nvcsw);
 }
 
-/* Nothing but the event that it waits for makes @call run. */
-static void expect_no_polling(struct kunit *test, struct call *call)
+/* Only the event that @call waits for makes its thread run. */
+static void expect_no_polling(struct kunit *test, struct async_call *call)
 {
 	unsigned long switches;
 
@@ -133,24 +135,24 @@ static void b02_submitter_does_not_poll(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	expect_no_polling(test, call);
 	gate_open(gate);
 	expect_result(test, call, 0);
 }
 
-/* Nothing is on its way in @pool. */
+/* True if nothing is about to happen in @pool. */
 static bool is_quiet(struct ants_pool *pool)
 {
-	return !timer_pending(&pool->timer) &&
-	       !ants_peek(pool->upkeep_queued) && !ants_peek(pool->join_queued);
+	return !timer_pending(&pool->timer.timer) &&
+	       !ants_peek(pool->upkeep.queued) && !ants_peek(pool->upkeep.join_queued);
 }
 
-/* As many as are above the floor leave, then nothing more happens. */
+/* As many workers leave as are above the floor, then nothing more happens. */
 static void b03_reaper_takes_exactly_the_surplus(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -167,12 +169,13 @@ static void b03_reaper_takes_exactly_the_surplus(struct kunit *test)
 		    ants_nr_running(pool) == 1);
 	EXPECT_SOON(test, is_quiet(pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-	/* More than four if one was woken late, and expired before the rest. */
-	KUNIT_EXPECT_GE(test, stat_spawned(pool), 4ULL);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), stat_spawned(pool) - 1);
+	/* More than four, if one was woken late and expired before the rest. */
+	KUNIT_EXPECT_GE(test, stats_of(pool).spawned, 4ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped,
+			stats_of(pool).spawned - 1);
 }
 
-/* With B21, B24: no timer, no work, no thread. */
+/* With B21, B24: no timer, no work and no thread is left. */
 static void b04_released_pool_owns_nothing(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -184,9 +187,9 @@ static void b04_released_pool_owns_nothing(struct kunit *test)
 	park_workers(test, pool, 4);
 	expect_drained(test, pool, count, 0);
 	KUNIT_EXPECT_TRUE(test, is_quiet(pool));
-	KUNIT_EXPECT_TRUE(test, list_empty(&pool->workers));
-	KUNIT_EXPECT_TRUE(test, list_empty(&pool->left));
-	KUNIT_EXPECT_FALSE(test, work_busy(&pool->upkeep) & WORK_BUSY_PENDING);
+	KUNIT_EXPECT_TRUE(test, list_empty(&pool->workers.list));
+	KUNIT_EXPECT_TRUE(test, list_empty(&pool->workers.left));
+	KUNIT_EXPECT_FALSE(test, work_busy(&pool->upkeep.work) & WORK_BUSY_PENDING);
 }
 
 /* Workers expire around each submit. */
@@ -202,7 +205,7 @@ static void b05_reaper_leaves_no_submitter_behind(struct kunit *test)
 		expect_submitted(test, pool, count_task, count);
 		usleep_range(1000, 1000 + i * 100);
 	}
-	EXPECT_SOON(test, stat_reaped(pool) > 0);
+	EXPECT_SOON(test, stats_of(pool).reaped > 0);
 	expect_drained(test, pool, count, 200);
 }
 
@@ -221,7 +224,7 @@ static void b07_shrink_returns_while_all_are_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 4);
 }
 
-static void b08_leavers_give_their_places_back(struct kunit *test)
+static void b08_leavers_free_their_capacity(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
 	struct gate *gate;
@@ -239,7 +242,7 @@ static void b08_leavers_give_their_places_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 4U);
 }
 
-/* With B11: after every error the lock can be had. */
+/* With B11: after every error the lock is free. */
 static void b12_errors_drop_the_lock(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
@@ -258,7 +261,7 @@ static void b12_errors_drop_the_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
-	/* A timer or the upkeep may have it for a moment. */
+	/* A timer or the upkeep work may hold it for a moment. */
 	EXPECT_SOON(test, !raw_spin_is_locked(&pool->lock));
 	gate_open(gate);
 	expect_submitted(test, pool, count_task, count);
@@ -267,18 +270,18 @@ static void b12_errors_drop_the_lock(struct kunit *test)
 	EXPECT_SOON(test, !raw_spin_is_locked(&pool->lock));
 }
 
-/* More of them than one round of the lock takes. */
+/* More waiters than one hold of the lock refuses. */
 static void b14_release_wakes_every_waiter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call[ANTS_HOLD_MAX + 4];
+	struct async_call *call[ANTS_HOLD_MAX + 4];
 	int i;
 
 	fill_pool(test, pool, gate, 1);
 	for (i = 0; i < ARRAY_SIZE(call); i++)
-		call[i] = submit_call(test, pool, count_task, count, FOREVER);
+		call[i] = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == ARRAY_SIZE(call));
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0U);
@@ -361,8 +364,10 @@ static void b22_release_needs_no_reaper(struct kunit *test)
 	atomic_t *count = counter(test);
 
 	park_workers(test, pool, 4);
-	/* It may still be armed for a thread that was just made, once. */
-	EXPECT_SOON(test, !timer_pending(&pool->timer));
+	/*
+	 * The timer may still be armed, once, for a thread that was just made.
+	 */
+	EXPECT_SOON(test, !timer_pending(&pool->timer.timer));
 	expect_drained(test, pool, count, 0);
 }
 
@@ -370,13 +375,15 @@ static void b23_release_does_not_poll(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
-	/* At its end it wakes those that wait for a released pool, once. */
-	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
-	call = call_async(test, pool, call_drain, FOREVER);
-	EXPECT_SOON(test, somebody_drains(pool));
+	/*
+	 * When the upkeep work ends it wakes callers that drain the pool, once.
+	 */
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
+	call = async_start_on(test, do_release_timeout, pool, FOREVER);
+	EXPECT_SOON(test, has_drainer(pool));
 	expect_no_polling(test, call);
 	gate_open(gate);
 	expect_result(test, call, 0);
@@ -405,12 +412,12 @@ static void b28_waiter_learns_why(struct kunit *test)
 	struct ants_pool *pool = test_pool(test, &attrs, "b28");
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, count_task, count, 1),
 			-ETIMEDOUT);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, count), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
@@ -440,7 +447,7 @@ static void b30_null_is_data_like_any_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, NULL, &nulls), -EINVAL);
 	expect_submitted(test, pool, null_task, NULL);
 	expect_drained(test, pool, &nulls, 4);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 }
 
 static struct kunit_case bug_cases[] = {
@@ -450,7 +457,7 @@ static struct kunit_case bug_cases[] = {
 	KUNIT_CASE(b04_released_pool_owns_nothing),
 	KUNIT_CASE(b05_reaper_leaves_no_submitter_behind),
 	KUNIT_CASE(b07_shrink_returns_while_all_are_busy),
-	KUNIT_CASE(b08_leavers_give_their_places_back),
+	KUNIT_CASE(b08_leavers_free_their_capacity),
 	KUNIT_CASE(b12_errors_drop_the_lock),
 	KUNIT_CASE(b14_release_wakes_every_waiter),
 	KUNIT_CASE(b17_task_cannot_hang_its_own_pool),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls for the suites about them: what a call is given counts its runs and its
- * ends; allocated before the rig of its test is made.
+ * For the suites about ants_call(). The argument of a call counts the runs and
+ * the releases; it is allocated before the test's rig is made.
  */
 #ifndef _ANTS_KUNIT_CALL_H
 #define _ANTS_KUNIT_CALL_H
 
 #include "work.h"
 
-/* What a call is given. */
+/* The argument of a call. */
 struct call_arg {
 	struct gate *gate;
 	struct ants_pool *pool;
@@ -53,7 +53,7 @@ static inline void expect_call_arg(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->released), released);
 }
 
-/* Both calls, for what is the same with either. */
+/* Both kinds of calls, for what is the same with either. */
 static inline int call_plain(struct ants_pool *pool, struct call_arg *call_arg,
 			     unsigned long timeout)
 {
@@ -70,7 +70,7 @@ static inline int call_given(struct ants_pool *pool, struct call_arg *call_arg,
 typedef int (*call_t)(struct ants_pool *pool, struct call_arg *call_arg,
 		      unsigned long timeout);
 
-/* Runs @try with either call; @released is how often the second releases. */
+/* Run @try with either kind; @released is how often the second one releases. */
 static inline void with_both(struct kunit *test,
 			     void (*try)(struct kunit *test, call_t fn,
 					 int released))
@@ -79,34 +79,29 @@ static inline void with_both(struct kunit *test,
 	try(test, call_given, 1);
 }
 
-/* Calls to start; data is the call_arg. Signals as in caller.h. */
-static inline int run_async(struct call *call, call_t fn)
+/* Calls for rig_async(); @data is the call_arg. */
+static inline int run_call(struct async_call *call, call_t fn)
 {
 	struct call_arg *call_arg = call->data;
-	int ret;
 
-	allow_signal(SIGKILL);
-	allow_signal(SIGUSR1);
-	ret = fn(call_arg->pool ?: call->pool, call_arg, call->timeout);
-	flush_signals(current);
-	return ret;
+	return fn(call_arg->pool ?: call->pool, call_arg, call->arg);
 }
 
-static inline int do_plain(struct call *call)
+static inline int do_plain(struct async_call *call)
 {
-	return run_async(call, call_plain);
+	return run_call(call, call_plain);
 }
 
-static inline int do_given(struct call *call)
+static inline int do_given(struct async_call *call)
 {
-	return run_async(call, call_given);
+	return run_call(call, call_given);
 }
 
-static inline struct call *start(struct rig *rig, call_t fn,
-				 struct call_arg *call_arg)
+static inline struct async_call *start_call(struct rig *rig, call_t fn,
+					    struct call_arg *call_arg)
 {
-	return call_start(rig, fn == call_plain ? do_plain : do_given, FOREVER,
-			  call_arg);
+	return rig_async(rig, fn == call_plain ? do_plain : do_given, FOREVER,
+			 call_arg);
 }
 
 #endif /* _ANTS_KUNIT_CALL_H */

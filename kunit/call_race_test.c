@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls against their timeouts, the end of their pool, and foreign threads. */
+/*
+ * Calls against their timeouts, against the end of their pool, and in foreign
+ * threads.
+ */
 #include <linux/module.h>
 
 #include "call.h"
+#include "repeats.h"
 
-/* A call's end is the end of the pool; the caller needs it no more. */
-static int do_destroy_of(struct call *call)
-{
-	return ants_pool_destroy(call->data);
-}
-
+/*
+ * The end of the call is the end of the pool, which its caller no longer needs.
+ */
 static void caller_outlives_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
-	struct call *caller, *destroyer;
+	struct async_call *caller, *destroyer;
 	struct ants_pool *pool;
 	int i;
 
@@ -25,18 +26,22 @@ static void caller_outlives_the_pool(struct kunit *test)
 		pool = ants_pool_create(&attrs, "gone");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 		call_arg->pool = pool;
-		caller = start(rig, i % 2 ? call_plain : call_given, call_arg);
+		caller = start_call(rig, i % 2 ? call_plain : call_given,
+				    call_arg);
 		EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-		destroyer = call_start(rig, do_destroy_of, 0, pool);
+		destroyer = async_start_on(test, do_destroy, pool, 0);
 		EXPECT_SOON(test, ants_is_released(pool));
 		gate_open(&rig->gate);
-		KUNIT_EXPECT_EQ(test, call_result(caller), 0);
-		KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
+		KUNIT_EXPECT_EQ(test, async_result(caller), 0);
+		KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	}
 	expect_call_arg(test, call_arg, 20, 10);
 }
 
-/* A task of one pool that plays a worker of another one, for a call there. */
+/*
+ * A task of one pool stands in for a worker of another one and runs a call
+ * there.
+ */
 static int stand_in_fn(struct ants_work *work)
 {
 	struct item *item = container_of(work, struct item, dwork.work);
@@ -57,11 +62,11 @@ static void call_runs_in_a_foreign_worker(struct kunit *test)
 
 	INIT_ANTS_DELAYED_WORK(&item->dwork, stand_in_fn);
 	item->pool = rig->pool;
-	/* Its thread stays. */
+	/* After this call the other pool has a thread. */
 	KUNIT_EXPECT_EQ(test, call_plain(other->pool, call_arg, FOREVER), 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_EXPECT_EQ(test, call_given(rig->pool, call_arg, 2), -ETIMEDOUT);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff));
+	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
 	KUNIT_EXPECT_EQ(test, ants_queue_work(other->pool, work_of(item)), 0);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item),
 						     TEST_DEADLINE, &result),
@@ -72,7 +77,7 @@ static void call_runs_in_a_foreign_worker(struct kunit *test)
 	expect_call_arg(test, call_arg, 1, 1);
 }
 
-/* Data of the race below, in memory of its own. */
+/* Data for the race below, each in memory of its own. */
 struct racer {
 	struct ants_pool *pool;
 	atomic_t *ran;
@@ -81,7 +86,7 @@ struct racer {
 	int magic;
 };
 
-#define RACE_ROUNDS	10000
+#define RACE_ROUNDS	((int)(3000 * repeats))
 #define RACE_TIME	(30 * HZ)
 #define MAGIC		0x5eed
 
@@ -102,7 +107,7 @@ static void racer_release(void *data)
 	kfree(racer);
 }
 
-/* What came of the calls of one thread. */
+/* How the calls of one thread ended. */
 struct race {
 	atomic_t ran;
 	atomic_t released;
@@ -153,7 +158,7 @@ static int race_once(struct ants_pool *pool, struct race *race, int nr)
 	return ants_call_release(pool, racer_fn, racer, nr % 3, racer_release);
 }
 
-static int do_race(struct call *call)
+static int do_race(struct async_call *call)
 {
 	unsigned long end = jiffies + RACE_TIME;
 	struct race *race = call->data;
@@ -164,7 +169,7 @@ static int do_race(struct call *call)
 	return 0;
 }
 
-/* Two callers against each other and the start of what they called. */
+/* Two callers, each against the start of its own call. */
 static void timeout_races_with_the_start(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -174,7 +179,7 @@ static void timeout_races_with_the_start(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, race);
 	for (i = 0; i < 2; i++)
-		call_start(rig, do_race, 0, &race[i]);
+		rig_async(rig, do_race, 0, &race[i]);
 	expect_results(rig, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
 	for (i = 0; i < 2; i++) {
@@ -186,8 +191,10 @@ static void timeout_races_with_the_start(struct kunit *test)
 	race_judge(test, race, true);
 }
 
-/* The same on the caller's stack: it is never left behind. */
-static int do_race_plain(struct call *call)
+/*
+ * The same with data on the caller's stack: such a call is never left behind.
+ */
+static int do_race_plain(struct async_call *call)
 {
 	unsigned long end = jiffies + RACE_TIME / 4;
 	struct race *race = call->data;
@@ -211,7 +218,7 @@ static void plain_timeout_races_with_the_start(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, race);
 	for (i = 0; i < 2; i++)
-		call_start(rig, do_race_plain, 0, &race[i]);
+		rig_async(rig, do_race_plain, 0, &race[i]);
 	expect_results(rig, 0, 0);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, atomic_read(&race[i].ran), race[i].ended);

@@ -44,7 +44,7 @@ static void bad_arguments_are_refused(struct kunit *test)
 	expect_call_arg(test, call_arg, 0, 0);
 }
 
-/* A call from a task of the same pool: both ways, in the same thread. */
+/* A task makes both kinds of calls to its own pool; both run in its thread. */
 static int nested_fn(void *data)
 {
 	struct call_arg *call_arg = data;
@@ -89,7 +89,7 @@ static int deep_given_fn(void *data)
 				 FOREVER, call_arg_release);
 }
 
-/* The stack is finite. The one that is refused gives its data back, too. */
+/* The stack is finite. A refused call releases its data, too. */
 static void calls_inside_calls_are_bounded(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -105,7 +105,9 @@ static void calls_inside_calls_are_bounded(struct kunit *test)
 			ants_call_release(rig->pool, deep_given_fn, call_arg,
 					  FOREVER, call_arg_release),
 			-EDEADLK);
-	/* The task of the first one may be the last to let go of it. */
+	/*
+	 * The task of the first call may be the last one to release the data.
+	 */
 	EXPECT_SOON(test,
 		    atomic_read(&call_arg->released) == 2 + ANTS_JOIN_DEPTH);
 	KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->ran), 1 + ANTS_JOIN_DEPTH);
@@ -128,7 +130,7 @@ static void released_pool_refuses(struct kunit *test)
 	with_both(test, try_released);
 }
 
-/* Not accepted in time; and later not, either. */
+/* The call is not accepted in time, and does not run later either. */
 static void try_full(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1, .max_blocking = 1 };
@@ -152,7 +154,7 @@ static void full_pool_times_out(struct kunit *test)
 	with_both(test, try_full);
 }
 
-/* One thread at the rig's gate, and one more place. */
+/* One thread, at the rig's gate, and room for one more task. */
 static struct rig *rig_behind(struct kunit *test, const char *name)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -162,7 +164,7 @@ static struct rig *rig_behind(struct kunit *test, const char *name)
 	return rig;
 }
 
-/* Its place is free at once. */
+/* Its admission is given back at once. */
 static void pending_call_times_out(struct kunit *test)
 {
 	struct call_arg *call_arg = call_arg_make(test);
@@ -180,7 +182,7 @@ static void pending_call_times_out(struct kunit *test)
 	expect_call_arg(test, call_arg, 0, 0);
 }
 
-/* Its place stays taken, and the data goes when its turn comes. */
+/* Its admission is kept until its turn comes; then the data is released. */
 static void pending_call_with_release_times_out(struct kunit *test)
 {
 	struct call_arg *call_arg = call_arg_make(test);
@@ -194,25 +196,26 @@ static void pending_call_with_release_times_out(struct kunit *test)
 	expect_call_arg(test, call_arg, 0, 1);
 }
 
-/* It runs, or its time was over before it began. */
-static struct call *start_timed(struct rig *rig, struct call_arg *call_arg,
-				unsigned long timeout)
+/* Return when the call runs, or was too late to begin. */
+static struct async_call *start_timed(struct rig *rig,
+				      struct call_arg *call_arg,
+				      unsigned long timeout)
 {
-	struct call *call = call_start(rig, do_plain, timeout, call_arg);
+	struct async_call *call = rig_async(rig, do_plain, timeout, call_arg);
 
 	EXPECT_SOON(rig->test, atomic_read(&call_arg->gate->entered) == 1 ||
-		    call_returned(call));
+		    async_returned(call));
 	return call;
 }
 
-/* Its time is over before it ends. */
+/* The time is over before the call ends. */
 static void running_call_is_waited_for(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "call", attrs);
 	unsigned long end;
-	struct call *call;
+	struct async_call *call;
 	int tries = 0;
 
 	call_arg->gate = &rig->gate;
@@ -220,13 +223,13 @@ static void running_call_is_waited_for(struct kunit *test)
 	do {
 		call = start_timed(rig, call_arg, HZ / 4);
 		end = jiffies + HZ / 4 + 4;
-	} while (call_returned(call) && ++tries < 40);
+	} while (async_returned(call) && ++tries < 40);
 	EXPECT_SOON(test, time_after(jiffies, end));
 	expect_blocked(test, call);
 	KUNIT_EXPECT_TRUE(test, ants_nr_busy(rig->pool) == 1);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 7);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 7);
 	expect_call_arg(test, call_arg, 1, 0);
 }
 
@@ -235,16 +238,16 @@ static void running_call_is_left_behind(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, "given", attrs);
-	struct call *call;
+	struct async_call *call;
 
 	call_arg->gate = &rig->gate;
-	call = call_start(rig, do_given, FOREVER, call_arg);
+	call = rig_async(rig, do_given, FOREVER, call_arg);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	send_sig(SIGUSR1, call->task, 1);
 	expect_blocked(test, call);
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINPROGRESS);
 	expect_call_arg(test, call_arg, 0, 0);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&call_arg->released));
@@ -252,7 +255,10 @@ static void running_call_is_left_behind(struct kunit *test)
 	expect_call_arg(test, call_arg, 1, 1);
 }
 
-/* By its time, too; again if that was over before it began. */
+/*
+ * A timeout ends the wait, too. Try again if the time was over before the call
+ * began.
+ */
 static void running_call_times_out(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -275,23 +281,23 @@ static void running_call_times_out(struct kunit *test)
 	expect_call_arg(test, call_arg, 1, 1);
 }
 
-/* Killed, and told to stop, before it has begun. */
+/* The caller is killed, or told to stop, before its call has begun. */
 static void try_killed(struct kunit *test, call_t fn, int released)
 {
 	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_behind(test, released ? "given" : "plain");
-	struct call *call;
+	struct async_call *call;
 
-	call = start(rig, fn, call_arg);
+	call = start_call(rig, fn, call_arg);
 	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 1);
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	expect_call_arg(test, call_arg, 0, 0);
 	fill_up(rig);
-	call = start(rig, fn, call_arg);
+	call = start_call(rig, fn, call_arg);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&call_arg->released) == 2 * released);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
@@ -309,19 +315,19 @@ static void try_closing(struct kunit *test, call_t fn, int released)
 	struct call_arg *accepted = call_arg_make(test);
 	struct call_arg *refused = call_arg_make(test);
 	struct rig *rig = rig_behind(test, released ? "given" : "plain");
-	struct call *pending, *waiting;
+	struct async_call *pending, *waiting;
 
 	accepted->result = 7;
-	pending = start(rig, fn, accepted);
+	pending = start_call(rig, fn, accepted);
 	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 1);
-	waiting = start(rig, fn, refused);
+	waiting = start_call(rig, fn, refused);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, call_result(waiting), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(waiting), -ESHUTDOWN);
 	expect_call_arg(test, refused, 0, released);
 	expect_blocked(test, pending);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(pending), 7);
+	KUNIT_EXPECT_EQ(test, async_result(pending), 7);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
 	expect_call_arg(test, accepted, 1, released);
 }
@@ -331,23 +337,26 @@ static void o01_closing_pool_answers_its_callers(struct kunit *test)
 	with_both(test, try_closing);
 }
 
-/* It runs already: then only a caller that gave its data away may go. */
+/*
+ * The call already runs: only a caller that gave its data away may leave it
+ * behind.
+ */
 static void try_stopped(struct kunit *test, call_t fn, int released)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct call_arg *call_arg = call_arg_make(test);
 	struct rig *rig = rig_make(test, released ? "given" : "plain", attrs);
-	struct call *call;
+	struct async_call *call;
 
 	call_arg->gate = &rig->gate;
-	call = start(rig, fn, call_arg);
+	call = start_call(rig, fn, call_arg);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	if (!released) {
 		send_sig(SIGKILL, call->task, 1);
 		expect_blocked(test, call);
 		gate_open(&rig->gate);
 	}
-	KUNIT_EXPECT_EQ(test, call_stop(call), released ? -EINPROGRESS : 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), released ? -EINPROGRESS : 0);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&call_arg->released) == released);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For the suites about cancelling pending tasks. */
+/* Helpers for the suites about cancelling pending tasks. */
 #ifndef _ANTS_KUNIT_CANCEL_H
 #define _ANTS_KUNIT_CANCEL_H
 
@@ -7,7 +7,7 @@
 
 #define NR_TASKS	(3 * ANTS_HOLD_MAX)
 
-/* What a match function was asked, and what it is to pick. */
+/* What a match function was asked about, and what it is to pick. */
 struct picker {
 	ants_fn_t fn;
 	void *data;
@@ -54,8 +54,8 @@ static inline void submit_high(struct rig *rig, atomic_t *count)
 					 ANTS_PRIO_HIGH, 0), 0);
 }
 
-/* Cancels in a thread of its own, with @data as the picker. */
-static inline int do_cancel_pending(struct call *call)
+/* Cancel in a thread of its own; @data is the picker. */
+static inline int do_cancel_pending(struct async_call *call)
 {
 	return ants_cancel_pending(call->pool, call->data ? pick : NULL,
 				   call->data);

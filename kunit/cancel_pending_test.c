@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cancelling pending tasks of a pool: all, or those that a function picks. */
+/*
+ * Cancelling pending tasks of a pool: all of them, or those that a function
+ * picks.
+ */
 #include <linux/module.h>
 
 #include "cancel.h"
 
 #define NAME		"pending"
-#define FOREVER		MAX_SCHEDULE_TIMEOUT
 #define NR_MANY		3000
-
-static int do_empty(struct call *call)
-{
-	return ants_drain_timeout(call->pool, call->timeout);
-}
 
 static void nothing_is_pending(struct kunit *test)
 {
@@ -38,7 +35,7 @@ static void all_pending_tasks_are_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), NR_MANY);
 	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->nr_stock),
-			rig->pool->stock_max);
+			rig->pool->limits.stock);
 	gate_open(&rig->gate);
 	expect_counted(test, rig->pool, NR_MANY + 1, NR_MANY);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
@@ -72,7 +69,9 @@ static void match_picks_by_function_and_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->inside), 0);
 }
 
-/* What is cancelled can be collected, since nothing else tells its owner. */
+/*
+ * The match function can collect what it cancels: nothing else tells the owner.
+ */
 static void match_sees_what_it_cancels(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
@@ -94,7 +93,7 @@ static void work_items_end_cancelled(struct kunit *test)
 	struct rig *rig = rig_busy(test, NAME, 20);
 	struct item *items = items_alloc(test, 4);
 	struct picker p = { .works = true };
-	struct call *wait;
+	struct async_call *wait;
 	int i;
 
 	submit_counts(rig, &rig->count, 1);
@@ -156,8 +155,11 @@ static void members_of_a_group_end_cancelled(struct kunit *test)
 	expect_counted(test, rig->pool, 11, 10);
 }
 
-/* They are not pending yet, and get the places. */
-static void waiters_get_the_places(struct kunit *test)
+/*
+ * Waiters are not pending yet; they are admitted in place of the cancelled
+ * tasks.
+ */
+static void waiters_are_admitted_instead(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, 2);
 
@@ -172,24 +174,24 @@ static void waiters_get_the_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 4);
 }
 
-/* Their tasks are pending, for the thread has not come. */
+/* The tasks are still pending, because the thread has not arrived. */
 static void flushes_and_drains_end(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1, .queue_depth = 2 });
-	struct call *flush, *drain;
+	struct async_call *flush, *drain;
 
 	hold(rig, ANTS_PAUSE_NEW);
 	submit_counts(rig, &rig->count, 3);
 	held(rig, ANTS_PAUSE_NEW);
-	flush = call_start(rig, do_flush, FOREVER, NULL);
-	drain = call_start(rig, do_empty, FOREVER, NULL);
+	flush = rig_async(rig, do_flush, FOREVER, NULL);
+	drain = rig_async(rig, do_drain, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 3);
 	expect_prompt(test, flush);
 	expect_prompt(test, drain);
-	KUNIT_EXPECT_EQ(test, call_result(flush), 0);
-	KUNIT_EXPECT_EQ(test, call_result(drain), 0);
+	KUNIT_EXPECT_EQ(test, async_result(flush), 0);
+	KUNIT_EXPECT_EQ(test, async_result(drain), 0);
 	let_go(rig, ANTS_PAUSE_NEW);
 	expect_counted(test, rig->pool, 3, 3);
 }
@@ -207,20 +209,20 @@ static void released_pool_ends_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).cancelled, 5);
 }
 
-/* No thread can be made, and the last task is cancelled: nothing is left. */
+/* No thread can be made and the last task is cancelled: the pool is empty. */
 static void pool_without_threads_ends_at_once(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1, .queue_depth = 2 });
-	struct call *call;
+	struct async_call *call;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	submit_counts(rig, &rig->count, 3);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff));
+	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 3);
-	call = call_start(rig, do_drain, TEST_DEADLINE, NULL);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	call = rig_async(rig, do_release_timeout, TEST_DEADLINE, NULL);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 }
 
@@ -229,12 +231,12 @@ static int seven(void *data)
 	return 7;
 }
 
-static int do_call(struct call *call)
+static int do_call(struct async_call *call)
 {
 	return ants_call(call->pool, seven, NULL, FOREVER);
 }
 
-static int do_call_release(struct call *call)
+static int do_call_release(struct async_call *call)
 {
 	return ants_call_release(call->pool, seven, &call->rig->count, FOREVER,
 				 count_task);
@@ -250,20 +252,20 @@ static void calls_are_left_alone(struct kunit *test)
 	struct rig *rig = rig_busy(test, NAME, 10);
 	struct picker p = { .all = true };
 
-	call_start(rig, do_call, 0, NULL);
-	call_start(rig, do_call_release, 0, NULL);
+	rig_async(rig, do_call, 0, NULL);
+	rig_async(rig, do_call_release, 0, NULL);
 	ASSERT_SOON(test, ants_nr_pending(rig->pool) == 2);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, pick, &p), 0);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 0);
 	KUNIT_EXPECT_EQ(test, p.asked, 0);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 7);
-	/* The task may be the last to let go of it. */
+	/* The task may be the last one to release the data. */
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
 	KUNIT_EXPECT_EQ(test, ants_for_each(rig->pool, 100, nothing, NULL), 0);
 }
 
-/* A number of the loop stops at the gate while the helpers are pending. */
+/* The loop's first number stops at the gate while the helpers are pending. */
 static int each_gate(unsigned long i, void *ctx)
 {
 	if (!i)
@@ -271,7 +273,7 @@ static int each_gate(unsigned long i, void *ctx)
 	return 0;
 }
 
-static int do_each(struct call *call)
+static int do_each(struct async_call *call)
 {
 	return ants_for_each(call->pool, 100, each_gate, call->data);
 }
@@ -281,7 +283,7 @@ static void helpers_are_left_alone(struct kunit *test)
 	struct rig *rig = rig_busy(test, NAME, 3);
 	struct picker p = { .all = true };
 
-	call_start(rig, do_each, 0, &rig->late);
+	rig_async(rig, do_each, 0, &rig->late);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 3);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, pick, &p), 0);
@@ -316,7 +318,7 @@ static void count_room(struct ants_pool *pool)
 	atomic_inc(&nr_room);
 }
 
-static void who_was_sent_away_hears_of_the_room(struct kunit *test)
+static void refused_caller_is_called_back(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 				.capacity = 1, .queue_depth = 1,
@@ -350,14 +352,14 @@ static struct kunit_case cancel_pending_cases[] = {
 	KUNIT_CASE(work_items_end_cancelled),
 	KUNIT_CASE(what_runs_goes_on),
 	KUNIT_CASE(members_of_a_group_end_cancelled),
-	KUNIT_CASE(waiters_get_the_places),
+	KUNIT_CASE(waiters_are_admitted_instead),
 	KUNIT_CASE(flushes_and_drains_end),
 	KUNIT_CASE(released_pool_ends_at_once),
 	KUNIT_CASE(pool_without_threads_ends_at_once),
 	KUNIT_CASE(calls_are_left_alone),
 	KUNIT_CASE(helpers_are_left_alone),
 	KUNIT_CASE(task_may_cancel_its_own_pool),
-	KUNIT_CASE(who_was_sent_away_hears_of_the_room),
+	KUNIT_CASE(refused_caller_is_called_back),
 	KUNIT_CASE(system_pool_is_shared),
 	{}
 };

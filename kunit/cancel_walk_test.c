@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The walk of a cancel over pending tasks, while others are at work. */
+/* The walk of a cancel over pending tasks, while others use the pool. */
 #include <linux/module.h>
 
 #include "cancel.h"
 
 #define NAME	"walk"
 
-/* A walk that has done one round. */
-static struct call *start_walk(struct rig *rig, struct picker *p)
+/* Start a walk and hold it after its first round. */
+static struct async_call *start_walk(struct rig *rig, struct picker *p)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(rig, ANTS_PAUSE_CANCEL);
-	call = call_start(rig, do_cancel_pending, 0, p);
+	call = rig_async(rig, do_cancel_pending, 0, p);
 	held(rig, ANTS_PAUSE_CANCEL);
 	return call;
 }
 
-static void end_walk(struct rig *rig, struct call *call, int cancelled)
+static void end_walk(struct rig *rig, struct async_call *call, int cancelled)
 {
 	let_go(rig, ANTS_PAUSE_CANCEL);
-	KUNIT_EXPECT_EQ(rig->test, call_result(call), cancelled);
+	KUNIT_EXPECT_EQ(rig->test, async_result(call), cancelled);
 }
 
 static void expect_no_walk(struct rig *rig)
 {
-	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->cancel_scan));
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->pick.cancel_scan));
 }
 
 static void one_hold_is_one_round(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct picker p = { .all = true };
-	struct call *walk;
+	struct async_call *walk;
 
 	submit_counts(rig, &rig->count, NR_TASKS);
 	walk = start_walk(rig, &p);
@@ -43,13 +43,15 @@ static void one_hold_is_one_round(struct kunit *test)
 	expect_no_walk(rig);
 }
 
-/* Those it would look at next: one is called off, and one starts. */
+/*
+ * Of the tasks that the walk would reach next, one is cancelled and one starts.
+ */
 static void tasks_leave_under_the_cursor(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct item *items = items_alloc(test, NR_TASKS);
 	struct picker p = { .all = true };
-	struct call *walk;
+	struct async_call *walk;
 	int i;
 
 	for (i = 0; i < NR_TASKS; i++)
@@ -74,7 +76,7 @@ static void slots_leave_under_the_cursor(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct picker p = {};
-	struct call *walk;
+	struct async_call *walk;
 
 	submit_counts(rig, &rig->count, ANTS_HOLD_MAX);
 	submit_counts(rig, &rig->inside, NR_TASKS - ANTS_HOLD_MAX - 1);
@@ -93,12 +95,12 @@ static void slots_leave_under_the_cursor(struct kunit *test)
 			NR_TASKS - ANTS_HOLD_MAX + 4);
 }
 
-/* Else a task that hands itself over could keep a walk busy for ever. */
+/* Otherwise a task that submits itself could keep a walk busy for ever. */
 static void later_tasks_are_left_alone(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, 2 * NR_TASKS);
 	struct picker p = { .all = true };
-	struct call *walk;
+	struct async_call *walk;
 
 	submit_counts(rig, &rig->count, NR_TASKS);
 	walk = start_walk(rig, &p);
@@ -116,16 +118,16 @@ static void walks_take_turns(struct kunit *test)
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct picker p = { .fn = count_task, .data = &rig->count };
 	struct picker other = { .fn = count_task, .data = &rig->inside };
-	struct call *first, *second;
+	struct async_call *first, *second;
 
 	submit_counts(rig, &rig->count, NR_TASKS / 2);
 	submit_counts(rig, &rig->inside, NR_TASKS / 2);
 	first = start_walk(rig, &p);
-	second = call_start(rig, do_cancel_pending, 0, &other);
+	second = rig_async(rig, do_cancel_pending, 0, &other);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	KUNIT_EXPECT_EQ(test, other.asked, 0);
 	end_walk(rig, first, NR_TASKS / 2);
-	KUNIT_EXPECT_EQ(test, call_result(second), NR_TASKS / 2);
+	KUNIT_EXPECT_EQ(test, async_result(second), NR_TASKS / 2);
 	expect_no_walk(rig);
 	KUNIT_EXPECT_EQ(test, other.asked, NR_TASKS / 2);
 }
@@ -134,18 +136,18 @@ static void destroy_waits_for_a_walk(struct kunit *test)
 {
 	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct picker p = { .all = true };
-	struct call *walk, *destroy;
+	struct async_call *walk, *destroy;
 
 	submit_counts(rig, &rig->count, NR_TASKS);
 	walk = start_walk(rig, &p);
-	destroy = call_start(rig, do_destroy, 0, NULL);
+	destroy = rig_async(rig, do_destroy, 0, NULL);
 	ASSERT_SOON(test, ants_is_released(rig->pool));
 	gate_open(&rig->gate);
 	ASSERT_SOON(test, atomic_read(&rig->count) == NR_TASKS - ANTS_HOLD_MAX);
 	expect_blocked(test, destroy);
 	let_go(rig, ANTS_PAUSE_CANCEL);
-	KUNIT_EXPECT_EQ(test, call_result(walk), ANTS_HOLD_MAX);
-	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, async_result(walk), ANTS_HOLD_MAX);
+	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
 	rig->pool = NULL;
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ants_try_submit() where nothing may sleep or allocate. All slots are made to
- * fail meanwhile, so that a submit which entered the slab would be refused.
+ * ants_try_submit() in contexts that may neither sleep nor allocate. Allocating
+ * a slot fails meanwhile, so a submit that tried to allocate would be refused.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
-/* One submit from somewhere, and where that was. */
+/* One submit from some context, and what that context was. */
 struct visit {
 	struct ants_pool *pool;
 	ants_fn_t fn;
@@ -30,7 +30,7 @@ struct visit {
 	bool kept;
 };
 
-/* As many submits as asked for; nothing of the context may change by it. */
+/* Submit as many tasks as asked for; that must not change the context. */
 static void visit_now(struct visit *v)
 {
 	int preempt = preempt_count();
@@ -88,7 +88,7 @@ static struct visit *visitor(struct kunit *test)
 	return visit_of(test, test_pool(test, &attrs, "visited"));
 }
 
-/* From a hard interrupt on this CPU, to its end. */
+/* Submit from a hard interrupt on this CPU, and wait for its end. */
 static void visit_from_irq(struct visit *v)
 {
 	reinit_completion(&v->done);
@@ -145,7 +145,7 @@ static void from_softirq(struct kunit *test)
 	expect_ran(test, v);
 }
 
-/* lockdep checks the nesting: only raw locks may be taken inside. */
+/* Lockdep checks the nesting: only raw locks may be taken inside. */
 static void under_a_raw_lock_with_irqs_off(struct kunit *test)
 {
 	static DEFINE_RAW_SPINLOCK(lock);
@@ -207,7 +207,7 @@ static void inside_an_rcu_section(struct kunit *test)
 	expect_ran(test, v);
 }
 
-/* A whole stock from one interrupt: the workers it needs are made after it. */
+/* One interrupt uses the whole stock; the workers are made afterwards. */
 static void stock_serves_one_interrupt(struct kunit *test)
 {
 	struct visit *v = visitor(test);
@@ -223,8 +223,8 @@ static void stock_serves_one_interrupt(struct kunit *test)
 #define NR_BURST	2000
 
 /*
- * As many as were asked for, twice: the stock is filled up behind the first
- * burst, while its tasks are pending.
+ * As many slots as the client asked for serve two bursts: the stock is refilled
+ * after the first burst, while its tasks are pending.
  */
 static void spare_slots_serve_a_burst(struct kunit *test)
 {
@@ -258,20 +258,23 @@ static void spare_slots_serve_a_burst(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ants_peek(v->pool->nr_stock), NR_BURST);
 }
 
-/* The stock is used up: refused. With memory it is refilled, without a call. */
+/*
+ * An empty stock refuses the task; once there is memory the stock is refilled
+ * without any other call.
+ */
 static void stock_is_refilled_behind_it(struct kunit *test)
 {
 	struct visit *v = visitor(test);
 	struct gate *gate = test_gate(test);
 
 	fill_pool(test, v->pool, gate, 2);
-	EXPECT_SOON(test, !ants_peek(v->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(v->pool->upkeep.queued));
 	v->nr = ants_peek(v->pool->nr_stock) + 1;
 	ants_fail_arm(ANTS_FAIL_SLOT, -1);
 	visit_from_irq(v);
 	KUNIT_EXPECT_EQ(test, v->result, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, v->accepted, v->nr - 1);
-	EXPECT_SOON(test, !ants_peek(v->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(v->pool->upkeep.queued));
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
 	v->nr = 1;
 	visit_from_irq(v);
@@ -308,7 +311,7 @@ static void errors_are_told_in_interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&v->count), 0);
 }
 
-/* Wakes a parked worker: idle pools of one thread, one after another. */
+/* One interrupt after the other wakes the parked worker of an idle pool. */
 static void interrupt_wakes_a_parked_worker(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .min_workers = 1 };
@@ -326,7 +329,7 @@ static void interrupt_wakes_a_parked_worker(struct kunit *test)
 
 #define NR_BOTH		500
 
-/* A periodic interrupt that submits between those of process context. */
+/* A periodic interrupt whose submits come between those of the process. */
 static enum hrtimer_restart submit_again(struct hrtimer *timer)
 {
 	struct visit *v = container_of(timer, struct visit, hrtimer);

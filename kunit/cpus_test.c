@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pools and shards on NUMA nodes, and CPUs that go and come. */
+/* Pools and shards on NUMA nodes, and CPU hotplug. */
 #include <linux/cpu.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -16,7 +16,7 @@ static unsigned int last_cpu(void)
 	return cpumask_last(cpu_online_mask);
 }
 
-/* The node of the last CPU, in a guest where CPU 0 is in another one. */
+/* The node of the last CPU; skip in a guest where that is the node of CPU 0. */
 static int far_node(struct kunit *test)
 {
 	int node = cpu_to_node(last_cpu());
@@ -52,7 +52,7 @@ static void node_has_its_cpus(struct kunit *test)
 	struct rig *rig = rig_make_on_node(test, node);
 	struct task_struct *thread;
 
-	KUNIT_EXPECT_FALSE(test, rig->pool->affinity->any);
+	KUNIT_EXPECT_FALSE(test, rig->pool->target.affinity->any);
 	thread = thread_of(rig, 0);
 	KUNIT_EXPECT_EQ(test, cpu_to_node(task_cpu(thread)), node);
 	KUNIT_EXPECT_TRUE(test, runs_on(thread, cpumask_of_node(node)));
@@ -75,7 +75,7 @@ static void thread_of_a_node_lies_there(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rig->pool->node, node);
 	post_start(rig, 0);
-	w = list_first_entry_or_null(&rig->pool->workers, struct ants_worker,
+	w = list_first_entry_or_null(&rig->pool->workers.list, struct ants_worker,
 				     member);
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	KUNIT_EXPECT_EQ(test, page_to_nid(virt_to_page(w)), node);
@@ -84,8 +84,8 @@ static void thread_of_a_node_lies_there(struct kunit *test)
 }
 
 /*
- * The only CPU of the mask goes. A thread that is older than the mask has to be
- * told then, and once more when the CPU comes back.
+ * The only CPU of the mask goes offline. A thread that is older than the mask
+ * must be told then, and again when the CPU comes back.
  */
 static void idle_thread_leaves_and_comes_back_with_its_cpu(struct kunit *test)
 {
@@ -104,13 +104,13 @@ static void idle_thread_leaves_and_comes_back_with_its_cpu(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
 	EXPECT_SOON(test, runs_on(thread, others));
 	EXPECT_SOON(test, all_applied(rig->pool));
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->mask_offline));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->target.mask_offline));
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
 	EXPECT_SOON(test, runs_on(thread, cpumask_of(cpu)));
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->mask_offline));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->target.mask_offline));
 }
 
-/* As many shards as @attrs has places; NULL if they cannot be made. */
+/* A multi with one thread a shard; NULL if it cannot be made. */
 static struct ants_multi *local_multi(struct kunit *test,
 				      const struct ants_attrs *attrs)
 {
@@ -122,8 +122,8 @@ static struct ants_multi *local_multi(struct kunit *test,
 }
 
 /*
- * One of the CPUs that were asked for is away, and would have a shard of its own:
- * the threads of that shard run where those of another one do.
+ * One of the requested CPUs, which would have a shard of its own, is offline.
+ * The threads of that shard run where those of the other shard do.
  */
 static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 {
@@ -141,7 +141,7 @@ static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, remove_cpu(cpu), 0);
 	multi = local_multi(test, &attrs);
 	for (i = 0; multi && i < 2; i++) {
-		affinity = ants_multi_shard(multi, i)->affinity;
+		affinity = ants_multi_shard(multi, i)->target.affinity;
 		KUNIT_EXPECT_TRUE(test,
 				  cpumask_equal(ants_affinity_cpus(affinity),
 						cpumask_of(0)));
@@ -150,7 +150,7 @@ static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 }
 
-/* The node of their CPUs is theirs only if none was asked for. */
+/* A shard takes the node of its CPUs only if the client has asked for none. */
 static void shards_keep_their_node(struct kunit *test)
 {
 	struct ants_attrs attrs = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wake-ups that are deferred: a worker that takes a task while others are pending
- * wakes no other one if that was in vain the last times.
+ * Deferred wake-ups: a worker that takes a task while others are pending wakes
+ * no other worker if the last such wake-ups were in vain.
  */
 #include <linux/module.h>
 
@@ -9,12 +9,12 @@
 
 #define NAME	"defer"
 
-/* As if so many wake-ups had been in vain in a row. */
+/* As if @nr wake-ups in a row had been in vain. */
 static void set_vain(struct ants_pool *pool, unsigned int nr)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->nr_vain = nr;
-	pool->nr_deferred = 0;
+	pool->wakes.nr_vain = nr;
+	pool->wakes.nr_deferred = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
@@ -23,7 +23,10 @@ static struct ants_task task_of(struct rig *rig, int nr)
 	return (struct ants_task){ .fn = post_task, .data = &rig->posts[nr] };
 }
 
-/* Hands over two tasks in one locked section, so that one is pending for sure. */
+/*
+ * Submit two tasks in one locked section, so that one of them must become
+ * pending.
+ */
 static void submit_two(struct rig *rig, int first)
 {
 	struct ants_task tasks[] = { task_of(rig, first), task_of(rig, first + 1) };
@@ -32,8 +35,8 @@ static void submit_two(struct rig *rig, int first)
 }
 
 /*
- * Two workers are idle, and nothing is late before the test says so. The first of
- * two tasks is at its gate, the other one, posts[3], is pending.
+ * Two workers are idle, and no wake-up is late unless the test says so. The
+ * first of two tasks is at its gate, the other one, posts[3], is pending.
  */
 static struct rig *rig_make_vain(struct kunit *test, unsigned int vain)
 {
@@ -55,8 +58,8 @@ static bool starts(struct rig *rig, int nr)
 
 static void expect_deferred(struct rig *rig)
 {
-	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->wake_deferred));
-	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_waking), 1U);
+	KUNIT_EXPECT_TRUE(rig->test, ants_peek(rig->pool->wakes.deferred));
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->wakes.nr), 1U);
 	KUNIT_EXPECT_EQ(rig->test, ants_nr_idle(rig->pool), 1U);
 	KUNIT_EXPECT_EQ(rig->test, ants_nr_pending(rig->pool), 1U);
 }
@@ -65,7 +68,7 @@ static void expect_end(struct rig *rig)
 {
 	rig_open_gates(rig);
 	EXPECT_SOON(rig->test, settled(rig->pool));
-	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->wake_deferred));
+	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->wakes.deferred));
 	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).spawned, 2);
 }
 
@@ -86,12 +89,15 @@ static void wake_up_is_deferred_after_many_in_vain(struct kunit *test)
 	gate_open(&rig->posts[2].gate);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(rig->posts[3].thread), thread);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wake_deferred));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wakes.deferred));
 	expect_end(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), ANTS_VAIN_MAX);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_vain), ANTS_VAIN_MAX);
 }
 
-/* The task sleeps: the other one starts within ticks, and from then on at once. */
+/*
+ * The first task sleeps: the other one starts within ticks, and the next
+ * wake-ups are not deferred.
+ */
 static void deferred_wake_up_is_late_like_others(struct kunit *test)
 {
 	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
@@ -99,14 +105,14 @@ static void deferred_wake_up_is_late_like_others(struct kunit *test)
 	expect_deferred(rig);
 	ants_late_arm(0);
 	raw_spin_lock_irq(&rig->pool->lock);
-	mod_timer(&rig->pool->timer, jiffies);
+	mod_timer(&rig->pool->timer.timer, jiffies);
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_vain), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_vain), 0);
 	expect_end(rig);
 }
 
-/* With the bound as it is, nobody else comes. */
+/* With the usual limit for late wake-ups the second task starts by itself. */
 static void pool_heals_itself_when_the_task_sleeps(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -128,17 +134,20 @@ static void one_of_many_is_tried(struct kunit *test)
 	park(rig, 0, 2);
 	set_vain(rig->pool, ANTS_VAIN_MAX);
 	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->nr_deferred = ANTS_DEFERRED_MAX;
+	rig->pool->wakes.nr_deferred = ANTS_DEFERRED_MAX;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	ants_late_arm(100 * TEST_DEADLINE);
 	submit_two(rig, 2);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_deferred), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_deferred), 0);
 	expect_end(rig);
 }
 
-/* The last pending task is taken: the next submit wakes a worker. */
+/*
+ * No task is pending when the last one is taken, so the next submit wakes a
+ * worker.
+ */
 static void nothing_is_deferred_when_nothing_is_pending(struct kunit *test)
 {
 	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
@@ -169,7 +178,7 @@ static void release_while_one_is_deferred(struct kunit *test)
 	rig_open_gates(rig);
 	EXPECT_SOON(test, stats_of(rig->pool).running == 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wake_deferred));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wakes.deferred));
 }
 
 static void nothing_is_deferred_while_several_are_in_flight(struct kunit *test)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work items with a delay: when they run, and what ends them before. */
+/* Delayed work items: when they run, and what ends them before that. */
 #include <linux/delay.h>
 #include <linux/module.h>
 
@@ -19,7 +19,7 @@ static struct rig *rig_small(struct kunit *test, unsigned int queue_depth)
 	return rig_make(test, "delayed", attrs);
 }
 
-/* The pool is full, and the time of items[0] to items[@nr - 1] has come. */
+/* The pool is full, and items[0] to items[@nr - 1] are due. */
 static struct rig *rig_late(struct kunit *test, struct item *items, int nr)
 {
 	struct rig *rig = rig_small(test, 0);
@@ -48,7 +48,7 @@ static void item_runs_not_before_its_time(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, time_after_eq(item->started,
 						      start + delays[i]));
 	}
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 	expect_counted(test, rig->pool, ARRAY_SIZE(delays), 0);
 }
 
@@ -74,7 +74,7 @@ static void cancel_stops_the_timer(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_small(test, 0);
-	struct call *waiter;
+	struct async_call *waiter;
 
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], NEVER), 0);
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[1], NEVER), 0);
@@ -87,20 +87,23 @@ static void cancel_stops_the_timer(struct kunit *test)
 	expect_waited(test, waiter, -ECANCELED);
 	expect_ended(test, &items[0], 0, -ECANCELED);
 	expect_ended(test, &items[1], 0, -ECANCELED);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], 1), 0);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_counted(test, rig->pool, 1, 0);
 }
 
-/* One of three late ones goes; then the last one, and the way is free. */
+/*
+ * One of three due items is cancelled, later the last one, and the pool is
+ * idle.
+ */
 static void due_item_can_be_cancelled(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 4);
 	struct rig *rig = rig_late(test, items, 3);
 
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_due));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->space.has_due));
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_ended(test, &items[1], 0, -ECANCELED);
@@ -109,7 +112,7 @@ static void due_item_can_be_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[3], 0), 0);
 	EXPECT_SOON(test, state_of(&items[3]) == ANTS_WORK_DUE);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[3])));
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->space.has_due));
 	gate_open(&rig->late);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[3])), 0);
@@ -119,12 +122,15 @@ static void due_item_can_be_cancelled(struct kunit *test)
 
 #define NR_LATE		5
 
-/* In the order in which they were due, before callers that came earlier. */
+/*
+ * Due items go in the order in which they became due, before callers that
+ * waited earlier.
+ */
 static void due_items_go_first(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_LATE + 1);
 	struct rig *rig = rig_late(test, items, NR_LATE - 1);
-	struct call *submitter;
+	struct async_call *submitter;
 	int i;
 
 	submitter = start_queue(rig, &items[NR_LATE], FOREVER);
@@ -132,16 +138,16 @@ static void due_items_go_first(struct kunit *test)
 	EXPECT_SOON(test, state_of(&items[NR_LATE - 1]) == ANTS_WORK_DUE);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).submitted, 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
 	for (i = 0; i <= NR_LATE; i++) {
 		expect_ended(test, &items[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(test, items[i].place, i + 1);
+		KUNIT_EXPECT_EQ(test, items[i].turn, i + 1);
 	}
 	expect_counted(test, rig->pool, NR_LATE + 2, 0);
 }
 
 #define NR_CROWD	40
-/* Those that go first have so many turns before the others have one. */
+/* How many due items are granted before a waiting caller is. */
 #define TURNS		8
 
 /* @nr due items, and two callers that wait with the items behind those. */
@@ -154,7 +160,7 @@ static struct rig *rig_crowd(struct kunit *test, struct item *items, int nr)
 	return rig;
 }
 
-/* All have run: eight due items before each of the callers. */
+/* All have run, each caller after eight due items. */
 static void expect_shared(struct rig *rig, struct item *items, int nr)
 {
 	int i, callers;
@@ -164,18 +170,18 @@ static void expect_shared(struct rig *rig, struct item *items, int nr)
 	for (i = 0; i < nr; i++) {
 		callers = min(i / TURNS, 2);
 		expect_ended(rig->test, &items[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(rig->test, items[i].place, i + 1 + callers);
+		KUNIT_EXPECT_EQ(rig->test, items[i].turn, i + 1 + callers);
 	}
 	for (i = 0; i < 2; i++) {
 		expect_ended(rig->test, &items[nr + i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(rig->test, items[nr + i].place,
+		KUNIT_EXPECT_EQ(rig->test, items[nr + i].turn,
 				(TURNS + 1) * (i + 1));
 	}
 	expect_counted(rig->test, rig->pool, nr + 3, 0);
 }
 
-/* There is one place, which is given away again and again. */
-static void due_items_and_callers_share_a_place(struct kunit *test)
+/* Room for a single task is granted again and again. */
+static void due_items_and_callers_share_room_for_one(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD / 2 + 2);
 	struct rig *rig = rig_crowd(test, items, NR_CROWD / 2);
@@ -183,20 +189,20 @@ static void due_items_and_callers_share_a_place(struct kunit *test)
 	expect_shared(rig, items, NR_CROWD / 2);
 }
 
-/* More than one round of them, and places for all. */
-static void due_items_and_callers_share_many_places(struct kunit *test)
+/* More than one hold of grants, and room for everything. */
+static void due_items_and_callers_share_room_for_many(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD + 2);
 	struct rig *rig = rig_crowd(test, items, NR_CROWD);
 
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 60), 0);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->space.has_due));
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), NR_CROWD + 2);
 	expect_shared(rig, items, NR_CROWD);
 }
 
-/* Items of high priority come last, and go first, eight at a time. */
+/* Due items of high priority came last and go first, eight in a row. */
 static void due_items_know_priorities(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2 * TURNS + 4), *high;
@@ -210,15 +216,15 @@ static void due_items_know_priorities(struct kunit *test)
 	gate_open(&rig->gate);
 	for (i = 0; i < TURNS + 2; i++) {
 		expect_ended(test, &high[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(test, high[i].place, i + 1 + i / TURNS);
+		KUNIT_EXPECT_EQ(test, high[i].turn, i + 1 + i / TURNS);
 		expect_ended(test, &items[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(test, items[i].place,
+		KUNIT_EXPECT_EQ(test, items[i].turn,
 				TURNS + 1 + i + (i ? 2 : 0));
 	}
 	expect_counted(test, rig->pool, 2 * TURNS + 5, 0);
 }
 
-/* One of each priority is cancelled, then the pool is released. */
+/* One due item of each priority is cancelled, then the pool is released. */
 static void due_items_of_both_priorities_end(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 4);
@@ -230,15 +236,15 @@ static void due_items_of_both_priorities_end(struct kunit *test)
 	rig = rig_late(test, items, 4);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[0])));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[2])));
-	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->has_due));
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->space.has_due));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	for (i = 0; i < 4; i++)
 		expect_ended(test, &items[i], 0,
 			     i % 2 ? -ESHUTDOWN : -ECANCELED);
-	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->has_due));
+	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->space.has_due));
 }
 
-/* It keeps its thread for so long that the other one is late, and comes again. */
+/* Runs so long that the other item becomes due, then queues itself again. */
 static int slow_again(struct ants_work *work)
 {
 	struct item *item = container_of(work, struct item, dwork.work);
@@ -249,7 +255,7 @@ static int slow_again(struct ants_work *work)
 	return 0;
 }
 
-/* Some of two such items is always late. */
+/* Of two such items one is always due. */
 static void items_that_come_again_stop_no_caller(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
@@ -271,12 +277,12 @@ static void items_that_come_again_stop_no_caller(struct kunit *test)
 				0);
 }
 
-/* Items that never come to run: both kinds, each with a caller that waits. */
+/* Items that never run, both due and delayed, each with a caller that waits. */
 static void release_ends_items(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);
 	struct rig *rig = rig_late(test, items, 2);
-	struct call *calls[3];
+	struct async_call *calls[3];
 	int i;
 
 	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[2], NEVER), 0);
@@ -299,7 +305,7 @@ static void release_ends_items(struct kunit *test)
 	expect_counted(test, rig->pool, 4, 0);
 }
 
-/* An item that runs and is to run later is ended, too. */
+/* An item that runs and has armed its timer again is ended, too. */
 static void release_ends_a_rearmed_item(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
@@ -316,7 +322,10 @@ static void release_ends_a_rearmed_item(struct kunit *test)
 
 #define NR_FIRING	24
 
-/* Timers that are far away, due, about to fire, and pools that go: all end. */
+/*
+ * Pools are destroyed while timers are far away, have fired or are about to
+ * fire: all items end.
+ */
 static void destroy_ends_items(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_FIRING);
@@ -353,7 +362,7 @@ static void destroy_ends_items(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ran, 0);
 }
 
-/* It queues itself, until it is told to end. */
+/* The item queues itself until it is cancelled. */
 static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
@@ -372,7 +381,7 @@ static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
 		ants_work_cancel_sync(work_of(item));
 		ran = atomic_read(&item->ran);
 		KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_IDLE);
-		KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+		KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 		KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), ran);
 	}
@@ -381,8 +390,8 @@ static void periodic_item_is_ended_by_cancel_sync(struct kunit *test)
 	expect_counted(test, rig->pool, ran + cancelled, cancelled);
 }
 
-/* A run that ends does not see its own delay as a place in the pool. */
-static void rearmed_item_leaves_its_place(struct kunit *test)
+/* When a run ends, an armed timer for the next one is not an admission. */
+static void rearmed_item_gives_up_its_admission(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_small(test, 0);
@@ -409,7 +418,7 @@ static void item_that_runs_in_a_closed_pool_is_not_rearmed(struct kunit *test)
 			-ESHUTDOWN);
 	gate_open(&rig->gate);
 	expect_ended(test, item, 1, RESULT(1));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 }
 
 static struct kunit_case delayed_cases[] = {
@@ -418,8 +427,8 @@ static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(cancel_stops_the_timer),
 	KUNIT_CASE(due_item_can_be_cancelled),
 	KUNIT_CASE(due_items_go_first),
-	KUNIT_CASE(due_items_and_callers_share_a_place),
-	KUNIT_CASE(due_items_and_callers_share_many_places),
+	KUNIT_CASE(due_items_and_callers_share_room_for_one),
+	KUNIT_CASE(due_items_and_callers_share_room_for_many),
 	KUNIT_CASE(due_items_know_priorities),
 	KUNIT_CASE(due_items_of_both_priorities_end),
 	KUNIT_CASE(items_that_come_again_stop_no_caller),
@@ -428,7 +437,7 @@ static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(item_that_runs_in_a_closed_pool_is_not_rearmed),
 	KUNIT_CASE(destroy_ends_items),
 	KUNIT_CASE(periodic_item_is_ended_by_cancel_sync),
-	KUNIT_CASE(rearmed_item_leaves_its_place),
+	KUNIT_CASE(rearmed_item_gives_up_its_admission),
 	{}
 };
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A pool, or a multi, that is destroyed by one of its own tasks: that is refused
- * with a warning, and all goes on. Booted alone, see
- * kunit/config/destroy_self.boot.
+ * A task destroys its own pool or multi: that is refused with a warning, and
+ * everything goes on. Booted alone, see test/config/destroy_self.boot.
  */
 #include <linux/module.h>
 
 #include "multi.h"
 
-/* A task that destroys what it runs in, and what it was told. */
+/* A task that destroys what it runs in, and the results. */
 struct suicide {
 	struct ants_pool *pool;
 	struct ants_multi *multi;
@@ -60,7 +59,10 @@ static void task_cannot_destroy_its_pool(struct kunit *test)
 	expect_open(test, s->pool);
 }
 
-/* Its caller is no thread of the pool, but the pool would wait for it. */
+/*
+ * The caller that runs the task is not a thread of the pool, but destroy would
+ * wait for it.
+ */
 static void task_that_its_caller_runs_cannot(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1,

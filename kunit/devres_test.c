@@ -6,10 +6,10 @@
 #include "rig.h"
 
 #define NAME	"ants_devres"
-/* As long as a name may be, for that of a device to fit. */
+/* As long as a pool's name may be. */
 #define LONG	"a-device-whose-name-is-as-long-as-the-name-of-a-pool-can-be-63b"
 
-/* A device with a group of resources: those that a driver has while bound. */
+/* A device with a group of resources, as a bound driver has them. */
 struct bound {
 	struct device *dev;
 	void *group;
@@ -17,7 +17,7 @@ struct bound {
 
 static void bind(struct kunit *test, struct bound *b)
 {
-	/* Without an owner: in its tests a module is not in sysfs yet. */
+	/* No owner: while its tests run a module is not in sysfs yet. */
 	b->dev = __root_device_register(NAME, NULL);
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(b->dev), 0);
 	b->group = devres_open_group(b->dev, NULL, GFP_KERNEL);
@@ -31,7 +31,7 @@ static void unbind(struct bound *b)
 	root_device_unregister(b->dev);
 }
 
-/* The name is free: the pool is gone. */
+/* The name is free, so the pool is gone. */
 static void expect_gone(struct kunit *test, const char *name)
 {
 	struct ants_pool *pool = ants_pool_create(NULL, "%s", name);
@@ -47,7 +47,9 @@ static void note_order(void *data)
 	atomic_set(&gate->entered, atomic_read(&gate->passed));
 }
 
-/* What was acquired before the pool is there until its tasks have ended. */
+/*
+ * What was acquired before the pool exists until the pool's tasks have ended.
+ */
 static void pool_ends_with_the_driver(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 8 };

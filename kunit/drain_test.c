@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Drain: waiting until a pool is empty, what tasks hand over included. */
+/* Drain: waiting until a pool is empty, including what its tasks submit. */
 #include <linux/module.h>
 
 #include "work.h"
 
 #define NAME		"drain"
-#define FOREVER		MAX_SCHEDULE_TIMEOUT
 #define NR_LINKS	20
 
-static int do_empty(struct call *call)
-{
-	return ants_drain_timeout(call->pool, call->timeout);
-}
-
-/* A drain that waits. */
-static struct call *start_drain(struct rig *rig)
+/* Start a drain, which waits. */
+static struct async_call *start_drain(struct rig *rig)
 {
 	unsigned int nr = ants_peek(rig->pool->nr_callers);
-	struct call *call = call_start(rig, do_empty, FOREVER, NULL);
+	struct async_call *call = rig_async(rig, do_drain, FOREVER, NULL);
 
 	EXPECT_SOON(rig->test, ants_peek(rig->pool->nr_callers) == nr + 1);
 	return call;
@@ -46,7 +40,7 @@ static void empty_pool_is_drained_at_once(struct kunit *test)
 static void drain_waits_for_running_and_pending_tasks(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 2, 3);
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	fill_pool(test, rig->pool, &rig->gate, 2);
@@ -55,13 +49,13 @@ static void drain_waits_for_running_and_pending_tasks(struct kunit *test)
 						  &rig->gate), 0);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 5);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_callers), 0);
 }
 
-/* A task that hands itself over until the count is full. */
+/* A task that submits itself until the count is full. */
 static void link_task(void *data)
 {
 	struct rig *rig = data;
@@ -75,21 +69,21 @@ static void link_task(void *data)
 static void drain_waits_for_what_tasks_hand_over(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 1);
-	struct call *call;
+	struct async_call *call;
 
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, link_task, rig), 0);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), NR_LINKS);
 }
 
-/* They get in before the pool is empty. */
+/* Waiters are admitted before the pool is empty. */
 static void drain_waits_for_waiters(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->late, 1);
 	start_waiters(rig, 3);
@@ -98,7 +92,7 @@ static void drain_waits_for_waiters(struct kunit *test)
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 3);
 }
 
@@ -106,7 +100,7 @@ static void drain_waits_for_due_items_only(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
 	struct item *items = items_alloc(test, 2);
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
@@ -117,7 +111,7 @@ static void drain_waits_for_due_items_only(struct kunit *test)
 	ASSERT_SOON(test, state_of(&items[0]) == ANTS_WORK_DUE);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	KUNIT_EXPECT_EQ(test, state_of(&items[1]), ANTS_WORK_DELAYED);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[1])));
@@ -127,37 +121,37 @@ static void drain_waits_for_second_runs(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
 	struct item *item = items_alloc(test, 1);
-	struct call *call;
+	struct async_call *call;
 
 	item->pool = rig->pool;
 	item->more = 2;
 	item_start(rig, item, &rig->gate);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_ended(test, item, 3, RESULT(3));
 }
 
-/* The drain looks only when the next task runs. */
+/* The drain looks again only when the next task already runs. */
 static void one_empty_moment_is_enough(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	hold(rig, ANTS_PAUSE_DRAIN);
-	call = call_start(rig, do_empty, FOREVER, NULL);
+	call = rig_async(rig, do_drain, FOREVER, NULL);
 	held(rig, ANTS_PAUSE_DRAIN);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
 	fill_pool(test, rig->pool, &rig->late, 1);
 	let_go(rig, ANTS_PAUSE_DRAIN);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_busy(rig->pool), 1);
 	KUNIT_EXPECT_EQ(test, ants_drain_timeout(rig->pool, 1), -ETIMEDOUT);
 }
 
-/* A moment before the call does not count. */
+/* Being empty before the call does not count. */
 static void earlier_moments_do_not_count(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
@@ -169,12 +163,14 @@ static void earlier_moments_do_not_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_drain_timeout(rig->pool, 2), -ETIMEDOUT);
 }
 
-/* The last task is taken off the queue: its thread has not come. */
+/*
+ * The last task is cancelled while pending, since its thread has not arrived.
+ */
 static void cancel_ends_a_drain(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
 	struct item *item = items_alloc(test, 1);
-	struct call *call;
+	struct async_call *call;
 
 	hold(rig, ANTS_PAUSE_NEW);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
@@ -183,7 +179,7 @@ static void cancel_ends_a_drain(struct kunit *test)
 	expect_blocked(test, call);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	let_go(rig, ANTS_PAUSE_NEW);
 }
 
@@ -206,7 +202,7 @@ static void drain_ends_when_its_kthread_shall_stop(struct kunit *test)
 	struct rig *rig = rig_of(test, 1, 0);
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
-	KUNIT_EXPECT_EQ(test, call_stop(start_drain(rig)), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(start_drain(rig)), -EINTR);
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_callers), 0);
 }
 
@@ -217,7 +213,7 @@ static void drains_and_flushes_all_return(struct kunit *test)
 
 	fill_pool(test, rig->pool, &rig->gate, 2);
 	for (i = 0; i < 8; i++)
-		call_start(rig, i & 1 ? do_empty : do_flush, FOREVER, NULL);
+		rig_async(rig, i & 1 ? do_drain : do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 8);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
@@ -228,14 +224,14 @@ static void drains_and_flushes_all_return(struct kunit *test)
 static void released_pool_can_be_drained(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 1);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 2);
 }
 
@@ -243,15 +239,15 @@ static void released_pool_can_be_drained(struct kunit *test)
 static void destroy_waits_for_drains(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, 1, 0);
-	struct call *drain, *destroy;
+	struct async_call *drain, *destroy;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	drain = start_drain(rig);
-	destroy = call_start(rig, do_destroy, 0, NULL);
+	destroy = rig_async(rig, do_destroy, 0, NULL);
 	ASSERT_SOON(test, ants_is_released(rig->pool));
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(drain), 0);
-	KUNIT_EXPECT_EQ(test, call_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, async_result(drain), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
 	rig->pool = NULL;
 }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delayed work items whose timer has fired, but another CPU takes the pool's lock
- * before the timer's function does.
+ * Delayed work items whose timer has fired, while another CPU takes the pool's
+ * lock before the timer's function does.
  */
 #include <linux/module.h>
 
 #include "file.h"
 #include "work.h"
 
-/* So late that a case has done its part by then. */
+/* So late that the case has done its part by then. */
 #define LATER	HZ
 
 /*
- * A timer's function that is held at a pause point keeps its CPU busy, which must
- * not be the CPU of the test. A timer fires where it was armed, provided that this
- * CPU is not idle: hence the loop.
+ * A timer's function that is held at a pause point keeps its CPU busy, so it
+ * must not run on the test's CPU. A timer fires where it was armed, provided
+ * that this CPU is not idle: hence the loop.
  */
-static int do_arm(struct call *call)
+static int do_arm(struct async_call *call)
 {
 	struct item *item = call->data;
 	int err;
@@ -29,21 +29,22 @@ static int do_arm(struct call *call)
 }
 
 /*
- * The timer of items[0] has fired, and its function does not take the lock before
- * let_go(). The caller stays on the other CPU: KUnit's thread ends with the case.
+ * The timer of items[0] has fired, and its function does not take the lock
+ * before let_go(). The thread that armed it stays on the other CPU, while
+ * KUnit's thread ends with the case.
  */
 static struct rig *rig_due(struct kunit *test, struct item *items)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2 };
 	struct rig *rig;
-	struct call *call;
+	struct async_call *call;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs two CPUs");
 	rig = rig_make(test, "due", attrs);
 	set_cpus_allowed_ptr(current, cpumask_of(0));
 	hold(rig, ANTS_PAUSE_DUE);
-	call = call_start(rig, do_arm, 0, items);
+	call = rig_async(rig, do_arm, 0, items);
 	held(rig, ANTS_PAUSE_DUE);
 	WRITE_ONCE(call->value, 1);
 	return rig;
@@ -51,10 +52,10 @@ static struct rig *rig_due(struct kunit *test, struct item *items)
 
 static void expect_nothing_delayed(struct kunit *test, struct rig *rig)
 {
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 }
 
-/* It runs once more, and not before @start + LATER. */
+/* The item runs once more, and not before @start + LATER. */
 static void expect_later(struct kunit *test, struct rig *rig, struct item *item,
 			 unsigned long start)
 {
@@ -69,16 +70,19 @@ static void cancel_is_first(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_due(test, item);
-	struct call *sync;
+	struct async_call *sync;
 
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_DROPPED);
 	KUNIT_EXPECT_FALSE(test, ants_work_cancel(work_of(item)));
-	/* The item is the timer's until it has looked. */
-	sync = call_start(rig, do_cancel_sync, 0, item);
+	/*
+	 * The item belongs to the timer until the timer's function has looked
+	 * at it.
+	 */
+	sync = rig_async(rig, do_cancel_sync, 0, item);
 	expect_blocked(test, sync);
 	let_go(rig, ANTS_PAUSE_DUE);
-	KUNIT_EXPECT_EQ(test, call_result(sync), 0);
+	KUNIT_EXPECT_EQ(test, async_result(sync), 0);
 	expect_ended(test, item, 0, -ECANCELED);
 	expect_nothing_delayed(test, rig);
 	expect_counted(test, rig->pool, 0, 0);
@@ -135,12 +139,15 @@ static void put_off_in_time(struct kunit *test)
 	expect_later(test, rig, item, start);
 }
 
-/* A release ends the others at once; this one ends when its timer has looked. */
+/*
+ * The release ends the other items at once, and this one when its timer's
+ * function has looked.
+ */
 static void release_is_first(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);
 	struct rig *rig = rig_due(test, items);
-	struct call *drain;
+	struct async_call *drain;
 	int i;
 
 	for (i = 1; i < 3; i++)
@@ -150,10 +157,10 @@ static void release_is_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	for (i = 1; i < 3; i++)
 		expect_ended(test, &items[i], 0, -ESHUTDOWN);
-	drain = call_start(rig, do_drain, FOREVER, NULL);
+	drain = rig_async(rig, do_release_timeout, FOREVER, NULL);
 	expect_blocked(test, drain);
 	let_go(rig, ANTS_PAUSE_DUE);
-	KUNIT_EXPECT_EQ(test, call_result(drain), 0);
+	KUNIT_EXPECT_EQ(test, async_result(drain), 0);
 	expect_ended(test, items, 0, -ESHUTDOWN);
 	expect_nothing_delayed(test, rig);
 }
@@ -164,8 +171,8 @@ static int set_jitter(const char *us)
 }
 
 /*
- * One thread of four is delayed at a pause point, and one that may not sleep does
- * not: the kernel would report it.
+ * Of four threads one is delayed at a pause point; one that may not sleep must
+ * not be: the kernel would report it.
  */
 static void timers_that_are_delayed_keep_their_cpu(struct kunit *test)
 {
@@ -175,6 +182,7 @@ static void timers_that_are_delayed_keep_their_cpu(struct kunit *test)
 					.capacity = 2 });
 	int i;
 
+	need_module(test);
 	KUNIT_ASSERT_EQ(test, set_jitter("500"), 0);
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ants_for_each(): every number once, by any thread, and none after the end. */
+/* ants_for_each(): each number once, in any thread, and none after the end. */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -79,7 +79,7 @@ static void each_number_once(struct kunit *test)
 	}
 }
 
-/* More helpers than there may be at most. */
+/* The pool has room for more helpers than a loop may have. */
 static void unlimited_pool_takes_part(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = ANTS_UNLIMITED };
@@ -93,7 +93,7 @@ static void unlimited_pool_takes_part(struct kunit *test)
 	KUNIT_EXPECT_GT(test, stats_of(rig->pool).submitted, 0);
 }
 
-/* Waits until all threads that are to take part are here. */
+/* Wait until all threads that are to take part have come. */
 static int meet_fn(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;
@@ -119,8 +119,8 @@ static void caller_and_helpers_run_at_once(struct kunit *test)
 }
 
 /*
- * A caller that reclaims memory does not wait for more of it; lockdep says so,
- * and is silent from then on.
+ * A caller that reclaims memory must not wait for more memory. Lockdep reports
+ * it, and is silent from then on.
  */
 static void loop_in_reclaim_does_not_reclaim(struct kunit *test)
 {
@@ -155,7 +155,7 @@ static void caller_does_all_if_the_pool_is_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 0);
 }
 
-/* There is a place for each helper, and no thread. */
+/* There is room for each helper, but no thread. */
 static void helpers_that_never_started_are_cancelled(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 5 };
@@ -180,7 +180,7 @@ static int fail_fn(unsigned long i, void *ctx)
 	return i >= loop->fail_at ? -(int)i : 0;
 }
 
-/* In the caller, in its own chunk and before the next one. */
+/* The error stops the caller in its own chunk, before the next number. */
 static void first_error_stops_the_caller(struct kunit *test)
 {
 	static const unsigned long at[] = { 1, 10, 124, 125, 999 };
@@ -201,7 +201,7 @@ static void first_error_stops_the_caller(struct kunit *test)
 }
 
 /*
- * The helper fails when the caller has begun, and the caller stays in its first
+ * The helper fails once the caller has begun, and the caller stays in its first
  * number until the helper's error is known.
  */
 static int fail_helper_fn(unsigned long i, void *ctx)
@@ -235,7 +235,7 @@ static void first_error_stops_the_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&loop->helped), 1);
 }
 
-/* Its own pool, from inside one of its tasks. */
+/* A loop in its own pool, from inside a task. */
 static void each_task(void *data)
 {
 	struct loop *loop = data;
@@ -265,7 +265,7 @@ static void loop_inside_a_task(struct kunit *test)
 	}
 }
 
-/* A row of ten for each of ten rows for each of ten. */
+/* Ten loops of ten numbers, each of which is a loop of ten. */
 static int nested_fn(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;
@@ -319,7 +319,7 @@ static void bad_arguments_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&loop->calls), 0);
 }
 
-/* As many as a long holds: the counter does not wrap. */
+/* As many numbers as a long holds: the counter does not overflow. */
 static int last_fn(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;
@@ -338,7 +338,7 @@ static void most_numbers_there_are(struct kunit *test)
 	KUNIT_EXPECT_GT(test, atomic_read(&loop->calls), 5000);
 }
 
-/* In memory that goes when the loop has returned. */
+/* The loop's memory is freed as soon as the loop has returned. */
 static int brief_fn(unsigned long i, void *ctx)
 {
 	atomic_t *calls = ctx;
@@ -368,8 +368,8 @@ static void nothing_runs_after_the_loop(struct kunit *test)
 	EXPECT_SOON(test, !ants_nr_busy(rig->pool));
 }
 
-/* A pool that closes and goes while loops run in it. */
-static int do_each(struct call *call)
+/* The pool is closed and destroyed while loops run in it. */
+static int do_each(struct async_call *call)
 {
 	struct loop *loop = call->data;
 	int err;
@@ -388,7 +388,7 @@ static void release_races_with_loops(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		call_start(rig, do_each, 0, loop);
+		rig_async(rig, do_each, 0, loop);
 	EXPECT_SOON(test, atomic_read(&loop->calls) > 5000);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE),
 			0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that differ little, and fail for the same reasons with the same errors:
- * each case runs once for each of them. kunit/errno-cases says which cases show
- * the other errors.
+ * Calls that differ little and fail with the same errors for the same reasons:
+ * each case runs once for each call. test/errno-cases names the cases for the
+ * other errors.
  */
 #include <linux/device.h>
 #include <linux/module.h>
@@ -10,11 +10,10 @@
 #include "multi.h"
 
 #define NAME	"errno"
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
 struct job;
 
-/* A call, by its name. */
+/* A call and its name. */
 struct way {
 	const char *name;
 	int (*call)(struct job *job);
@@ -26,7 +25,7 @@ static void way_desc(const struct way *way, char *desc)
 	strscpy(desc, way->name, KUNIT_PARAM_DESC_SIZE);
 }
 
-/* A call to be made, and what it is made on: a pool, or a multi of one shard. */
+/* A call to make, and its object: a pool, or a multi of one shard. */
 struct job {
 	const struct way *way;
 	struct ants_pool *pool;
@@ -43,7 +42,7 @@ struct job {
 #define WAY(_name)	{ #_name, do_##_name, false }
 #define MULTI_WAY(_name) { #_name, do_##_name, true }
 
-/* Ways to hand over a task that stops at the gate; they wait for a place. */
+/* Calls that submit a task, which stops at the gate; they wait for room. */
 
 static int do_ants_submit(struct job *job)
 {
@@ -103,7 +102,7 @@ static const struct way submits[] = {
 
 KUNIT_ARRAY_PARAM(submit, submits, way_desc);
 
-/* The same, and they do not wait. */
+/* Calls that submit a task and do not wait. */
 
 static int do_ants_try_submit(struct job *job)
 {
@@ -128,7 +127,7 @@ static const struct way tries[] = {
 
 KUNIT_ARRAY_PARAM(try, tries, way_desc);
 
-/* Ways to wait for what the pool does, or for its work item. */
+/* Calls that wait for the pool's tasks, or for its work item. */
 
 static int do_ants_flush(struct job *job)
 {
@@ -219,7 +218,7 @@ static const struct way waits[] = {
 
 KUNIT_ARRAY_PARAM(wait, waits, way_desc);
 
-/* It makes its call from inside, or stops at the gate. */
+/* The work item makes its call from inside, or stops at the gate. */
 static int job_fn(struct ants_work *work)
 {
 	struct job *job = container_of(work, struct job, work);
@@ -253,7 +252,7 @@ static struct job *job_make(struct kunit *test, unsigned int max_blocking)
 	return job;
 }
 
-/* Its only thread is at the gate. */
+/* The pool's only thread is at the gate. */
 static struct job *job_make_full(struct kunit *test, unsigned int max_blocking)
 {
 	struct job *job = job_make(test, max_blocking);
@@ -262,15 +261,15 @@ static struct job *job_make_full(struct kunit *test, unsigned int max_blocking)
 	return job;
 }
 
-static int job_call(void *arg)
+static int do_job(struct async_call *call)
 {
-	struct job *job = arg;
+	struct job *job = call->data;
 
 	WRITE_ONCE(job->entered, true);
 	return job->way->call(job);
 }
 
-static bool is_blocked(struct job *job, struct caller *caller)
+static bool is_blocked(struct job *job, struct async_call *caller)
 {
 	return READ_ONCE(job->entered) && sleeps(caller->task);
 }
@@ -287,25 +286,25 @@ static void job_task(void *data)
 static void stopped_submitter_gives_up(struct kunit *test)
 {
 	struct job *job = job_make_full(test, 0);
-	struct caller *caller = call_async(test, job_call, job);
+	struct async_call *caller = async_start(test, do_job, job);
 
 	EXPECT_SOON(test, ants_nr_waiting(job->pool) == 1);
-	KUNIT_EXPECT_EQ(test, caller_stop(caller), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(caller), -EINTR);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(job->pool), 0);
 }
 
 static void one_waiter_too_many(struct kunit *test)
 {
 	struct job *job = job_make_full(test, 1);
-	struct caller *caller = call_async(test, job_call, job);
+	struct async_call *caller = async_start(test, do_job, job);
 
 	EXPECT_SOON(test, ants_nr_waiting(job->pool) == 1);
 	KUNIT_EXPECT_EQ(test, job->way->call(job), -EBUSY);
 	gate_open(job->gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), 0);
+	KUNIT_EXPECT_EQ(test, async_result(caller), 0);
 }
 
-static void only_task_cannot_wait_for_its_place(struct kunit *test)
+static void only_task_cannot_wait_for_itself(struct kunit *test)
 {
 	struct job *job = job_make(test, 0);
 
@@ -345,17 +344,17 @@ static void full_pool_is_tried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, job->way->call(job), 0);
 }
 
-/* It waits for a work item that stays at the gate. */
+/* The call waits for a work item that stays at the gate. */
 static void stopped_waiter_gives_up(struct kunit *test)
 {
 	struct job *job = job_make(test, 0);
-	struct caller *caller;
+	struct async_call *caller;
 
 	KUNIT_ASSERT_EQ(test, ants_group_submit(&job->group, &job->work), 0);
 	EXPECT_SOON(test, atomic_read(&job->gate->entered) == 1);
-	caller = call_async(test, job_call, job);
+	caller = async_start(test, do_job, job);
 	EXPECT_SOON(test, is_blocked(job, caller));
-	KUNIT_EXPECT_EQ(test, caller_stop(caller), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(caller), -EINTR);
 	gate_open(job->gate);
 	KUNIT_EXPECT_EQ(test, ants_work_wait(&job->work, NULL), 0);
 }
@@ -372,7 +371,7 @@ static void work_item_cannot_wait_for_its_end(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ants_is_released(job->pool));
 }
 
-/* Ways to make a pool: it is ended at once, if there is one. */
+/* Calls that make a pool. The pool, if there is one, is destroyed at once. */
 struct maker {
 	const char *name;
 	int (*make)(const struct ants_attrs *attrs);
@@ -433,11 +432,11 @@ static const struct maker makers[] = {
 
 KUNIT_ARRAY_PARAM(maker, makers, maker_desc);
 
-/* Its thread may have been made before the wait for it saw the signal. */
-static int make_killed(void *arg)
+/* The thread may exist before the wait for it notices the signal. */
+static int do_make_killed(struct async_call *call)
 {
 	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_PREALLOC };
-	const struct maker *maker = arg;
+	const struct maker *maker = call->data;
 	int err, tries = 0;
 
 	do {
@@ -450,9 +449,10 @@ static int make_killed(void *arg)
 static void killed_maker_has_nothing(struct kunit *test)
 {
 	const struct maker *maker = test->param_value;
-	struct caller *caller = call_async(test, make_killed, (void *)maker);
+	struct async_call *caller;
 
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), -EINTR);
+	caller = async_start(test, do_make_killed, (void *)maker);
+	KUNIT_EXPECT_EQ(test, async_result(caller), -EINTR);
 	KUNIT_EXPECT_EQ(test, maker->make(NULL), 0);
 }
 
@@ -469,7 +469,7 @@ static void bad_pool_is_not_made(struct kunit *test)
 static struct kunit_case errno_cases[] = {
 	KUNIT_CASE_PARAM(stopped_submitter_gives_up, submit_gen_params),
 	KUNIT_CASE_PARAM(one_waiter_too_many, submit_gen_params),
-	KUNIT_CASE_PARAM(only_task_cannot_wait_for_its_place,
+	KUNIT_CASE_PARAM(only_task_cannot_wait_for_itself,
 			 submit_gen_params),
 	KUNIT_CASE_PARAM(closed_pool_takes_nothing, submit_gen_params),
 	KUNIT_CASE_PARAM(closed_pool_is_tried, try_gen_params),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker_exit that takes its time: the pool goes on, its place is not given
- * back, and only callers that have to wait for it do.
+ * worker_exit takes its time: the pool goes on, the worker stays reserved, and
+ * only callers that have to wait for it do.
  */
 #include <linux/module.h>
 
@@ -9,10 +9,10 @@
 
 #define NAME	"exit"
 
-/* Those that worker_init made and worker_exit has not taken apart. */
+/* Contexts that worker_init has made and worker_exit has not taken apart. */
 static atomic_t contexts;
 static int most_contexts;
-/* Where worker_exit stops; and what else it does. */
+/* The gate at which worker_exit stops, and what else it does. */
 static struct gate *exit_gate;
 static void (*exit_does)(struct ants_pool *pool);
 
@@ -56,7 +56,7 @@ static struct rig *rig_of(struct kunit *test, struct ants_attrs attrs)
 	return rig;
 }
 
-/* @nr threads expire, and are in worker_exit. */
+/* @nr threads expire and stop in worker_exit. */
 static void expire_into_exit(struct rig *rig, int nr)
 {
 	park(rig, 0, nr);
@@ -86,27 +86,27 @@ static void next_task_starts_during_an_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 1);
 }
 
-/* There is one place only, and what it holds is not gone. */
-static void last_place_is_kept_during_an_exit(struct kunit *test)
+/* The only worker is in worker_exit; it counts until it is gone. */
+static void last_worker_counts_during_an_exit(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){ .capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	expire_into_exit(rig, 1);
 	submit_count(rig);
-	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 	gate_open(&rig->late);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
 	KUNIT_EXPECT_EQ(test, most_contexts, 1);
 }
 
-/* Threads above a capacity that comes back: they are not there twice. */
-static void growth_finds_no_place_during_an_exit(struct kunit *test)
+/* Capacity that comes back is not used twice while surplus threads leave. */
+static void growth_makes_no_thread_during_an_exit(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){
 					.capacity = 3, .flags = ANTS_PREALLOC });
@@ -115,7 +115,7 @@ static void growth_finds_no_place_during_an_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
 	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 2);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
-	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&contexts), 3);
 	gate_open(&rig->late);
@@ -125,14 +125,14 @@ static void growth_finds_no_place_during_an_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 0);
 }
 
-/* Those on their way out do not count as there to stay. */
+/* Workers in worker_exit do not count as workers that stay. */
 static void floor_is_made_up_after_an_exit(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){ .capacity = 2 });
 
 	expire_into_exit(rig, 2);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "min_workers", 2), 0);
-	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2);
 	gate_open(&rig->late);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);
@@ -143,14 +143,14 @@ static void floor_is_made_up_after_an_exit(struct kunit *test)
 
 static atomic_t exits;
 
-/* Longer than it takes to make a thread. */
+/* Takes longer than making a thread. */
 static void short_exit(struct ants_pool *pool)
 {
 	atomic_inc(&exits);
 	msleep(50);
 }
 
-/* Grows while some are in worker_exit; but there may have been one only. */
+/* Grow while some workers may be in worker_exit. */
 static void tune_around(struct rig *rig, int rounds)
 {
 	int i, before;
@@ -165,9 +165,9 @@ static void tune_around(struct rig *rig, int rounds)
 	}
 }
 
-/* However threads come and go. */
-static void expect_no_more_contexts_than_places(struct kunit *test,
-						unsigned int flags)
+/* True however threads come and go. */
+static void expect_contexts_within_capacity(struct kunit *test,
+					    unsigned int flags)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){
 					.capacity = 4, .expiry = 1,
@@ -177,7 +177,7 @@ static void expect_no_more_contexts_than_places(struct kunit *test,
 	exit_gate = NULL;
 	exit_does = short_exit;
 	for (i = 0; i < 8; i++)
-		call_start(rig, do_submit_many, 0, NULL);
+		rig_async(rig, do_submit_many, 0, NULL);
 	tune_around(rig, 60);
 	atomic_set(&rig->stop, 1);
 	expect_results(rig, 0, 0);
@@ -188,18 +188,18 @@ static void expect_no_more_contexts_than_places(struct kunit *test,
 	KUNIT_EXPECT_LE(test, most_contexts, 4);
 }
 
-static void no_more_contexts_than_places(struct kunit *test)
+static void contexts_stay_within_capacity(struct kunit *test)
 {
-	expect_no_more_contexts_than_places(test, 0);
+	expect_contexts_within_capacity(test, 0);
 }
 
-/* Here a growth makes the threads itself. */
-static void no_more_contexts_than_places_prepared(struct kunit *test)
+/* Here the threads are made by the growth itself. */
+static void contexts_stay_within_capacity_prealloc(struct kunit *test)
 {
-	expect_no_more_contexts_than_places(test, ANTS_PREALLOC);
+	expect_contexts_within_capacity(test, ANTS_PREALLOC);
 }
 
-/* A full pool that worker_exit submits to and calls. */
+/* A full pool to which worker_exit submits. */
 static struct ants_pool *busy_pool;
 static int submitted, called;
 static bool inside;
@@ -216,7 +216,7 @@ static void use_the_other(struct ants_pool *pool)
 	inside = ants_in_pool(pool) && ants_current_pool() == pool;
 }
 
-/* Nobody tells the thread to stop before it has nothing left to do. */
+/* The thread is told to stop only when it has nothing left to do. */
 static void exit_waits_for_another_pool(struct kunit *test)
 {
 	struct ants_attrs one = { .capacity = 1 };
@@ -240,7 +240,7 @@ static void exit_waits_for_another_pool(struct kunit *test)
 
 static int flushed, waited;
 
-/* The place that it would wait for is its own. */
+/* The worker would wait for room that only its own exit makes. */
 static void use_its_own(struct ants_pool *pool)
 {
 	flushed = ants_flush(pool);
@@ -285,27 +285,27 @@ static void destroy_waits_for_an_exit(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, (struct ants_attrs){ .capacity = 1 });
 	struct ants_pool *pool = rig->pool;
-	struct call *call;
+	struct async_call *call;
 
 	park(rig, 0, 1);
-	call = call_start(rig, do_destroy, 0, NULL);
+	call = rig_async(rig, do_destroy, 0, NULL);
 	rig->pool = NULL;
 	EXPECT_SOON(test, atomic_read(&rig->late.entered) == 1);
-	/* A look, no more: nobody is woken, so no barrier is due. */
+	/* A hint only, no wake-up depends on it: no barrier is needed. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
 	expect_blocked(test, call);
 	gate_open(&rig->late);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&contexts), 0);
 }
 
 static struct kunit_case exit_cases[] = {
 	KUNIT_CASE(next_task_starts_during_an_exit),
-	KUNIT_CASE(last_place_is_kept_during_an_exit),
-	KUNIT_CASE(growth_finds_no_place_during_an_exit),
+	KUNIT_CASE(last_worker_counts_during_an_exit),
+	KUNIT_CASE(growth_makes_no_thread_during_an_exit),
 	KUNIT_CASE(floor_is_made_up_after_an_exit),
-	KUNIT_CASE(no_more_contexts_than_places),
-	KUNIT_CASE(no_more_contexts_than_places_prepared),
+	KUNIT_CASE(contexts_stay_within_capacity),
+	KUNIT_CASE(contexts_stay_within_capacity_prealloc),
 	KUNIT_CASE(exit_waits_for_another_pool),
 	KUNIT_CASE(exit_does_not_wait_for_its_pool),
 	KUNIT_CASE(release_waits_for_an_exit),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls whose allocations fail, one after another: the first one in the first
- * run of the call, the second one in the second run, until a run in which
- * nothing was left to fail. The kernel's fault injection does it, for the
- * calling thread alone; kunit_module() in guest/lib.sh lets allocations that may
- * sleep take part.
+ * Calls whose allocations fail one after another: the first one in the first
+ * run, the second one in the second run, until no allocation was left to fail.
+ * The kernel's fault injection does this for the calling thread alone;
+ * kunit_module() in test/guest/lib.sh includes allocations that may sleep.
  *
- * Not every failure is the call's: memory of the kernel's checkers, and what the
- * call can do without, fails as well, and then the call goes well.
+ * Not every failure reaches the call: an allocation of one of the kernel's
+ * checkers, or one that the call can do without, may fail while the call
+ * succeeds.
  */
 #ifndef _ANTS_KUNIT_FAIL_H
 #define _ANTS_KUNIT_FAIL_H
@@ -18,15 +18,17 @@
 
 /* More than any call allocates. */
 #define FAIL_MOST	5000
+/* The first faults are tried one by one, whatever the stride of a loop. */
+#define FAIL_EACH	40
 
 #ifdef CONFIG_FAULT_INJECTION
-/* The @nth allocation of the caller fails, from here on. */
+/* The @nth allocation of the caller from here on fails. */
 static inline void fail_nth(unsigned int nth)
 {
 	WRITE_ONCE(current->fail_nth, nth);
 }
 
-/* None fails from here on. Returns true if one has. */
+/* No allocation fails from here on. Returns true if one has. */
 static inline bool fail_came(void)
 {
 	unsigned int left = READ_ONCE(current->fail_nth);
@@ -45,7 +47,7 @@ static inline bool fail_came(void)
 }
 #endif
 
-/* Before each case: without the means it would see nothing fail. */
+/* Before each case: without fault injection nothing would fail. */
 static inline int fail_init(struct kunit *test)
 {
 	void *p;
@@ -60,15 +62,17 @@ static inline int fail_init(struct kunit *test)
 }
 
 /**
- * struct fail_loop - a call, to be made again and again
- * @name: of the function
+ * struct fail_loop - a call that is made again and again
+ * @name: the name of the function
  * @call: makes the call. Returns 0 or -errno
- * @before: gets ready, NULL if there is nothing to do
- * @refused: the call failed: is all as it was? NULL if there is no telling
- * @done: the call went well: does it work? NULL if there is no telling
- * @err: how it may fail; 0 = it never does
- * @err_too: how else, or 0
- * @ctx: for these functions
+ * @before: prepares the call, or NULL
+ * @refused: after a failure: checks that nothing has changed, or NULL
+ * @done: after success: checks that the result works, or NULL
+ * @err: the error that the call may return; 0 if it never fails
+ * @err_too: another error that it may return, or 0
+ * @stride: from FAIL_EACH on, only every @stride-th fault is tried, because the
+ *	others are alike. 0: all are tried
+ * @ctx: the argument of these functions
  */
 struct fail_loop {
 	const char *name;
@@ -78,10 +82,14 @@ struct fail_loop {
 	void (*done)(struct kunit *test, void *ctx);
 	int err;
 	int err_too;
+	unsigned int stride;
 	void *ctx;
 };
 
-/* One run. Returns false when all is told; @failed counts. */
+/*
+ * Make the call once. Returns false when the loop is done; @failed counts
+ * failures.
+ */
 static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
 			     unsigned int nth, unsigned int *failed)
 {
@@ -105,17 +113,20 @@ static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
 	return came && !READ_ONCE(test->status);
 }
 
-/* All runs. A call with an error of its own has to fail at least once. */
+/*
+ * Make the call until nothing fails. A call with errors of its own must fail at
+ * least once.
+ */
 static inline void fail_each(struct kunit *test, const struct fail_loop *loop)
 {
 	unsigned int nth = 1, failed = 0;
 
 	while (nth < FAIL_MOST && fail_once(test, loop, nth, &failed))
-		nth++;
+		nth += nth < FAIL_EACH ? 1 : max(loop->stride, 1U);
 	KUNIT_EXPECT_LT(test, nth, FAIL_MOST);
 	KUNIT_EXPECT_EQ(test, !failed, !loop->err);
-	kunit_info(test, "%s: %u calls failed, of %u with a fault\n",
-		   loop->name, failed, nth - 1);
+	kunit_info(test, "%s: %u calls failed, at faults up to %u\n",
+		   loop->name, failed, nth);
 }
 
 static inline bool is_in_sysfs(const char *name)
@@ -133,8 +144,8 @@ static inline bool is_in_sysfs(const char *name)
 }
 
 /*
- * Nothing is left of what was to be made. That the name is free the next run
- * tells, and the end of ants that no memory is lost.
+ * Nothing is left of what was to be made. That the name is free shows in the
+ * next run, and that no memory is lost shows when ants ends.
  */
 static inline void expect_nothing(struct kunit *test, const char *name)
 {
@@ -142,13 +153,13 @@ static inline void expect_nothing(struct kunit *test, const char *name)
 	EXPECT_SOON(test, !nr_threads(name));
 }
 
-/* Slots that were taken away from a pool. */
+/* Slots that were taken out of a pool. */
 struct hidden {
 	struct ants_pool *pool;
 	struct ants_slot *slots;
 };
 
-/* Takes all slots but @left away, so that a submit has to make some. */
+/* Take all slots but @left away, so that a submit has to allocate. */
 static inline void hide_stock(struct hidden *h, struct ants_pool *pool,
 			      unsigned int left)
 {
@@ -177,7 +188,7 @@ static inline void give_back(struct hidden *h)
 	raw_spin_unlock_irq(&h->pool->lock);
 }
 
-/* A pool takes a task and runs it. */
+/* The pool accepts a task and runs it. */
 static inline void expect_works(struct kunit *test, struct ants_pool *pool)
 {
 	atomic_t count = ATOMIC_INIT(0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of the kernel that fail on purpose, though they need no memory or
- * fail without it in ways that are not ours to test: by a kprobe that returns to
- * the caller at once. The kernel's own fail_function takes only functions from a
- * list, which has none of these.
+ * Functions of the kernel that are made to fail, although they need no memory
+ * or fail without it in ways that this project cannot test: a kprobe makes them
+ * return at once. The kernel's fail_function accepts only the functions of a
+ * list, and none of these is in it.
  */
 #ifndef _ANTS_KUNIT_FAIL_AT_H
 #define _ANTS_KUNIT_FAIL_AT_H
@@ -12,10 +12,10 @@
 #include <linux/ptrace.h>
 
 /**
- * struct fail_at - a function that fails
- * @probe: at its first instruction; @probe.symbol_name is its name
- * @wanted: shall this call fail? In the context of an NMI
- * @ret: what it returns then
+ * struct fail_at - a function that is made to fail
+ * @probe: the kprobe at its first instruction; @probe.symbol_name is its name
+ * @wanted: returns true if this call is to fail; called as in an NMI
+ * @ret: what the function returns then
  */
 struct fail_at {
 	struct kprobe probe;
@@ -23,7 +23,9 @@ struct fail_at {
 	unsigned long ret;
 };
 
-/* Stands for the function: returns to its caller what is in the register. */
+/*
+ * Stands in for the function: returns the value in the register to the caller.
+ */
 static noinline void fail_at_return(void)
 {
 }
@@ -39,13 +41,19 @@ static int fail_at_enter(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A probe that has one is not optimized, and only then it may change the way. */
+/*
+ * A probe with a post handler is not optimized, and only such a probe may
+ * change the instruction pointer.
+ */
 static void fail_at_done(struct kprobe *probe, struct pt_regs *regs,
 			 unsigned long flags)
 {
 }
 
-/* From here on, until unregister_kprobe(). Returns 0 or -errno. */
+/*
+ * The function fails from here on, until unregister_kprobe(). Returns 0 or
+ * -errno.
+ */
 static int fail_at_begin(struct fail_at *at)
 {
 	at->probe.pre_handler = fail_at_enter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Making, changing and ending a pool when no memory is to be had. */
+/* Making, changing and ending a pool without memory. */
 #include <linux/device.h>
 #include <linux/module.h>
 
@@ -7,7 +7,7 @@
 
 #define NAME	"fail"
 
-/* How a pool is made. */
+/* A way to make a pool. */
 struct kind {
 	const char *name;
 	struct ants_attrs attrs;
@@ -117,7 +117,7 @@ static void managed_pool_is_whole(struct kunit *test, void *ctx)
 	expect_nothing(test, NAME);
 }
 
-/* A pool that the device cannot be told of is destroyed. */
+/* A pool that cannot be attached to the device is destroyed. */
 static void managed_pool_is_not_made(struct kunit *test, void *ctx)
 {
 	devres_release_group(device, device);
@@ -146,7 +146,7 @@ static void create_managed(struct kunit *test)
 	root_device_unregister(device);
 }
 
-/* A pool that is changed, and what it was before. */
+/* A pool to change, and what it was before. */
 struct change {
 	struct ants_pool *pool;
 	struct ants_affinity *affinity;
@@ -163,15 +163,15 @@ static struct ants_pool *prealloc_pool(struct kunit *test)
 	return test_pool(test, &attrs, NAME);
 }
 
-/* Before a call: nothing is on its way. */
+/* Before a call, nothing is about to happen in the pool. */
 static void note(struct kunit *test, struct change *c)
 {
-	/* One that was woken late, and in vain, has parked as well. */
+	/* A worker that was woken late, and in vain, has parked as well. */
 	EXPECT_SOON(test, settled(c->pool) &&
 		    ants_nr_idle(c->pool) == ants_nr_running(c->pool));
 	c->stats = stats_of(c->pool);
-	c->affinity = c->pool->affinity;
-	c->depth = c->pool->queue_depth;
+	c->affinity = c->pool->target.affinity;
+	c->depth = c->pool->config.queue_depth;
 	c->released = ants_is_released(c->pool);
 }
 
@@ -183,8 +183,8 @@ static void nothing_has_changed(struct kunit *test, void *ctx)
 	EXPECT_SOON(test, nr_threads(NAME) == c->stats.running);
 	now = stats_of(c->pool);
 	KUNIT_EXPECT_EQ(test, memcmp(&now, &c->stats, sizeof(now)), 0);
-	KUNIT_EXPECT_PTR_EQ(test, c->pool->affinity, c->affinity);
-	KUNIT_EXPECT_EQ(test, c->pool->queue_depth, c->depth);
+	KUNIT_EXPECT_PTR_EQ(test, c->pool->target.affinity, c->affinity);
+	KUNIT_EXPECT_EQ(test, c->pool->config.queue_depth, c->depth);
 	KUNIT_EXPECT_EQ(test, ants_is_released(c->pool), c->released);
 }
 
@@ -195,11 +195,11 @@ static void pool_works(struct kunit *test, void *ctx)
 	expect_works(test, c->pool);
 }
 
-/* Each time a longer queue, for slots that the stock does not have yet. */
+/* Lengthen the queue each time, which needs more slots. */
 static void lengthen(struct kunit *test, struct ants_pool *pool)
 {
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "queue_depth",
-				       pool->queue_depth + 60), 0);
+				       pool->config.queue_depth + 60), 0);
 }
 
 static void close(struct kunit *test, void *ctx)
@@ -282,7 +282,7 @@ static int call_lengthen(void *ctx)
 {
 	struct change *c = ctx;
 
-	return set_attr(c->pool, "queue_depth", c->pool->queue_depth + 60);
+	return set_attr(c->pool, "queue_depth", c->pool->config.queue_depth + 60);
 }
 
 static void queue_depth(struct kunit *test)
@@ -315,8 +315,8 @@ static int call_set_cpumask(void *ctx)
 	return ants_set_cpumask(c->pool, c->mask);
 }
 
-static void change_place(struct kunit *test, const char *name,
-			 int (*call)(void *ctx), const struct cpumask *mask)
+static void change_affinity(struct kunit *test, const char *name,
+			    int (*call)(void *ctx), const struct cpumask *mask)
 {
 	struct change c = { .pool = prealloc_pool(test), .mask = mask };
 	struct fail_loop loop = {
@@ -334,20 +334,20 @@ static void change_place(struct kunit *test, const char *name,
 
 static void set_nice(struct kunit *test)
 {
-	change_place(test, "ants_set_nice", call_set_nice, NULL);
+	change_affinity(test, "ants_set_nice", call_set_nice, NULL);
 }
 
 static void set_cpumask(struct kunit *test)
 {
-	change_place(test, "ants_set_cpumask", call_set_cpumask, cpumask_of(0));
+	change_affinity(test, "ants_set_cpumask", call_set_cpumask, cpumask_of(0));
 }
 
 static void set_no_cpumask(struct kunit *test)
 {
-	change_place(test, "ants_set_cpumask", call_set_cpumask, NULL);
+	change_affinity(test, "ants_set_cpumask", call_set_cpumask, NULL);
 }
 
-/* What ends a pool needs no memory. */
+/* Ending a pool needs no memory. */
 
 static int call_release(void *ctx)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sharded pools when no memory is to be had. */
+/* Sharded pools without memory. */
 #include <linux/module.h>
 
 #include "../kernel/multi.h"
 #include "fail.h"
+#include "repeats.h"
 
 #define NAME		"fail"
 #define NR_SHARDS	2
@@ -67,14 +68,18 @@ static void multi_is_whole(struct kunit *test, void *ctx)
 	nothing_is_made(test, ctx);
 }
 
+/*
+ * Most allocations are for the files of the shards, one like the other. A long
+ * run makes each of them fail.
+ */
 static void create(struct kunit *test, enum ants_strategy strategy,
-		   unsigned int nr_shards)
+		   unsigned int nr_shards, unsigned int stride)
 {
 	struct change c = { .strategy = strategy, .nr_shards = nr_shards };
 	struct fail_loop loop = {
 		.name = "ants_multi_create", .call = call_create,
 		.refused = nothing_is_made, .done = multi_is_whole,
-		.err = -ENOMEM, .ctx = &c,
+		.err = -ENOMEM, .stride = repeats > 1 ? 1 : stride, .ctx = &c,
 	};
 
 	fail_each(test, &loop);
@@ -82,17 +87,17 @@ static void create(struct kunit *test, enum ants_strategy strategy,
 
 static void create_round_robin(struct kunit *test)
 {
-	create(test, ANTS_ROUND_ROBIN, 1);
+	create(test, ANTS_ROUND_ROBIN, 1, 3);
 }
 
 static void create_local(struct kunit *test)
 {
-	create(test, ANTS_LOCAL, NR_SHARDS);
+	create(test, ANTS_LOCAL, NR_SHARDS, 7);
 }
 
 static void create_as_many_as_fit(struct kunit *test)
 {
-	create(test, ANTS_LOCAL, 0);
+	create(test, ANTS_LOCAL, 0, 31);
 }
 
 static void multi_free(struct kunit_resource *res)
@@ -107,7 +112,7 @@ static void make_multi(struct kunit *test, struct change *c)
 			     c->multi);
 }
 
-/* Before a call: nothing is on its way. */
+/* Before a call, nothing is about to happen in the shards. */
 static void note(struct kunit *test, void *ctx)
 {
 	struct change *c = ctx;
@@ -115,14 +120,14 @@ static void note(struct kunit *test, void *ctx)
 
 	for (i = 0; i < NR_SHARDS; i++) {
 		EXPECT_SOON(test, settled(shard(c, i)));
-		c->affinities[i] = shard(c, i)->affinity;
-		c->depths[i] = shard(c, i)->queue_depth;
+		c->affinities[i] = shard(c, i)->target.affinity;
+		c->depths[i] = shard(c, i)->config.queue_depth;
 	}
 	ants_multi_stats(c->multi, &c->stats);
 	c->released = ants_multi_is_released(c->multi);
 }
 
-/* Whatever threads were made, for whichever shard, are gone again. */
+/* Threads that were made for any shard are gone again. */
 static void nothing_has_changed(struct kunit *test, void *ctx)
 {
 	struct change *c = ctx;
@@ -131,9 +136,9 @@ static void nothing_has_changed(struct kunit *test, void *ctx)
 
 	for (i = 0; i < NR_SHARDS; i++) {
 		EXPECT_SOON(test, settled(shard(c, i)));
-		KUNIT_EXPECT_PTR_EQ(test, shard(c, i)->affinity,
+		KUNIT_EXPECT_PTR_EQ(test, shard(c, i)->target.affinity,
 				    c->affinities[i]);
-		KUNIT_EXPECT_EQ(test, shard(c, i)->queue_depth, c->depths[i]);
+		KUNIT_EXPECT_EQ(test, shard(c, i)->config.queue_depth, c->depths[i]);
 	}
 	EXPECT_SOON(test, nr_threads(NAME "/0") + nr_threads(NAME "/1") ==
 		    c->stats.running);
@@ -161,7 +166,7 @@ static void change(struct kunit *test, struct fail_loop loop)
 	fail_each(test, &loop);
 }
 
-/* Each time a longer queue, for slots that no stock has yet. */
+/* Lengthen the queue each time, which needs more slots. */
 static int lengthen(void *ctx)
 {
 	struct change *c = ctx;
@@ -287,7 +292,7 @@ static void are_run(struct kunit *test, void *ctx)
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->count), c->submitted);
 }
 
-/* The shard that gets no memory is not the only one. */
+/* If one shard gets no memory, another one may. */
 static void submit(struct kunit *test)
 {
 	change(test, (struct fail_loop){

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tasks, calls, loops and work items when no memory is to be had. */
+/* Tasks, calls, loops and work items without memory. */
 #include <linux/module.h>
 
 #include "call.h"
 #include "fail.h"
 
 #define NAME	"fail"
-/* Leaves the stock alone. */
+/* Leave the stock alone. */
 #define ALL	UINT_MAX
 
-/* A way to hand over tasks, to a pool that has @left slots, and how it fails. */
+/* A way to submit, to a pool with @left slots, and its error. */
 struct form {
 	const char *name;
 	int (*submit)(struct ants_pool *pool, struct gate *gate);
@@ -104,7 +104,7 @@ static int call_submit(void *ctx)
 	return s->form->submit(s->pool, s->gate);
 }
 
-/* It counts as rejected, and nothing else has changed. */
+/* The refusal counts as rejected, and nothing else has changed. */
 static void is_rejected(struct kunit *test, void *ctx)
 {
 	struct submits *s = ctx;
@@ -140,8 +140,8 @@ static void submits(struct kunit *test)
 	s.pool = test_func_pool(test, &attrs, gate_task, NAME);
 	s.gate = test_gate(test);
 	fill_pool(test, s.pool, s.gate, 1);
-	/* The upkeep has made the worker, and fills the stock behind it. */
-	ASSERT_SOON(test, !ants_peek(s.pool->upkeep_queued));
+	/* The upkeep work has made the worker, and then fills the stock. */
+	ASSERT_SOON(test, !ants_peek(s.pool->upkeep.queued));
 	fail_each(test, &loop);
 	gate_open(s.gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(s.pool), 0);
@@ -157,7 +157,7 @@ static struct ants_pool *small_pool(struct kunit *test)
 	return test_pool(test, &attrs, NAME);
 }
 
-/* A call, and what it is given. */
+/* A call, and its argument. */
 struct giving {
 	struct ants_pool *pool;
 	struct call_arg *call_arg;
@@ -187,7 +187,7 @@ static void has_run(struct kunit *test, void *ctx)
 	KUNIT_EXPECT_EQ(test, atomic_read(&g->call_arg->ran), ++g->ran);
 }
 
-/* The task may be the last to leave. */
+/* The task may be the last one to leave. */
 static void has_run_and_released(struct kunit *test, void *ctx)
 {
 	struct giving *g = ctx;
@@ -197,7 +197,7 @@ static void has_run_and_released(struct kunit *test, void *ctx)
 	EXPECT_SOON(test, atomic_read(&g->call_arg->released) == g->released);
 }
 
-/* It did not run, and what was given away is released once. */
+/* The call did not run, and its data was released once. */
 static void has_released(struct kunit *test, void *ctx)
 {
 	struct giving *g = ctx;
@@ -263,7 +263,7 @@ static void each_was_seen(struct kunit *test, void *ctx)
 		KUNIT_EXPECT_EQ(test, atomic_xchg(&c->seen[i], 0), 1);
 }
 
-/* Without memory for helpers the caller does it all. */
+/* Without memory for helpers the caller runs all numbers. */
 static void for_each(struct kunit *test)
 {
 	struct counting c = { .pool = small_pool(test) };
@@ -277,7 +277,7 @@ static void for_each(struct kunit *test)
 
 #define NR_ITEMS	3
 
-/* What needs no memory. */
+/* Calls that need no memory. */
 struct needless {
 	struct ants_pool *pool;
 	struct ants_group group;
@@ -364,7 +364,7 @@ static int call_inside(void *ctx)
 	n->nth++;
 	fail_came();
 	err = ants_call(n->pool, work_inside, n, FOREVER);
-	/* As if the fault that was for this thread had come in the task. */
+	/* Pass the fault that was meant for this thread on to the task. */
 	fail_nth(n->left);
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Threads that the kernel does not make, or does not make as they should be. */
+/* The kernel does not make a thread, or not as it should be. */
 #include <linux/module.h>
 #include <linux/sched.h>
 
@@ -37,7 +37,7 @@ static int init(struct kunit *test)
 	return 0;
 }
 
-/* What making a thread returned, and what making the pool returns. */
+/* What making the thread returned, and what making the pool returns. */
 static void expect_refused(struct kunit *test, int err, int answer)
 {
 	const struct ants_attrs attrs = { .capacity = 2, .min_workers = 1 };
@@ -51,7 +51,7 @@ static void expect_refused(struct kunit *test, int err, int answer)
 	ants_pool_destroy(pool);
 }
 
-/* A limit of threads is no full pool. */
+/* A limit on threads is not reported as a full pool. */
 static void thread_is_refused(struct kunit *test)
 {
 	expect_refused(test, -ENOMEM, -ENOMEM);
@@ -80,7 +80,7 @@ static unsigned int policy_of_worker(struct kunit *test)
 	return policy;
 }
 
-/* The pool works all the same. */
+/* The pool works without the policy. */
 static void policy_is_refused(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, policy_of_worker(test), SCHED_BATCH);
@@ -106,7 +106,9 @@ static void expect_cpus(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, cpumask_weight(&cpus), nr);
 }
 
-/* A thread that cannot be bound stays where it is; another change, another try. */
+/*
+ * A thread that cannot be bound stays where it is; the next change tries again.
+ */
 static void cpus_are_refused(struct kunit *test)
 {
 	const struct ants_attrs attrs = { .capacity = 1, .min_workers = 1 };
@@ -121,8 +123,8 @@ static void cpus_are_refused(struct kunit *test)
 }
 
 /*
- * A thread that may run anywhere again, but on isolated CPUs, and gets no memory
- * to leave those out: it is not left where it was bound.
+ * A thread that may run anywhere again, isolated CPUs excepted, and gets no
+ * memory to exclude these: it does not stay where it was bound.
  */
 static void memory_for_cpus_is_refused(struct kunit *test)
 {

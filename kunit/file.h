@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files of sysfs, for what an administrator does. */
+/* Access to sysfs files as an administrator has it. */
 #ifndef _ANTS_KUNIT_FILE_H
 #define _ANTS_KUNIT_FILE_H
 

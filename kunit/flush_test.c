@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flush: waiting for what was accepted so far, and for nothing else. */
+/* Flush: waiting for the tasks accepted so far, and for no others. */
 #include <linux/module.h>
 
 #include "rig.h"
 
 #define NAME	"flush"
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
-/* A flush that has flipped the epoch: what comes now is none of its business. */
-static struct call *start_flush(struct rig *rig)
+/* Start a flush that has flipped the epoch, so that it ignores later tasks. */
+static struct async_call *start_flush(struct rig *rig)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(rig, ANTS_PAUSE_FLUSH);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	held(rig, ANTS_PAUSE_FLUSH);
 	let_go(rig, ANTS_PAUSE_FLUSH);
 	return call;
 }
 
-/* The rig's other gate, and all tasks that it holds. */
+/* Open the rig's other gate, behind which @tasks tasks wait. */
 static void finish_late(struct rig *rig, int tasks)
 {
 	gate_open(&rig->late);
@@ -33,7 +32,7 @@ static void flush_waits_for_running_and_pending_tasks(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 				.capacity = 2, .queue_depth = 5 });
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	for (i = 0; i < 5; i++)
@@ -41,13 +40,13 @@ static void flush_waits_for_running_and_pending_tasks(struct kunit *test)
 						  &rig->gate), 0);
 	call = start_flush(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 7);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
 }
 
-/* Did it not run for ten ticks? */
-static bool is_quiet(struct call *call)
+/* True if the thread did not run for ten ticks. */
+static bool is_quiet(struct async_call *call)
 {
 	unsigned long switches = READ_ONCE(call->task->nvcsw);
 	unsigned long begin = jiffies;
@@ -57,26 +56,26 @@ static bool is_quiet(struct call *call)
 	return READ_ONCE(call->task->nvcsw) == switches;
 }
 
-/* Nor does it look again and again meanwhile. */
+/* Nor does the caller poll meanwhile. */
 static void flush_sleeps_until_it_is_woken(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	expect_blocked(test, call);
-	/* Its last switch may be counted late. */
+	/* Its last context switch may be counted late. */
 	EXPECT_SOON(test, is_quiet(call));
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 }
 
 static void flush_does_not_wait_for_later_tasks(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 3, .queue_depth = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	call = start_flush(rig);
@@ -84,25 +83,25 @@ static void flush_does_not_wait_for_later_tasks(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->late), 0);
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->late.passed), 0);
 	finish_late(rig, 3);
 }
 
-/* A caller that waits is not accepted yet. */
+/* A waiter's task is not accepted yet. */
 static void flush_does_not_wait_for_waiters(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 1 });
-	struct call *waiter, *flush;
+	struct async_call *waiter, *flush;
 
-	waiter = call_start(rig, do_submit_gate, FOREVER, &rig->late);
+	waiter = rig_async(rig, do_submit_gate, FOREVER, &rig->late);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	flush = start_flush(rig);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(flush), 0);
-	KUNIT_EXPECT_EQ(test, call_result(waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(flush), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->late.passed), 0);
 	finish_late(rig, 1);
 }
@@ -120,7 +119,7 @@ static void idle_pool_is_flushed_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 2);
 }
 
-/* They take turns; each has to see all tasks ended. */
+/* The flushes take turns, and each must find all tasks ended. */
 static void concurrent_flushes_all_return(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -128,33 +127,33 @@ static void concurrent_flushes_all_return(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 8; i++)
-		call_start(rig, do_flush, FOREVER, NULL);
+		rig_async(rig, do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 8);
 	gate_open(&rig->gate);
 	for (i = 0; i < 8; i++) {
-		KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(&rig->calls[i]), 0);
 		KUNIT_EXPECT_EQ(test, rig->calls[i].passed, 3);
 	}
 	finish_late(rig, 0);
 }
 
-/* A later flush waits for the tasks of both epochs. */
+/* The later flush waits for the tasks of both epochs. */
 static void flush_behind_another_waits_for_later_tasks(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
-	struct call *first, *second;
+	struct async_call *first, *second;
 
 	fill_pool(test, rig->pool, &rig->late, 1);
 	first = start_flush(rig);
 	fill_pool(test, rig->pool, &rig->gate, 1);
-	second = call_start(rig, do_flush, FOREVER, NULL);
+	second = rig_async(rig, do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	gate_open(&rig->late);
-	KUNIT_EXPECT_EQ(test, call_result(first), 0);
+	KUNIT_EXPECT_EQ(test, async_result(first), 0);
 	KUNIT_EXPECT_EQ(test, first->passed, 0);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(second), 0);
+	KUNIT_EXPECT_EQ(test, async_result(second), 0);
 	KUNIT_EXPECT_EQ(test, second->passed, 1);
 }
 
@@ -173,43 +172,43 @@ static void flush_times_out(struct kunit *test)
 }
 
 /*
- * The epoch that was given up still drains: a flush that mixed it with a new one
- * would forget the task in the middle.
+ * The epoch that was given up still drains. A flush that mixed it with a new
+ * one would forget the task in between.
  */
 static void flush_after_one_that_timed_out_waits_for_all(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 3 });
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->late, 1);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
 	fill_pool(test, rig->pool, &rig->late, 1);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 1);
 	gate_open(&rig->late);
 	EXPECT_SOON(test, ants_nr_busy(rig->pool) == 1);
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 1);
 	finish_late(rig, 2);
 }
 
-/* While it waits for its tasks, and while it waits for its turn. */
+/* While one flush waits for its tasks, and another one for its turn. */
 static void flush_ends_when_its_kthread_shall_stop(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 1 });
-	struct call *first = start_flush(rig), *second;
+	struct async_call *first = start_flush(rig), *second;
 
-	second = call_start(rig, do_flush, FOREVER, NULL);
+	second = rig_async(rig, do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
-	KUNIT_EXPECT_EQ(test, call_stop(second), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(second), -EINTR);
 	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->flushing));
-	KUNIT_EXPECT_EQ(test, call_stop(first), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(first), -EINTR);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->flushing));
 	gate_open(&rig->gate);
 	finish_late(rig, 0);
@@ -219,20 +218,20 @@ static void released_pool_can_be_flushed(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 				.capacity = 1, .queue_depth = 2 });
-	struct call *call;
+	struct async_call *call;
 
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 2);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, FOREVER), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 0), 0);
 }
 
-/* Each of them returns, and after each its own tasks have ended. */
+/* Each flush returns, after all tasks submitted before it have ended. */
 static void flush_terminates_under_load(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -240,7 +239,7 @@ static void flush_terminates_under_load(struct kunit *test)
 	int i, j;
 
 	for (i = 0; i < 2; i++)
-		call_start(rig, do_submit_many, 0, NULL);
+		rig_async(rig, do_submit_many, 0, NULL);
 	for (i = 1; i <= 60; i++) {
 		for (j = 0; j < 3; j++)
 			KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task,
@@ -253,7 +252,7 @@ static void flush_terminates_under_load(struct kunit *test)
 	finish_late(rig, 0);
 }
 
-/* P13, and no task of another pool is meant. */
+/* P13; a task of another pool may flush this one. */
 static void flushing_task(void *data)
 {
 	struct post *post = data;

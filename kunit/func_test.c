@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Pools of one function.
- */
-#include "caller.h"
+/* Pools of one function. */
+#include "async.h"
 
 #define NR	1000
 
 static atomic_long_t sum;
 static atomic_t nulls;
 
-/* Adds up what it is called with; NULL is a value like any other. */
+/* Add up the arguments; NULL is a value like any other. */
 static void add_fn(void *data)
 {
 	atomic_long_add((long)data, &sum);
@@ -24,7 +22,7 @@ static int func_init(struct kunit *test)
 	return 0;
 }
 
-/* No function comes before every other wrong argument. */
+/* A missing function is reported before other wrong arguments. */
 static void pool_without_a_function_is_refused(struct kunit *test)
 {
 	struct ants_attrs wrong = { .flags = BIT(31) };
@@ -51,7 +49,7 @@ static void each_value_arrives_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stats_of(pool).peak_busy, 10U);
 }
 
-/* The value that other pools stop their workers with. */
+/* The value that stops a worker in other projects. */
 static void null_is_a_value(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .flags = ANTS_NO_PURGE };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Groups for the suites about them. A team is a group and its members, which
- * count their runs; it is allocated before the rig of its test is made, so that
- * it outlives the pool.
+ * count their runs. It is allocated before the test's rig is made, so that it
+ * outlives the pool.
  */
 #ifndef _ANTS_KUNIT_GROUP_H
 #define _ANTS_KUNIT_GROUP_H
@@ -40,7 +40,7 @@ static inline int member_fn(struct ants_work *work)
 	return m->result;
 }
 
-/* A team of @nr, all of whom run up to the end and return 0. */
+/* A team of @nr members that run to their end and return 0. */
 static inline struct team *team_make(struct kunit *test, int nr,
 				     struct ants_attrs attrs,
 				     unsigned int flags)
@@ -73,7 +73,10 @@ static inline int submit(struct team *team, int nr)
 	return ants_group_submit(&team->group, work_at(team, nr));
 }
 
-/* Members from @first up to before @end; there is room for them. */
+/*
+ * Submit the members from @first up to, but not including, @end; the pool has
+ * room.
+ */
 static inline void submit_range(struct team *team, int first, int end)
 {
 	for (; first < end; first++)
@@ -111,7 +114,7 @@ static inline void expect_members(struct team *team, int first, int end,
 		expect_member(team, first, runs, result);
 }
 
-/* All has ended, soon, and the first error was @error. */
+/* All members have ended, or soon do, and the first error was @error. */
 static inline void expect_wait(struct team *team, int error)
 {
 	int got = 1;
@@ -122,14 +125,14 @@ static inline void expect_wait(struct team *team, int error)
 	KUNIT_EXPECT_EQ(team->test, got, error);
 }
 
-/* The next one that ends is, or was, member @nr. */
+/* The next member to end is, or was, member @nr. */
 static inline void expect_next(struct team *team, int nr)
 {
 	KUNIT_EXPECT_PTR_EQ(team->test, ants_group_next(&team->group, PROMPT),
 			    work_at(team, nr));
 }
 
-/* The next one is @none: NULL, or an ERR_PTR. */
+/* ants_group_next() returns @none: NULL, or an ERR_PTR. */
 static inline void expect_none(struct team *team, unsigned long timeout,
 			       struct ants_work *none)
 {
@@ -137,21 +140,21 @@ static inline void expect_none(struct team *team, unsigned long timeout,
 			    none);
 }
 
-/* Calls to start; data is the group, and afterwards what was next. */
+/* Calls for rig_async(); @data is the group, and afterwards its next member. */
 
-static inline int do_group_wait(struct call *call)
+static inline int do_group_wait(struct async_call *call)
 {
-	return ants_group_wait_timeout(call->data, call->timeout, &call->value);
+	return ants_group_wait_timeout(call->data, call->arg, &call->value);
 }
 
-static inline int do_group_next(struct call *call)
+static inline int do_group_next(struct async_call *call)
 {
-	call->data = ants_group_next(call->data, call->timeout);
+	call->data = ants_group_next(call->data, call->arg);
 	return PTR_ERR_OR_ZERO(call->data);
 }
 
-/* Data is the member. */
-static inline int do_group_submit(struct call *call)
+/* @data is the member. */
+static inline int do_group_submit(struct async_call *call)
 {
 	struct member *m = call->data;
 
@@ -163,23 +166,24 @@ static inline bool has_waiter(struct team *team)
 	return !list_empty(&team->group.waiters);
 }
 
-/* A caller that waits for the group with @fn. */
-static inline struct call *start_group(struct team *team,
-				       int (*fn)(struct call *call),
-				       unsigned long timeout)
+/* Start a caller that waits for the group in @fn. */
+static inline struct async_call *start_group(struct team *team,
+					     int (*fn)(struct async_call *call),
+					     unsigned long timeout)
 {
-	struct call *call = call_start(team->rig, fn, timeout, &team->group);
+	struct async_call *call;
 
+	call = rig_async(team->rig, fn, timeout, &team->group);
 	EXPECT_SOON(team->test, has_waiter(team));
 	return call;
 }
 
-/* Member @nr's submitter waits for a place. */
-static inline struct call *start_submit(struct team *team, int nr)
+/* Start a submit of member @nr, which has to wait for room. */
+static inline struct async_call *start_submit(struct team *team, int nr)
 {
 	unsigned int waiting = ants_nr_waiting(team->rig->pool);
-	struct call *call = call_start(team->rig, do_group_submit, FOREVER,
-				       &team->members[nr]);
+	struct async_call *call = rig_async(team->rig, do_group_submit, FOREVER,
+					    &team->members[nr]);
 
 	EXPECT_SOON(team->test, ants_nr_waiting(team->rig->pool) == waiting + 1);
 	return call;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups: members that queue themselves again, or arm their timer, before and
+ * Groups whose members queue themselves again, or arm their timer, before and
  * after the group is cancelled, by hand or by an error.
  */
 #include <linux/module.h>
 
 #include "group.h"
 
-/* The item queues itself again from inside; member 0 of the team may fail. */
+/* The item queues itself again while it runs; member 0 of the team may fail. */
 struct bout {
 	struct team *team;
 	struct item *item;
@@ -24,7 +24,7 @@ static void way_desc(const bool *by_error, char *desc)
 
 KUNIT_ARRAY_PARAM(way, ways, way_desc);
 
-/* As item_fn(), but it asks for the next run at the end, and has no error. */
+/* Like item_fn(), but it asks for the next run at the end, and has no error. */
 static int late_fn(struct ants_work *work)
 {
 	struct item *item = container_of(work, struct item, dwork.work);
@@ -35,7 +35,7 @@ static int late_fn(struct ants_work *work)
 	return 0;
 }
 
-/* As item_fn(), without an error. */
+/* Like item_fn(), without an error. */
 static int early_fn(struct ants_work *work)
 {
 	struct item *item = container_of(work, struct item, dwork.work);
@@ -46,7 +46,10 @@ static int early_fn(struct ants_work *work)
 	return 0;
 }
 
-/* The item runs, and is at the rig's gate; with an error to come so is another. */
+/*
+ * The item runs and is at the rig's gate; so is the member that is to fail, if
+ * any.
+ */
 static struct bout *bout_start(struct kunit *test, ants_work_fn_t fn,
 			       bool delayed, unsigned long delay)
 {
@@ -72,7 +75,7 @@ static struct bout *bout_start(struct kunit *test, ants_work_fn_t fn,
 	return b;
 }
 
-/* The group is cancelled, in whatever way. */
+/* Cancel the group in the way that the case asks for. */
 static void bout_cancel(struct bout *b)
 {
 	if (b->by_error)
@@ -82,13 +85,13 @@ static void bout_cancel(struct bout *b)
 	EXPECT_SOON(b->team->test, ants_peek(b->team->group.cancelled));
 }
 
-/* All has ended, soon; the item ran once, with @result. */
+/* All members end soon; the item has run once, with @result. */
 static void bout_expect(struct bout *b, int result)
 {
 	expect_wait(b->team, b->by_error ? -EIO : result);
 	expect_ended(b->team->test, b->item, 1, result);
 	KUNIT_EXPECT_EQ(b->team->test,
-			ants_peek(b->team->rig->pool->nr_delayed), 0);
+			ants_peek(b->team->rig->pool->delayed.nr), 0);
 }
 
 static void item_opens(struct bout *b)
@@ -116,7 +119,7 @@ static void running_member_is_not_armed_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->item->queued, -ECANCELED);
 }
 
-/* Its second run is cancelled. */
+/* The item's second run is cancelled. */
 static void member_that_runs_again_does_not(struct kunit *test)
 {
 	struct bout *b = bout_start(test, early_fn, false, 0);
@@ -129,7 +132,7 @@ static void member_that_runs_again_does_not(struct kunit *test)
 	expect_counted(test, b->item->pool, 2 + b->by_error, 1);
 }
 
-/* Its timer was to be armed when it returns. */
+/* The item's timer would be armed when its function returns. */
 static void rearmed_member_ends_with_its_run(struct kunit *test)
 {
 	struct bout *b = bout_start(test, early_fn, true, NEVER);
@@ -154,26 +157,26 @@ static void delayed_member_ends_at_once(struct kunit *test)
 	expect_counted(test, b->item->pool, 1 + b->by_error, 0);
 }
 
-/* Its time has come, and others have its place. */
+/* The item is due, and the pool is full. */
 static void late_member_ends_at_once(struct kunit *test)
 {
 	struct bout *b = bout_start(test, early_fn, true, 1);
 	struct gate *gate = test_gate(test);
-	struct call *other;
+	struct async_call *other;
 
-	other = call_start(b->team->rig, do_submit_gate, FOREVER, gate);
+	other = rig_async(b->team->rig, do_submit_gate, FOREVER, gate);
 	EXPECT_SOON(test, ants_nr_waiting(b->item->pool) == 1);
 	item_opens(b);
-	KUNIT_EXPECT_EQ(test, call_result(other), 0);
+	KUNIT_EXPECT_EQ(test, async_result(other), 0);
 	ASSERT_SOON(test, state_of(b->item) == ANTS_WORK_DUE);
 	bout_cancel(b);
 	bout_expect(b, -ECANCELED);
 	gate_open(gate);
-	/* The member that fails leaves it a place, where it is skipped. */
+	/* The failing member makes room for the item, whose run is skipped. */
 	expect_counted(test, b->item->pool, 2 + 2 * b->by_error, b->by_error);
 }
 
-/* A group that was reset forgets that it was cancelled. */
+/* A reset group does not remember that it was cancelled. */
 static void reset_group_lets_members_run_again(struct kunit *test)
 {
 	struct bout *b = bout_start(test, late_fn, true, 1);

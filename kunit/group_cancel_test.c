@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Groups: cancel, by hand or on the first error. */
+/* Cancelling groups, by hand or on the first error. */
 #include <linux/irq_work.h>
 #include <linux/module.h>
 
 #include "group.h"
 
-/* More than two rounds. */
+/* More than two holds of the lock take. */
 #define MANY	40
 
-/* One thread, in which member 0 is at the rig's gate; the others are pending. */
+/*
+ * One thread, in which member 0 is at the rig's gate; the other members are
+ * pending.
+ */
 static struct team *team_of_many(struct kunit *test, unsigned int flags)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
@@ -40,7 +43,7 @@ static void cancel_ends_what_is_pending(struct kunit *test)
 	expect_counted(test, team->rig->pool, MANY + 1, MANY);
 }
 
-/* Once more, and after its end, changes nothing. */
+/* A second cancel, and one after the group's end, change nothing. */
 static void cancel_again_is_harmless(struct kunit *test)
 {
 	struct team *team = team_of_many(test, 0);
@@ -55,12 +58,12 @@ static void cancel_again_is_harmless(struct kunit *test)
 	expect_counted(test, team->rig->pool, MANY + 1, MANY);
 }
 
-/* A caller that waits for a group, or for a member of it, is told at once. */
-static void cancel_tells_who_waits(struct kunit *test)
+/* A caller that waits for the group returns at once. */
+static void cancel_wakes_the_waiter(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
 	struct team *team = team_make(test, MANY, attrs, 0);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
 	submit_range(team, 0, MANY);
@@ -70,27 +73,27 @@ static void cancel_tells_who_waits(struct kunit *test)
 	expect_members(team, 0, MANY, 0, -ECANCELED);
 }
 
-/* The places are other people's, in the same section. */
+/* The room is given to a waiting caller in the same locked section. */
 static void cancel_grants_others(struct kunit *test)
 {
 	struct team *team = team_of_many(test, 0);
-	struct call *call;
+	struct async_call *call;
 	unsigned int waiting;
 
-	call = call_start(team->rig, do_submit_count, FOREVER, NULL);
+	call = rig_async(team->rig, do_submit_count, FOREVER, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(team->rig->pool) == 1);
 	local_bh_disable();
 	ants_group_cancel(&team->group);
 	waiting = ants_nr_waiting(team->rig->pool);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, waiting, 0);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
 }
 
-/* A cancel in a hard interrupt, and what it left behind. */
+/* Cancels a group in a hard interrupt, and records what followed. */
 struct irq_cancel {
 	struct irq_work work;
 	struct team *team;
@@ -109,15 +112,18 @@ static void cancel_in_irq(struct irq_work *work)
 	c->waiting = ants_nr_waiting(c->team->rig->pool);
 }
 
-/* More than one round; a caller that waits for a place gets one of theirs. */
+/*
+ * The cancel takes more than one hold, and a waiting caller is admitted
+ * instead.
+ */
 static void cancel_from_a_hard_interrupt(struct kunit *test)
 {
 	struct team *team = team_of_many(test, 0);
 	struct irq_cancel c = { .team = team,
 				.work = IRQ_WORK_INIT_HARD(cancel_in_irq) };
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(team->rig, do_submit_count, FOREVER, NULL);
+	call = rig_async(team->rig, do_submit_count, FOREVER, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(team->rig->pool) == 1);
 	irq_work_queue(&c.work);
 	irq_work_sync(&c.work);
@@ -125,14 +131,14 @@ static void cancel_from_a_hard_interrupt(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, c.kept);
 	KUNIT_EXPECT_EQ(test, c.waiting, 0);
 	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
 	expect_counted(test, team->rig->pool, MANY + 2, MANY);
 }
 
-/* Only what is the group's. */
+/* Only members of the group are cancelled. */
 static void cancel_spares_others(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 4 };
@@ -150,12 +156,15 @@ static void cancel_spares_others(struct kunit *test)
 	expect_member(team, 2, 1, 0);
 }
 
-/* The submitter goes on waiting for a place; the item that gets it does not run. */
+/*
+ * The submitter continues to wait for room; when it has some, the item does not
+ * run.
+ */
 static void cancel_while_a_submitter_waits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 1, attrs, 0);
-	struct call *submitter, *waiter;
+	struct async_call *submitter, *waiter;
 
 	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
 	submitter = start_submit(team, 0);
@@ -163,7 +172,7 @@ static void cancel_while_a_submitter_waits(struct kunit *test)
 	ants_group_cancel(&team->group);
 	expect_blocked(test, waiter);
 	gate_open(&team->rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
 	expect_waited(test, waiter, -ECANCELED);
 	expect_member(team, 0, 0, -ECANCELED);
 	expect_counted(test, team->rig->pool, 2, 1);
@@ -174,19 +183,19 @@ static void submitter_that_gives_up_is_not_waited_for(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 2, attrs, 0);
-	struct call *submitter, *waiter;
+	struct async_call *submitter, *waiter;
 
 	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
 	submitter = start_submit(team, 0);
 	waiter = start_group(team, do_group_wait, FOREVER);
-	KUNIT_EXPECT_EQ(test, call_stop(submitter), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(submitter), -EINTR);
 	expect_waited(test, waiter, 0);
 	expect_member(team, 0, 0, -EINTR);
 	expect_none(team, 0, NULL);
 	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
 }
 
-/* One that a worker has taken, and not begun, goes on. */
+/* A member that a worker has taken, but not started, still runs. */
 static void cancel_spares_what_was_taken(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -212,7 +221,10 @@ static void first_error_cancels(struct kunit *test)
 	team->members[0].result = -EIO;
 	gate_open(&team->rig->gate);
 	expect_next(team, 0);
-	/* The worker and the upkeep end the others side by side. */
+	/*
+	 * The worker and the upkeep work end the other members at the same
+	 * time.
+	 */
 	for (i = 1; i <= MANY; i++) {
 		work = ants_group_next(&team->group, PROMPT);
 		KUNIT_EXPECT_FALSE(test, IS_ERR_OR_NULL(work));
@@ -224,20 +236,23 @@ static void first_error_cancels(struct kunit *test)
 	expect_counted(test, team->rig->pool, MANY + 1, MANY);
 }
 
-/* Those that run when the first one fails go on, and a submitter is too late. */
+/*
+ * Members that run when the first one fails go on; one whose submitter waits is
+ * too late.
+ */
 static void first_error_spares_what_runs(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct team *team = team_make(test, 3, attrs,
 				      ANTS_GROUP_CANCEL_ON_ERROR);
-	struct call *submitter;
+	struct async_call *submitter;
 
 	start_at(team, 0, &team->rig->gate);
 	start_at(team, 1, &team->rig->late);
 	submitter = start_submit(team, 2);
 	team->members[0].result = 1;
 	gate_open(&team->rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
 	expect_next(team, 0);
 	expect_next(team, 2);
 	gate_open(&team->rig->late);
@@ -265,7 +280,7 @@ static void error_alone_cancels_nothing(struct kunit *test)
 	expect_members(team, 1, MANY + 1, 1, 0);
 }
 
-/* A member that is queued again from inside ends once. */
+/* A member that queues itself again ends once. */
 static int again_fn(struct ants_work *work)
 {
 	struct member *m = member_of(work);
@@ -288,7 +303,7 @@ static void member_that_runs_again_ends_once(struct kunit *test)
 	expect_none(team, 0, NULL);
 }
 
-/* So does one that arms its own timer. */
+/* The same for a member that arms its own timer. */
 static void member_that_is_delayed_ends_once(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -299,7 +314,10 @@ static void member_that_is_delayed_ends_once(struct kunit *test)
 	item->more = 3;
 	item->delayed = true;
 	item->delay = 1;
-	/* There is one place: the item gets it when this one has ended. */
+	/*
+	 * The pool has room for one task: the item gets it when this member has
+	 * ended.
+	 */
 	submit_range(team, 0, 1);
 	KUNIT_EXPECT_EQ(test, ants_group_submit(&team->group, work_of(item)),
 			0);
@@ -311,7 +329,7 @@ static void member_that_is_delayed_ends_once(struct kunit *test)
 	expect_none(team, 0, NULL);
 }
 
-static int do_group_cancel(struct call *call)
+static int do_group_cancel(struct async_call *call)
 {
 	int i;
 
@@ -323,7 +341,7 @@ static int do_group_cancel(struct call *call)
 	return 0;
 }
 
-/* Each one has run, or was cancelled. Returns how many were. */
+/* Each member has run or was cancelled. Returns how many were cancelled. */
 static int check_round(struct team *team, int round)
 {
 	int i, ran, cancelled = 0;
@@ -338,15 +356,15 @@ static int check_round(struct team *team, int round)
 	return cancelled;
 }
 
-/* Against starts and ends, and against submits that it refuses. */
+/* Cancel against starts and ends, and against submits, which it refuses. */
 static void cancel_races_with_ends(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = MANY };
 	struct team *team = team_make(test, MANY, attrs, 0);
 	int round, i, err, cancelled, refused = 0, seen = 0;
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(team->rig, do_group_cancel, 0, &team->group);
+	call = rig_async(team->rig, do_group_cancel, 0, &team->group);
 	for (round = 0; round < 300; round++) {
 		for (i = 0; i < MANY; i++) {
 			if (i == round % MANY)
@@ -362,7 +380,7 @@ static void cancel_races_with_ends(struct kunit *test)
 		seen += cancelled;
 		KUNIT_ASSERT_EQ(test, ants_group_reset(&team->group), 0);
 	}
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_counted(test, team->rig->pool, 300 * MANY - refused,
 		       seen - refused);
 }
@@ -370,7 +388,7 @@ static void cancel_races_with_ends(struct kunit *test)
 static struct kunit_case group_cancel_cases[] = {
 	KUNIT_CASE(cancel_ends_what_is_pending),
 	KUNIT_CASE(cancel_again_is_harmless),
-	KUNIT_CASE(cancel_tells_who_waits),
+	KUNIT_CASE(cancel_wakes_the_waiter),
 	KUNIT_CASE(cancel_grants_others),
 	KUNIT_CASE(cancel_from_a_hard_interrupt),
 	KUNIT_CASE(cancel_spares_others),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Groups: what they take and refuse, their results, and using one again. */
+/* Groups: what they accept and refuse, their results, and using one again. */
 #include <linux/module.h>
 
 #include "group.h"
@@ -40,7 +40,7 @@ static void empty_group_has_ended(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
 }
 
-/* Lets member @nr end, of those that are all at posts' gates. */
+/* Let member @nr end; each member is at the gate of its post. */
 static void end_one(struct team *team, int nr)
 {
 	gate_open(&team->rig->posts[nr].gate);
@@ -48,7 +48,7 @@ static void end_one(struct team *team, int nr)
 		    ANTS_WORK_IDLE);
 }
 
-/* A team of four, all of whom are at a gate of their own. */
+/* A team of four members, each at a gate of its own. */
 static struct team *team_of_four(struct kunit *test, unsigned int flags)
 {
 	struct ants_attrs attrs = { .capacity = 4 };
@@ -60,7 +60,7 @@ static struct team *team_of_four(struct kunit *test, unsigned int flags)
 	return team;
 }
 
-/* Each one once; NULL is said only of a sealed group. */
+/* Each member is returned once; NULL means that the group is sealed. */
 static void next_is_in_the_order_of_ends(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -82,7 +82,7 @@ static void next_is_in_the_order_of_ends(struct kunit *test)
 	expect_wait(team, 0);
 }
 
-/* What is left when it was waited for can still be had one by one. */
+/* Members that were waited for can still be taken one by one. */
 static void next_works_after_the_wait(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -99,7 +99,7 @@ static void next_works_after_the_wait(struct kunit *test)
 	expect_none(team, 0, NULL);
 }
 
-/* Sealed, it says NULL only after the last one. */
+/* A sealed group returns NULL only after its last member. */
 static void next_drains_a_sealed_group(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -134,7 +134,7 @@ static void list_is_in_the_order_of_submits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, 4);
 }
 
-/* What was taken is not in the list; the others are, in their order. */
+/* The list omits members that were taken; the others keep their order. */
 static void list_is_without_what_was_taken(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -154,7 +154,7 @@ static void list_is_without_what_was_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, 2);
 }
 
-/* The first in the order of ends; the others keep theirs. */
+/* The first error in the order of ends is reported. */
 static void first_error_is_told(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -200,16 +200,16 @@ static void cancelled_group_refuses(struct kunit *test)
 	expect_member(team, 4, 0, -EINVAL);
 }
 
-/* What it has accepted goes on; one whose submitter waited is not in it. */
+/* Accepted members go on; one whose submitter waited is no member. */
 static void released_pool_refuses(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
-	struct call *submitter, *waiter;
+	struct async_call *submitter, *waiter;
 
 	submitter = start_submit(team, 4);
 	waiter = start_group(team, do_group_wait, FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_release(team->rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), -ESHUTDOWN);
 	expect_blocked(test, waiter);
 	rig_open_gates(team->rig);
 	expect_waited(test, waiter, 0);
@@ -251,7 +251,10 @@ static void queued_work_is_refused(struct kunit *test)
 	expect_none(team, 0, NULL);
 }
 
-/* Also if it ended, and was queued by itself since: it is in the list. */
+/*
+ * A member that ended and was queued outside the group since is still in the
+ * group's list.
+ */
 static void member_is_refused_until_the_reset(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -273,11 +276,11 @@ static void member_is_refused_until_the_reset(struct kunit *test)
 	expect_member(team, 1, 2, 0);
 }
 
-/* By a caller that found it, and by one that slept until it ended. */
+/* Taken by a caller that found it ended, and by one that slept until then. */
 static void taken_member_is_accepted_again(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
-	struct call *call;
+	struct async_call *call;
 
 	end_one(team, 0);
 	expect_next(team, 0);
@@ -285,7 +288,7 @@ static void taken_member_is_accepted_again(struct kunit *test)
 	expect_next(team, 0);
 	call = start_group(team, do_group_next, FOREVER);
 	end_one(team, 1);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_PTR_EQ(test, call->data, (void *)work_at(team, 1));
 	KUNIT_EXPECT_EQ(test, submit(team, 1), 0);
 	expect_next(team, 1);
@@ -295,7 +298,7 @@ static void taken_member_is_accepted_again(struct kunit *test)
 	expect_members(team, 2, 4, 1, 0);
 }
 
-/* It is nobody's, so that another group takes it as well. */
+/* A taken member belongs to no group, so another group accepts it. */
 static void taken_member_changes_its_group(struct kunit *test)
 {
 	struct team *team = team_of_four(test, 0);
@@ -309,12 +312,12 @@ static void taken_member_changes_its_group(struct kunit *test)
 	rig_open_gates(team->rig);
 	expect_wait(team, 0);
 	expect_member(team, 0, 2, 0);
-	/* The others ended side by side. */
+	/* The other members ended at the same time, in any order. */
 	KUNIT_EXPECT_FALSE(test, IS_ERR_OR_NULL(ants_group_next(&team->group,
 								PROMPT)));
 }
 
-/* A stream: a group that is never sealed, and eight members that come again. */
+/* The group is never sealed; eight members are submitted again and again. */
 static void ten_thousand_stream_through_eight(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };
@@ -390,7 +393,7 @@ static void bad_arguments_are_refused(struct kunit *test)
 	expect_wait(team, 0);
 }
 
-/* Errors, seal and cancel are of one use only. */
+/* A reset clears the error, the seal and the cancellation. */
 static void reset_group_is_as_new(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 4 };
@@ -420,23 +423,23 @@ static void reset_is_refused_while_it_is_in_use(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 2, attrs, 0);
-	struct call *call = start_group(team, do_group_next, FOREVER);
+	struct async_call *call = start_group(team, do_group_next, FOREVER);
 
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), -EBUSY);
 	ants_group_seal(&team->group);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
 	fill_up(team->rig);
 	call = start_submit(team, 0);
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), -EBUSY);
 	gate_open(&team->rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_wait(team, 0);
 	expect_member(team, 0, 1, 0);
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
 }
 
-/* A hundred uses of one group, each one's ends in whatever order. */
+/* One group is used a hundred times; its members end in any order. */
 static void group_is_used_again_and_again(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 2 };

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "group.h"
+#include "repeats.h"
 
 /* One thread, in which member 0 is at the rig's gate. */
 static struct team *team_busy(struct kunit *test)
@@ -34,11 +35,11 @@ static void wait_times_out_and_can_be_repeated(struct kunit *test)
 	expect_wait(team, -EIO);
 }
 
-/* The last end wakes the waiter, not the timeout of a slice. */
+/* The last end wakes the waiter; the timeout of a slice does not. */
 static void last_end_wakes_the_waiter(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call;
+	struct async_call *call;
 
 	submit_range(team, 1, 4);
 	team->members[2].result = -EIO;
@@ -54,29 +55,29 @@ static void last_end_wakes_the_waiter(struct kunit *test)
 static void each_end_wakes_next(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call = start_group(team, do_group_next, FOREVER);
+	struct async_call *call = start_group(team, do_group_next, FOREVER);
 
 	gate_open(&team->rig->gate);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 0);
 	KUNIT_EXPECT_PTR_EQ(test, call->data, (void *)work_at(team, 0));
 	expect_none(team, 1, ERR_PTR(-ETIMEDOUT));
 	expect_wait(team, 0);
 	expect_none(team, 1, NULL);
 }
 
-/* Nobody will end any more. */
-static void expect_next_told(struct kunit *test, struct call *call)
+/* The call returns NULL: no member is left that might end. */
+static void expect_next_told(struct kunit *test, struct async_call *call)
 {
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 0);
 	KUNIT_EXPECT_PTR_EQ(test, call->data, NULL);
 }
 
 static void seal_wakes_next(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call;
+	struct async_call *call;
 
 	gate_open(&team->rig->gate);
 	expect_next(team, 0);
@@ -85,11 +86,11 @@ static void seal_wakes_next(struct kunit *test)
 	expect_next_told(test, call);
 }
 
-/* A wait seals the group, too, and has nothing to wait for here. */
+/* A wait seals the group, too, and here has nothing to wait for. */
 static void wait_wakes_next(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call;
+	struct async_call *call;
 
 	gate_open(&team->rig->gate);
 	expect_next(team, 0);
@@ -99,56 +100,46 @@ static void wait_wakes_next(struct kunit *test)
 	expect_next_told(test, call);
 }
 
-/* The last one that might have ended is refused after its submitter waited. */
+/*
+ * The last member that might have ended is refused while its submitter waits.
+ */
 static void refused_submitter_wakes_next(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 1, attrs, 0);
-	struct call *submitter, *call;
+	struct async_call *submitter, *call;
 
 	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
 	submitter = start_submit(team, 0);
 	ants_group_seal(&team->group);
 	call = start_group(team, do_group_next, FOREVER);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_at(team, 0)));
-	KUNIT_EXPECT_EQ(test, call_result(submitter), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), -ECANCELED);
 	expect_next_told(test, call);
 }
 
-static int do_wait_killable(struct call *call)
+static int do_wait_killable(struct async_call *call)
 {
-	allow_signal(SIGKILL);
-	allow_signal(SIGUSR1);
-	call->value = ants_group_wait(call->data, NULL);
-	flush_signals(current);
-	return call->value;
-}
-
-static int do_next_killable(struct call *call)
-{
-	allow_signal(SIGKILL);
-	call->data = ants_group_next(call->data, FOREVER);
-	flush_signals(current);
-	return PTR_ERR_OR_ZERO(call->data);
+	return ants_group_wait(call->data, NULL);
 }
 
 static void killed_waiter_gives_up(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call = start_group(team, do_wait_killable, FOREVER);
+	struct async_call *call = start_group(team, do_wait_killable, FOREVER);
 
 	send_sig(SIGUSR1, call->task, 1);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_at(team, 0), 2, NULL),
 			-ETIMEDOUT);
 	expect_blocked(test, call);
 	send_sig(SIGKILL, call->task, 1);
-	KUNIT_EXPECT_EQ(test, call_result(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_result(call), -EINTR);
 	KUNIT_EXPECT_FALSE(test, has_waiter(team));
-	call = start_group(team, do_next_killable, FOREVER);
+	call = start_group(team, do_group_next, FOREVER);
 	send_sig(SIGKILL, call->task, 1);
-	KUNIT_EXPECT_EQ(test, call_result(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_result(call), -EINTR);
 	call = start_group(team, do_group_wait, FOREVER);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	gate_open(&team->rig->gate);
 	expect_wait(team, 0);
 	expect_next(team, 0);
@@ -156,9 +147,11 @@ static void killed_waiter_gives_up(struct kunit *test)
 
 static void second_waiter_is_refused(struct kunit *test)
 {
-	int (*const fns[])(struct call *call) = { do_group_next, do_group_wait };
+	int (*const fns[])(struct async_call *call) = {
+		do_group_next, do_group_wait,
+	};
 	struct team *team = team_busy(test);
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(fns); i++) {
@@ -167,7 +160,7 @@ static void second_waiter_is_refused(struct kunit *test)
 				-EBUSY);
 		expect_none(team, FOREVER, ERR_PTR(-EBUSY));
 		KUNIT_EXPECT_TRUE(test, has_waiter(team));
-		KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+		KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	}
 	gate_open(&team->rig->gate);
 	expect_wait(team, 0);
@@ -199,7 +192,7 @@ static void wait_inside_a_task_is_refused(struct kunit *test)
 	expect_member(team, 0, 1, -EDEADLK);
 }
 
-/* An error that says so at once has not sealed the group. */
+/* A wait that is refused at once must not have sealed the group. */
 static int waiting_and_open_fn(struct ants_work *work)
 {
 	struct member *m = member_of(work);
@@ -211,13 +204,13 @@ static int waiting_and_open_fn(struct ants_work *work)
 static void refused_wait_leaves_the_group_open(struct kunit *test)
 {
 	struct team *team = team_busy(test);
-	struct call *call = start_group(team, do_group_next, FOREVER);
+	struct async_call *call = start_group(team, do_group_next, FOREVER);
 
 	KUNIT_EXPECT_EQ(test, ants_group_wait(&team->group, NULL), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ants_group_wait_timeout(&team->group, 0, NULL),
 			-EBUSY);
 	KUNIT_EXPECT_EQ(test, submit(team, 1), 0);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	INIT_ANTS_WORK(work_at(team, 2), waiting_and_open_fn);
 	submit_range(team, 2, 3);
 	gate_open(&team->rig->gate);
@@ -228,7 +221,9 @@ static void refused_wait_leaves_the_group_open(struct kunit *test)
 	expect_wait(team, 0);
 }
 
-/* What need not wait may be asked from a task, and from one of another pool. */
+/*
+ * Calls that do not wait may be made by tasks of this pool and of another one.
+ */
 static void task_may_look(void *data)
 {
 	struct team *team = data;
@@ -250,11 +245,6 @@ static void task_may_ask_what_has_ended(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);
 }
 
-static int do_destroy_of(struct call *call)
-{
-	return ants_pool_destroy(call->data);
-}
-
 /* Another pool, for the team's group. */
 static struct ants_pool *other_pool(struct team *team)
 {
@@ -266,33 +256,33 @@ static struct ants_pool *other_pool(struct team *team)
 	return pool;
 }
 
-/* Nothing of the group is in the pool, but the caller is. */
-static void destroy_waits_for_who_is_inside(struct kunit *test)
+/* The group has no member in the pool, but its waiter is inside the pool. */
+static void destroy_waits_for_a_waiter_inside(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 1, attrs, 0);
 	struct ants_pool *pool = other_pool(team);
-	struct call *next, *destroyer;
+	struct async_call *next, *destroyer;
 	int i;
 
 	next = start_group(team, do_group_next, FOREVER);
-	destroyer = call_start(team->rig, do_destroy_of, 0, pool);
-	EXPECT_SOON(test, call_returned(destroyer) || ants_is_released(pool));
-	/* Others come and go meanwhile. */
+	destroyer = async_start_on(test, do_destroy, pool, 0);
+	EXPECT_SOON(test, async_returned(destroyer) || ants_is_released(pool));
+	/* Other pools come and go meanwhile. */
 	for (i = 0; i < 3; i++)
 		ants_pool_destroy(ants_pool_create(&attrs, "meanwhile"));
 	expect_blocked(test, destroyer);
 	ants_group_seal(&team->group);
 	expect_next_told(test, next);
-	KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 }
 
-/* The pool ends with the group: a caller that is told so needs neither. */
+/* The pool ends with the group; the waiter needs neither to return. */
 static void waiter_outlives_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct team *team = team_make(test, 20, attrs, 0);
-	struct call *waiter, *destroyer;
+	struct async_call *waiter, *destroyer;
 	struct ants_pool *pool;
 	int i;
 
@@ -301,21 +291,21 @@ static void waiter_outlives_the_pool(struct kunit *test)
 		pool = other_pool(team);
 		start_at(team, i, &team->rig->gate);
 		waiter = start_group(team, do_group_wait, FOREVER);
-		destroyer = call_start(team->rig, do_destroy_of, 0, pool);
+		destroyer = async_start_on(test, do_destroy, pool, 0);
 		EXPECT_SOON(test, ants_is_released(pool));
 		gate_open(&team->rig->gate);
 		expect_waited(test, waiter, 0);
-		KUNIT_EXPECT_EQ(test, call_result(destroyer), 0);
+		KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	}
 }
 
-/* A group and its members in one piece of memory. */
+/* A group and its members in one allocation. */
 struct crew {
 	struct ants_group group;
 	struct member members[4];
 };
 
-#define CREW_ROUNDS	2000
+#define CREW_ROUNDS	((int)(600 * repeats))
 
 static struct crew *crew_start(struct rig *rig, bool fail)
 {
@@ -334,7 +324,7 @@ static struct crew *crew_start(struct rig *rig, bool fail)
 	return crew;
 }
 
-/* Freed as soon as it was waited for, by whatever way. */
+/* Freed as soon as it was waited for, in each way. */
 static void waited_for_may_be_freed(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 2 };
@@ -356,7 +346,7 @@ static void waited_for_may_be_freed(struct kunit *test)
 	}
 }
 
-/* Drained one by one, by a caller that seals it before or meanwhile. */
+/* Taken one by one, by a caller that seals the group before or meanwhile. */
 static void drained_may_be_freed(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 2 };
@@ -389,7 +379,7 @@ static struct kunit_case group_wait_cases[] = {
 	KUNIT_CASE(wait_inside_a_task_is_refused),
 	KUNIT_CASE(refused_wait_leaves_the_group_open),
 	KUNIT_CASE(task_may_ask_what_has_ended),
-	KUNIT_CASE(destroy_waits_for_who_is_inside),
+	KUNIT_CASE(destroy_waits_for_a_waiter_inside),
 	KUNIT_CASE(waiter_outlives_the_pool),
 	KUNIT_CASE(waited_for_may_be_freed),
 	KUNIT_CASE(drained_may_be_freed),

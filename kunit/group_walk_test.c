@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups that end, and are freed, while somebody cancels them: a cancel walks
- * through the members in rounds, and is held between two of them.
+ * Groups that end and are freed while another thread cancels them: a cancel
+ * walks through the members in rounds, and is held between two of these.
  */
 #include <linux/module.h>
 
 #include "group.h"
 
-/* More than two rounds. */
+/* More than two rounds take. */
 #define MANY	40
 
-/* A group and its members, which go as soon as it was waited for. */
+/* A group and its members, which are freed as soon as they were waited for. */
 struct crew {
 	struct ants_group group;
 	struct member members[MANY];
 };
 
-static int do_cancel(struct call *call)
+static int do_cancel(struct async_call *call)
 {
 	ants_group_cancel(call->data);
 	return 0;
 }
 
-/* Data is the crew. */
-static int do_wait_and_free(struct call *call)
+/* @data is the crew. */
+static int do_wait_and_free(struct async_call *call)
 {
 	struct crew *crew = call->data;
 	int err = ants_group_wait(&crew->group, &call->value);
@@ -60,7 +60,7 @@ static struct rig *rig_of_one(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
 
-	/* The one that cancels keeps its CPU while it is held. */
+	/* The cancelling thread keeps its CPU while it is held. */
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs two CPUs");
 	return rig_make(test, "walk", attrs);
@@ -71,36 +71,37 @@ static bool crew_is_waited_for(struct crew *crew)
 	return !list_empty(&crew->group.waiters);
 }
 
-/* It cancels the group, and is held after its first round. */
-static struct call *start_cancel(struct rig *rig, struct ants_group *group)
+/* Start a cancel of the group, and hold it after its first round. */
+static struct async_call *start_cancel(struct rig *rig,
+				       struct ants_group *group)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
-	call = call_start(rig, do_cancel, 0, group);
+	call = rig_async(rig, do_cancel, 0, group);
 	held(rig, ANTS_PAUSE_GROUP_CANCEL);
 	return call;
 }
 
-/* The members end between two rounds: the waiter is told by the last of these. */
+/* The members end between two rounds, and the last round wakes the waiter. */
 static void waiter_frees_what_is_being_cancelled(struct kunit *test)
 {
 	struct rig *rig = rig_of_one(test);
-	struct call *cancel, *wait;
+	struct async_call *cancel, *wait;
 	struct crew *crew;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
 	crew_submit(rig, crew, 0, MANY);
-	wait = call_start(rig, do_wait_and_free, 0, crew);
+	wait = rig_async(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	cancel = start_cancel(rig, &crew->group);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	/* All have ended. */
+	/* All members have ended. */
 	KUNIT_EXPECT_TRUE(test, crew_is_waited_for(crew));
 	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	expect_waited(test, wait, -ECANCELED);
 	expect_counted(test, rig->pool, MANY + 1, MANY);
 }
@@ -109,27 +110,30 @@ static void waiter_frees_what_is_being_cancelled(struct kunit *test)
 static void waiter_frees_after_the_last_round(struct kunit *test)
 {
 	struct rig *rig = rig_of_one(test);
-	struct call *cancel, *wait;
+	struct async_call *cancel, *wait;
 	struct crew *crew;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	crew = crew_make(rig, 0);
 	crew_submit(rig, crew, 0, ANTS_HOLD_MAX);
-	wait = call_start(rig, do_wait_and_free, 0, crew);
+	wait = rig_async(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
-	cancel = call_start(rig, do_cancel, 0, &crew->group);
+	cancel = rig_async(rig, do_cancel, 0, &crew->group);
 	expect_waited(test, wait, -ECANCELED);
 	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 }
 
-/* Nothing is left, and yet the group has not ended while it is walked through. */
+/*
+ * All members have ended, and yet the group has not while a cancel walks
+ * through it.
+ */
 static void cancelled_group_is_busy(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
 	struct team *team = team_make(test, MANY, attrs, 0);
-	struct call *cancel;
+	struct async_call *cancel;
 	int i;
 
 	if (num_online_cpus() < 2)
@@ -137,7 +141,7 @@ static void cancelled_group_is_busy(struct kunit *test)
 	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
 	submit_range(team, 0, MANY);
 	cancel = start_cancel(team->rig, &team->group);
-	/* A second one leaves it to the first. */
+	/* A second cancel leaves the work to the first one. */
 	ants_group_cancel(&team->group);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(work_at(team, MANY - 1)->state),
 			ANTS_WORK_PENDING);
@@ -152,7 +156,7 @@ static void cancelled_group_is_busy(struct kunit *test)
 	expect_none(team, 1, ERR_PTR(-ETIMEDOUT));
 	let_go(team->rig, ANTS_PAUSE_GROUP_CANCEL);
 	expect_none(team, FOREVER, NULL);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
 }
 
@@ -186,12 +190,12 @@ static void take_and_free(struct rig *rig, struct ants_group *group, int nr)
 	}
 }
 
-/* Those that the walk is about to come to end, are taken, and freed. */
+/* The members that the walk would reach next end, are taken, and freed. */
 static void taken_members_leave_the_walk(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = MANY };
 	struct ants_group *group;
-	struct call *cancel;
+	struct async_call *cancel;
 	struct rig *rig;
 	int i;
 
@@ -209,9 +213,9 @@ static void taken_members_leave_the_walk(struct kunit *test)
 	cancel = start_cancel(rig, group);
 	gate_open(&rig->gate);
 	take_and_free(rig, group, MANY - 1);
-	/* The first one goes on, so that the walk does, too. */
+	/* The first member still runs, and so the walk continues. */
 	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	gate_open(&rig->late);
 	take_and_free(rig, group, 1);
 	KUNIT_EXPECT_TRUE(test, list_empty(&group->works));
@@ -219,57 +223,68 @@ static void taken_members_leave_the_walk(struct kunit *test)
 	expect_counted(test, rig->pool, MANY + 1, MANY - 1);
 }
 
-/* The upkeep is to end them, and stands still: the worker skips them. */
+/* Its only thread is parked; the upkeep work has something to tell it, and stops. */
+static void hold_upkeep(struct rig *rig)
+{
+	EXPECT_SOON(rig->test, settled(rig->pool));
+	hold(rig, ANTS_PAUSE_REBIND);
+	KUNIT_ASSERT_EQ(rig->test, ants_set_nice(rig->pool, 1), 0);
+	held(rig, ANTS_PAUSE_REBIND);
+}
+
+/*
+ * The upkeep work is held and cannot cancel the members: the worker skips them.
+ */
 static void error_does_not_wait_for_the_upkeep(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 2, .queue_depth = MANY };
+	struct ants_attrs attrs = { .capacity = 1, .min_workers = 1,
+				    .queue_depth = MANY };
 	struct rig *rig = rig_make(test, "walk", attrs);
 	struct crew *crew = crew_make(rig, ANTS_GROUP_CANCEL_ON_ERROR);
-	struct call *wait;
+	struct async_call *wait;
 
 	crew->members[0].gate = &rig->gate;
 	crew->members[0].result = -EIO;
+	hold_upkeep(rig);
 	crew_submit(rig, crew, 0, 1);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	hold(rig, ANTS_PAUSE_MAKE);
 	crew_submit(rig, crew, 1, MANY);
-	held(rig, ANTS_PAUSE_MAKE);
-	wait = call_start(rig, do_wait_and_free, 0, crew);
+	wait = rig_async(rig, do_wait_and_free, 0, crew);
 	EXPECT_SOON(test, crew_is_waited_for(crew));
 	gate_open(&rig->gate);
 	expect_waited(test, wait, -EIO);
-	let_go(rig, ANTS_PAUSE_MAKE);
+	let_go(rig, ANTS_PAUSE_REBIND);
 	EXPECT_SOON(test, settled(rig->pool));
 	expect_counted(test, rig->pool, MANY, MANY - 1);
 }
 
-/* The upkeep has not begun, and the caller does it at once. */
+/* The upkeep work has not begun; the caller cancels the members at once. */
 static void cancel_takes_over_from_the_upkeep(struct kunit *test)
 {
-	struct ants_attrs attrs = { .capacity = 2, .queue_depth = MANY };
+	struct ants_attrs attrs = { .capacity = 1, .min_workers = 1,
+				    .queue_depth = MANY };
 	struct team *team = team_make(test, MANY, attrs,
 				      ANTS_GROUP_CANCEL_ON_ERROR);
 	struct ants_pool *pool = team->rig->pool;
 
+	hold_upkeep(team->rig);
 	start_at(team, 0, &team->rig->gate);
-	hold(team->rig, ANTS_PAUSE_MAKE);
 	submit_range(team, 1, MANY);
-	held(team->rig, ANTS_PAUSE_MAKE);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_at(team, 1)));
-	KUNIT_EXPECT_FALSE(test, list_empty(&pool->cancelling));
+	KUNIT_EXPECT_FALSE(test, list_empty(&pool->cancel.groups));
 	KUNIT_EXPECT_EQ(test, submit(team, 1), -EALREADY);
 	expect_next(team, 1);
 	KUNIT_EXPECT_EQ(test, submit(team, 1), -ECANCELED);
 	ants_group_cancel(&team->group);
-	KUNIT_EXPECT_TRUE(test, list_empty(&pool->cancelling));
+	KUNIT_EXPECT_TRUE(test, list_empty(&pool->cancel.groups));
 	expect_members(team, 1, MANY, 0, -ECANCELED);
-	let_go(team->rig, ANTS_PAUSE_MAKE);
+	let_go(team->rig, ANTS_PAUSE_REBIND);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	expect_counted(test, pool, MANY, MANY - 1);
 }
 
-/* An error that is found with interrupts off: the upkeep does the rest. */
+/* An error is returned with interrupts off: the upkeep work does the rest. */
 static void error_in_any_context_cancels(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Functions of the client's at the start and the end of each thread.
- */
-#include "caller.h"
+/* worker_init() and worker_exit(), which a client has called in each thread. */
+#include "async.h"
 
 #define MARK	0x616e7473
 
-/* What worker_init() makes for each thread, and its tasks find. */
+/* What worker_init() makes for each thread, and the tasks find. */
 struct mine {
 	unsigned int mark;
 	struct task_struct *thread;
@@ -83,7 +81,7 @@ static void task_finds_the_data_of_its_thread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
 	KUNIT_EXPECT_PTR_EQ(test, seen_pool, pool);
-	/* A thread that came too late for a task may still be on its way. */
+	/* A thread that was too late for a task may still be on its way. */
 	EXPECT_SOON(test, atomic_read(&nr_init) == stats_of(pool).spawned);
 }
 
@@ -114,7 +112,7 @@ static void *wait_at_gate(struct ants_pool *pool)
 	return NULL;
 }
 
-/* None of them is the wake-up that the next one waits for. */
+/* No thread waits for another one to be initialised. */
 static void threads_get_ready_side_by_side(struct kunit *test)
 {
 	struct gate *gate = test_gate(test);
@@ -127,7 +125,7 @@ static void threads_get_ready_side_by_side(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &ran), 0);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_starting), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_starting), 0U);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
@@ -146,7 +144,10 @@ static void tune_up_makes_data_for_the_new(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&nr_exit) == 5);
 }
 
-/* No task runs without its data; the pool tries again, and none is lost. */
+/*
+ * No task runs without its thread's data; the pool tries again, and no task is
+ * lost.
+ */
 static void failing_init_is_tried_again(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "fails");
@@ -158,30 +159,33 @@ static void failing_init_is_tried_again(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&fails), 0);
 }
 
-/* One that fails for long is not made a hundred times a second. */
+/*
+ * A thread whose initialisation keeps failing is not made a hundred times a
+ * second.
+ */
 static void failing_init_backs_off(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "backs_off");
 
 	atomic_set(&fails, INT_MAX);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, pool), 0);
-	EXPECT_SOON(test, READ_ONCE(pool->backoff) >= 8 * ANTS_BACKOFF_MIN);
+	EXPECT_SOON(test, READ_ONCE(pool->upkeep.backoff) >= 8 * ANTS_BACKOFF_MIN);
 	atomic_set(&fails, 0);
 	EXPECT_SOON(test, atomic_read(&ran) == 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->upkeep.backoff), 0UL);
 }
 
 static atomic_t tries;
 static unsigned long last_backoff;
 
-/* The first four are side by side, and fail. The next one ends the pause. */
+/* The first four threads fail at the same time. The next one ends the pause. */
 static void *fail_side_by_side(struct ants_pool *pool)
 {
 	unsigned long end = jiffies + TEST_DEADLINE;
 	int try = atomic_inc_return(&tries);
 
 	if (try == 5)
-		WRITE_ONCE(last_backoff, READ_ONCE(pool->backoff));
+		WRITE_ONCE(last_backoff, READ_ONCE(pool->upkeep.backoff));
 	if (try > 4)
 		return NULL;
 	while (atomic_read(&tries) < 4 && time_before(jiffies, end))
@@ -189,7 +193,10 @@ static void *fail_side_by_side(struct ants_pool *pool)
 	return ERR_PTR(-EIO);
 }
 
-/* One pause for all of them; they may be far apart now and then, not always. */
+/*
+ * Failures at the same time cause one pause. Now and then they may be further
+ * apart, but not always.
+ */
 static void failures_side_by_side_are_one_try(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -223,7 +230,7 @@ static void flush_waits_for_a_thread_with_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_wrong), 0);
 }
 
-/* What failed has no data, and nothing to take back. */
+/* A thread that failed has no data, and worker_exit() is not called. */
 static void failed_thread_has_no_exit(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "noexit");
@@ -235,7 +242,7 @@ static void failed_thread_has_no_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&ran), 1);
 }
 
-/* What somebody found out about two pools, one of them hooked. */
+/* What a task found out about two pools, one of which has worker_init(). */
 struct view {
 	struct ants_pool *pool;
 	struct ants_pool *other;
@@ -269,7 +276,7 @@ static void no_hooks_no_data(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ants_worker_data(pool));
 }
 
-/* Data of one pool is never taken for that of another one. */
+/* The data of one pool is never taken for that of another one. */
 static void task_has_no_data_of_another_pool(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &hooked, "mine");
@@ -284,7 +291,7 @@ static void task_has_no_data_of_another_pool(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, view.other_data);
 }
 
-/* A loop in @other, of which the caller, a task of @pool, does all. */
+/* A loop in @other whose caller, a task of @pool, runs all numbers. */
 static int look_each(unsigned long i, void *ctx)
 {
 	look(ctx);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tasks that wait for a group of their own pool, and run what has not started. */
+/*
+ * Tasks that wait for a group of their own pool and run members that have not
+ * started.
+ */
 #include <linux/module.h>
 
 #include "work.h"
@@ -14,7 +17,7 @@ static struct rig *join_rig(struct kunit *test, unsigned int capacity,
 	return rig_make(test, "join", attrs);
 }
 
-/* A task that waits at once, or one by one. */
+/* A task that waits for its group, or takes its members one by one. */
 struct leader {
 	struct ants_work work;
 	struct ants_group group;
@@ -82,7 +85,7 @@ static void members_are_run_by_the_waiter(struct kunit *test)
 	lead(test, 3, false, 0);
 }
 
-/* More than it looks through in one hold of the lock. */
+/* More members than the waiter examines in one hold of the lock. */
 static void many_members_are_run_by_the_waiter(struct kunit *test)
 {
 	lead(test, 3 * ANTS_HOLD_MAX, false, 0);
@@ -98,7 +101,7 @@ static void members_are_taken_one_by_one(struct kunit *test)
 	lead(test, 20, true, 1);
 }
 
-/* There is one thread, and another thread wants to hand a member over. */
+/* There is one thread; another thread is about to submit a member. */
 static int late_leader_fn(struct ants_work *work)
 {
 	struct leader *l = container_of(work, struct leader, work);
@@ -107,19 +110,19 @@ static int late_leader_fn(struct ants_work *work)
 	return l->error;
 }
 
-static int do_submit_member(struct call *call)
+static int do_submit_member(struct async_call *call)
 {
 	struct leader *l = call->data;
 
 	return ants_group_submit(&l->group, work_of(&l->items[1]));
 }
 
-static void member_that_waits_for_a_place(struct kunit *test)
+static void member_that_waits_for_room(struct kunit *test)
 {
 	struct leader *l = kunit_kzalloc(test, sizeof(*l), GFP_KERNEL);
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = join_rig(test, 1, 1);
-	struct call *submitter;
+	struct async_call *submitter;
 
 	KUNIT_ASSERT_NOT_NULL(test, l);
 	l->items = items;
@@ -127,17 +130,17 @@ static void member_that_waits_for_a_place(struct kunit *test)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	INIT_ANTS_WORK(&l->work, late_leader_fn);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &l->work), 0);
-	submitter = call_start(rig, do_submit_member, FOREVER, l);
+	submitter = rig_async(rig, do_submit_member, FOREVER, l);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&l->work, PROMPT,
 						     NULL), 0);
 	KUNIT_EXPECT_EQ(test, l->error, 0);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
 	expect_ended(test, &items[1], 1, RESULT(1));
 }
 
-/* It takes whatever comes. */
+/* Takes all members that come. */
 static int open_stream_fn(struct ants_work *work)
 {
 	struct leader *l = container_of(work, struct leader, work);
@@ -178,7 +181,7 @@ static void members_come_from_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->taken, 100);
 }
 
-/* Comes to its gate, then waits for a group that has no member yet. */
+/* Stops at its gate, then waits for a group that has no member yet. */
 static int gated_stream_fn(struct ants_work *work)
 {
 	struct leader *l = container_of(work, struct leader, work);
@@ -195,7 +198,7 @@ static int submitting_fn(struct ants_work *work)
 	return 0;
 }
 
-static int do_wait_item(struct call *call)
+static int do_wait_item(struct async_call *call)
 {
 	int result, err = ants_work_wait(call->data, &result);
 
@@ -217,15 +220,16 @@ static struct leader *leader_make(struct rig *rig, struct item *items,
 }
 
 /*
- * The last worker that does not wait goes to sleep: a task that waits for a place
- * gives up, and so do those that wait for the work item it wanted to hand over.
+ * The last worker that does not wait goes to sleep: the task that waits for
+ * room gives up, and so do callers that wait for the work item it would have
+ * submitted.
  */
 static void many_hear_that_a_submitter_gave_up(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = join_rig(test, 2, 0);
 	struct leader *sleeper, *submitter;
-	struct call *calls[4];
+	struct async_call *calls[4];
 	int i;
 
 	items[0].gate = &rig->gate;
@@ -234,13 +238,13 @@ static void many_hear_that_a_submitter_gave_up(struct kunit *test)
 	submitter = leader_make(rig, items, submitting_fn);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	for (i = 0; i < 4; i++) {
-		calls[i] = call_start(rig, do_wait_item, FOREVER,
-				      work_of(&items[1]));
+		calls[i] = rig_async(rig, do_wait_item, FOREVER,
+				     work_of(&items[1]));
 		expect_blocked(test, calls[i]);
 	}
 	gate_open(&rig->gate);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, call_result(calls[i]), -EDEADLK);
+		KUNIT_EXPECT_EQ(test, async_result(calls[i]), -EDEADLK);
 	KUNIT_EXPECT_EQ(test, ants_work_wait(&submitter->work, NULL), 0);
 	KUNIT_EXPECT_EQ(test, submitter->error, -EDEADLK);
 	ants_group_seal(&sleeper->group);
@@ -248,7 +252,9 @@ static void many_hear_that_a_submitter_gave_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&items[1].ran), 0);
 }
 
-/* Those that run elsewhere, in front, are more than it looks through at once. */
+/*
+ * More members that run elsewhere come first than the waiter examines at once.
+ */
 static void member_behind_many_that_run(struct kunit *test)
 {
 	const int nr = ANTS_HOLD_MAX + 2;
@@ -257,7 +263,7 @@ static void member_behind_many_that_run(struct kunit *test)
 	struct leader *l;
 	int i;
 
-	/* The gate of the leader, and of no member. */
+	/* The gate of the leader, not of a member. */
 	items[0].gate = &rig->late;
 	l = leader_make(rig, items, gated_stream_fn);
 	for (i = 1; i < nr; i++) {
@@ -277,7 +283,7 @@ static void member_behind_many_that_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_group_wait(&l->group, NULL), 0);
 }
 
-/* A member of the group that it leads, which waits for all of them. */
+/* A member of the group that it leads, and whose members it waits for. */
 static int selfish_fn(struct ants_work *work)
 {
 	struct leader *l = container_of(work, struct leader, work);
@@ -293,7 +299,10 @@ static int wait_for_member_fn(struct ants_work *work)
 	return ants_work_wait(&l[1].work, NULL);
 }
 
-/* It runs inside a task that is none, and would wait for its own end. */
+/*
+ * The member runs inside a task that is not a member, and would wait for its
+ * own end.
+ */
 static void inner_member_waits_for_its_group(struct kunit *test)
 {
 	struct leader *l = kunit_kcalloc(test, 2, sizeof(*l), GFP_KERNEL);
@@ -320,7 +329,7 @@ static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(many_members_are_run_by_the_waiter),
 	KUNIT_CASE(members_that_run_again),
 	KUNIT_CASE(members_are_taken_one_by_one),
-	KUNIT_CASE(member_that_waits_for_a_place),
+	KUNIT_CASE(member_that_waits_for_room),
 	KUNIT_CASE(members_come_from_outside),
 	KUNIT_CASE(member_behind_many_that_run),
 	KUNIT_CASE(inner_member_waits_for_its_group),

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Plain tasks that wait for a work item of their own pool, beside others. */
+/*
+ * Plain tasks that wait for a work item of their own pool, beside other
+ * callers.
+ */
 #include <linux/module.h>
 
 #include "work.h"
 
-/* Waits for the item, then stops at the gate, if it has one. */
+/* Waits for the item, then stops at the gate, if there is one. */
 struct waiting {
 	struct item *item;
 	struct gate *gate;
@@ -38,15 +41,15 @@ static void expect_waiting(struct kunit *test, struct waiting *w, int err)
 }
 
 /*
- * The flush waits for an item that is run inside a task of high priority, which
- * was submitted after the flush began and goes on after it.
+ * The flush waits for an item that runs inside a task of high priority. That
+ * task was submitted after the flush began, and outlasts it.
  */
 static void flush_ends_before_the_waiter(struct kunit *test)
 {
 	struct waiting *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2 };
 	struct item *item = items_alloc(test, 1);
-	struct call *flush;
+	struct async_call *flush;
 	struct rig *rig;
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
@@ -54,12 +57,12 @@ static void flush_ends_before_the_waiter(struct kunit *test)
 	rig = rig_make_full(test, "join_task", attrs);
 	w->gate = &rig->late;
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
-	flush = call_start(rig, do_flush, FOREVER, NULL);
+	flush = rig_async(rig, do_flush, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->flushing));
 	KUNIT_EXPECT_EQ(test, ants_submit_prio(rig->pool, wait_task, w,
 					       ANTS_PRIO_HIGH, 0), 0);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(flush), 0);
+	KUNIT_EXPECT_EQ(test, async_result(flush), 0);
 	expect_waiting(test, w, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_busy(rig->pool), 1U);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fork and join: a task that waits for work items of its own pool runs those that
- * nobody has started.
+ * Fork and join: a task that waits for work items of its own pool runs the
+ * items that have not started.
  */
 #include <linux/module.h>
 
 #include "repeats.h"
 #include "work.h"
 
-/* An item that queues other items of its pool, or not, and waits for them. */
+/* An item that may queue other items of its pool, and waits for them. */
 struct parent {
 	struct ants_work work;
 	struct ants_pool *pool;
@@ -91,8 +91,10 @@ static void parent_runs_its_children(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).peak_busy, 1);
 }
 
-/* A place that was its own stays its own while it runs: the bound holds. */
-static void child_keeps_its_place(struct kunit *test)
+/*
+ * An admitted child stays admitted while its parent runs it: the bound holds.
+ */
+static void child_keeps_its_admission(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 1);
 	struct rig *rig = join_rig(test, 1, 1);
@@ -111,7 +113,7 @@ static void child_keeps_its_place(struct kunit *test)
 	expect_counted(test, rig->pool, 3, 0);
 }
 
-/* One that asks for another run is run again, in the same place. */
+/* A child that asks for another run is run again, with the same admission. */
 static void child_that_runs_again(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 1);
@@ -127,12 +129,15 @@ static void child_that_runs_again(struct kunit *test)
 	expect_counted(test, rig->pool, 4, 0);
 }
 
-/* A child whose submitter waits for a place, and one that is due and has none. */
-static void child_without_a_place(struct kunit *test)
+/*
+ * The submitter of one child waits for room; the other child is due and not
+ * admitted.
+ */
+static void child_that_is_not_admitted(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 2);
 	struct rig *rig = join_rig(test, 1, 0);
-	struct call *submitter;
+	struct async_call *submitter;
 
 	p->queued = false;
 	p->gate = &rig->gate;
@@ -145,13 +150,13 @@ static void child_without_a_place(struct kunit *test)
 	EXPECT_SOON(test, state_of(&p->children[1]) == ANTS_WORK_DUE);
 	gate_open(&rig->gate);
 	expect_parent(rig, p, 0);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
 	expect_ended(test, &p->children[0], 1, RESULT(1));
 	expect_ended(test, &p->children[1], 1, RESULT(1));
 	expect_counted(test, rig->pool, 3, 0);
 }
 
-/* The parent sleeps until the time has come, then runs it. */
+/* The parent sleeps until the child is due, then runs it. */
 static void child_that_is_delayed(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 1);
@@ -163,7 +168,7 @@ static void child_that_is_delayed(struct kunit *test)
 						      NEVER), 0);
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &p->work), 0);
 	EXPECT_SOON(test, nr_waiters_of(&p->children[0]) == 1);
-	/* It goes on by itself: nobody has to give up for the parent. */
+	/* The child becomes due by itself: no task must give up this wait. */
 	EXPECT_SOON(test, sleeps(p->thread));
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_joining), 0U);
 	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool,
@@ -173,7 +178,7 @@ static void child_that_is_delayed(struct kunit *test)
 	expect_ended(test, &p->children[0], 1, RESULT(1));
 }
 
-/* One that runs in another thread is waited for. */
+/* A child that runs in another thread is waited for. */
 static void child_that_runs_elsewhere(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 1);
@@ -204,7 +209,7 @@ static void parent_may_time_out(struct kunit *test)
 	expect_ended(test, &p->children[0], 1, RESULT(1));
 }
 
-/* Two items that wait for each other: the second to do so is refused. */
+/* Two items that wait for each other: the second wait is refused. */
 struct pair {
 	struct ants_work work;
 	struct ants_work *other;
@@ -244,7 +249,7 @@ static void items_that_wait_in_a_circle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair[0].waited + pair[1].waited, -EDEADLK);
 }
 
-/* An item that is waited for, and needs a place in the pool of its waiter. */
+/* An item that is waited for needs room in the pool of its waiter. */
 static void item_submits_while_it_is_waited_for(struct kunit *test)
 {
 	struct parent *p = parent_make(test, 1);
@@ -271,7 +276,10 @@ static void wait_for_item(void *item)
 		atomic_inc(&nr_waited);
 }
 
-/* Tasks that wait for @work: those that might run it, or those that just sleep. */
+/*
+ * Count tasks that wait for @work: those that might run it, or those that
+ * sleep.
+ */
 static unsigned int nr_waiters(struct ants_pool *pool, struct ants_work *work,
 			       bool joins)
 {
@@ -286,7 +294,7 @@ static unsigned int nr_waiters(struct ants_pool *pool, struct ants_work *work,
 	return nr;
 }
 
-/* Not more are woken in one hold of the lock when the item is offered. */
+/* When the item can be run, no more waiters are woken than one hold allows. */
 static void joiners_of_an_item_are_bounded(struct kunit *test)
 {
 	struct rig *rig = join_rig(test, ANTS_JOINERS + 3, 0);
@@ -326,7 +334,10 @@ static int link_fn(struct ants_work *work)
 	return link->waited;
 }
 
-/* The stack is finite: the one too deep in it is left to others. */
+/*
+ * The stack is finite: an item that is nested too deeply is left to other
+ * threads.
+ */
 static void joins_inside_joins_are_bounded(struct kunit *test)
 {
 	const int nr = ANTS_JOIN_DEPTH + 2;
@@ -351,14 +362,17 @@ static void joins_inside_joins_are_bounded(struct kunit *test)
 	expect_counted(test, rig->pool, nr, 0);
 }
 
-/* A tree: each item queues two more, as far as there is room, and joins both. */
+/*
+ * A tree: each item queues two more, as far as the pool has room, and waits for
+ * both.
+ */
 struct tree {
 	struct ants_pool *pool;
 	atomic_t ran;
 	atomic_t wrong;
 };
 
-struct node {
+struct tree_node {
 	struct ants_work work;
 	struct tree *tree;
 	int height;
@@ -368,7 +382,7 @@ static void fork_and_join(struct tree *tree, int height);
 
 static int node_fn(struct ants_work *work)
 {
-	struct node *node = container_of(work, struct node, work);
+	struct tree_node *node = container_of(work, struct tree_node, work);
 
 	atomic_inc(&node->tree->ran);
 	if (node->height)
@@ -376,8 +390,8 @@ static int node_fn(struct ants_work *work)
 	return node->height;
 }
 
-/* Without room it is an ordinary call. */
-static void node_start(struct node *node, struct tree *tree, int height)
+/* Without room the node is an ordinary function call. */
+static void node_start(struct tree_node *node, struct tree *tree, int height)
 {
 	INIT_ANTS_WORK(&node->work, node_fn);
 	node->tree = tree;
@@ -388,7 +402,7 @@ static void node_start(struct node *node, struct tree *tree, int height)
 
 static void fork_and_join(struct tree *tree, int height)
 {
-	struct node nodes[2];
+	struct tree_node nodes[2];
 	int i, result;
 
 	for (i = 0; i < 2; i++)
@@ -407,16 +421,19 @@ static void capacity_name(const int *capacity, char *name)
 
 KUNIT_ARRAY_PARAM(capacity, capacities, capacity_name);
 
-/* There are 6 forks and joins in each tree. */
+/* Each tree has 6 forks and joins. */
 #define NR_TREES	((int)(1000 * repeats))
 
-/* Nothing hangs or is lost, whichever runs what. The nodes are on stacks. */
+/*
+ * Nothing hangs or is lost, whichever thread runs a node. The nodes are on
+ * stacks.
+ */
 static void trees_of_items(struct kunit *test)
 {
 	const int *capacity = test->param_value;
 	struct rig *rig = join_rig(test, *capacity, 2);
 	struct tree tree = { .pool = rig->pool };
-	struct node root;
+	struct tree_node root;
 	int i, nr = 0;
 
 	for (i = 0; i < NR_TREES; i++) {
@@ -435,9 +452,9 @@ static void trees_of_items(struct kunit *test)
 
 static struct kunit_case join_cases[] = {
 	KUNIT_CASE(parent_runs_its_children),
-	KUNIT_CASE(child_keeps_its_place),
+	KUNIT_CASE(child_keeps_its_admission),
 	KUNIT_CASE(child_that_runs_again),
-	KUNIT_CASE(child_without_a_place),
+	KUNIT_CASE(child_that_is_not_admitted),
 	KUNIT_CASE(child_that_is_delayed),
 	KUNIT_CASE(child_that_runs_elsewhere),
 	KUNIT_CASE(parent_may_time_out),

@@ -1,109 +1,82 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that wait and are killed meanwhile return -EINTR, and have done nothing.
- * Other signals do not end them.
+ * Calls that are killed while they wait return -EINTR and have no effect. Other
+ * signals do not end them.
  */
 #include <linux/module.h>
 
 #include "multi.h"
 
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
-
-static bool is_asleep(struct caller *c)
+static bool is_asleep(struct async_call *call)
 {
-	return READ_ONCE(c->task->__state) == TASK_KILLABLE;
+	return READ_ONCE(call->task->__state) == TASK_KILLABLE;
 }
 
-/* @call waits, and goes on to wait after a signal that does not kill. */
-static void expect_killed(struct kunit *test, int (*call)(void *arg), void *arg)
+/* The call waits, and continues to wait after a signal that does not kill. */
+static void expect_killed(struct kunit *test, struct async_call *call)
 {
-	struct caller *c = call_async(test, call, arg);
-
-	EXPECT_SOON(test, is_asleep(c));
-	send_sig(SIGUSR1, c->task, 1);
-	wake_up_process(c->task);
-	EXPECT_SOON(test, is_asleep(c));
-	KUNIT_EXPECT_FALSE(test, caller_returned(c));
-	send_sig(SIGKILL, c->task, 1);
-	KUNIT_EXPECT_EQ(test, caller_result(test, c), -EINTR);
+	EXPECT_SOON(test, is_asleep(call));
+	send_sig(SIGUSR1, call->task, 1);
+	wake_up_process(call->task);
+	EXPECT_SOON(test, is_asleep(call));
+	KUNIT_EXPECT_FALSE(test, async_returned(call));
+	send_sig(SIGKILL, call->task, 1);
+	KUNIT_EXPECT_EQ(test, async_result(call), -EINTR);
 }
 
 /* The same for a thread that is told to stop. */
-static void expect_stopped(struct kunit *test, int (*call)(void *arg),
-			   void *arg)
+static void expect_stopped(struct kunit *test, struct async_call *call)
 {
-	struct caller *c = call_async(test, call, arg);
-
-	EXPECT_SOON(test, is_asleep(c));
-	KUNIT_EXPECT_EQ(test, caller_stop(c), -EINTR);
+	EXPECT_SOON(test, is_asleep(call));
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 }
 
-static int do_reboot(void *pool)
+static int do_set_nice(struct async_call *call)
 {
-	return ants_reboot(pool);
+	return ants_set_nice(call->pool, 7);
 }
 
-static int do_tune(void *pool)
+static int do_set_cpumask(struct async_call *call)
 {
-	return ants_tune(pool, 7);
+	return ants_set_cpumask(call->pool, cpumask_of(1));
 }
 
-static int do_set_nice(void *pool)
-{
-	return ants_set_nice(pool, 7);
-}
-
-static int do_set_cpumask(void *pool)
-{
-	return ants_set_cpumask(pool, cpumask_of(1));
-}
-
-/* Behind another change that takes long. */
+/* Each call waits behind another change that takes long. */
 static void change_of_a_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .cpumask = cpumask_of(0) };
 	struct ants_pool *pool = test_pool(test, &attrs, "killed");
 
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
-	mutex_lock(&pool->config);
-	expect_killed(test, do_reboot, pool);
-	expect_killed(test, do_tune, pool);
-	expect_killed(test, do_set_nice, pool);
-	expect_killed(test, do_set_cpumask, pool);
+	mutex_lock(&pool->config.lock);
+	expect_killed(test, async_start_on(test, do_reboot, pool, 0));
+	expect_killed(test, async_start_on(test, do_tune, pool, 7));
+	expect_killed(test, async_start_on(test, do_set_nice, pool, 0));
+	expect_killed(test, async_start_on(test, do_set_cpumask, pool, 0));
 	KUNIT_EXPECT_EQ(test, pool->nr_callers, 0);
-	mutex_unlock(&pool->config);
+	mutex_unlock(&pool->config.lock);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 3);
-	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
 	KUNIT_EXPECT_TRUE(test,
-			  cpumask_equal(ants_affinity_cpus(pool->affinity),
+			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
 					cpumask_of(0)));
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 }
 
-static int do_multi_reboot(void *multi)
+static int do_multi_queue_depth(struct async_call *call)
 {
-	return ants_multi_reboot(multi);
+	return ants_multi_set_queue_depth(call->multi, 7);
 }
 
-static int do_multi_tune(void *multi)
+static int do_multi_nice(struct async_call *call)
 {
-	return ants_multi_tune(multi, 7);
+	return ants_multi_set_nice(call->multi, 7);
 }
 
-static int do_multi_queue_depth(void *multi)
+static int do_multi_cpumask(struct async_call *call)
 {
-	return ants_multi_set_queue_depth(multi, 7);
-}
-
-static int do_multi_nice(void *multi)
-{
-	return ants_multi_set_nice(multi, 7);
-}
-
-static int do_multi_cpumask(void *multi)
-{
-	return ants_multi_set_cpumask(multi, cpumask_of(1));
+	return ants_multi_set_cpumask(call->multi, cpumask_of(1));
 }
 
 static void change_of_a_multi(struct kunit *test)
@@ -113,11 +86,11 @@ static void change_of_a_multi(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(multi, FOREVER), 0);
 	mutex_lock(&multi->config);
-	expect_killed(test, do_multi_reboot, multi);
-	expect_killed(test, do_multi_tune, multi);
-	expect_killed(test, do_multi_queue_depth, multi);
-	expect_killed(test, do_multi_nice, multi);
-	expect_killed(test, do_multi_cpumask, multi);
+	expect_killed(test, multi_async(test, do_multi_reboot, multi, 0));
+	expect_killed(test, multi_async(test, do_multi_tune, multi, 7));
+	expect_killed(test, multi_async(test, do_multi_queue_depth, multi, 0));
+	expect_killed(test, multi_async(test, do_multi_nice, multi, 0));
+	expect_killed(test, multi_async(test, do_multi_cpumask, multi, 0));
 	mutex_unlock(&multi->config);
 	KUNIT_EXPECT_TRUE(test, ants_multi_is_released(multi));
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 4);
@@ -125,17 +98,7 @@ static void change_of_a_multi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).free, 4);
 }
 
-static int do_drain(void *pool)
-{
-	return ants_drain(pool);
-}
-
-static int do_release_timeout(void *pool)
-{
-	return ants_release_timeout(pool, FOREVER);
-}
-
-/* The second of them waits for its turn behind one that gave up. */
+/* The second flush waits for its turn behind one that gave up. */
 static void wait_for_the_tasks_of_a_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -143,28 +106,24 @@ static void wait_for_the_tasks_of_a_pool(struct kunit *test)
 	struct gate *gate = test_gate(test);
 
 	fill_pool(test, pool, gate, 1);
-	expect_killed(test, call_flush, pool);
-	expect_killed(test, call_flush, pool);
-	expect_killed(test, do_drain, pool);
+	expect_killed(test, async_start_on(test, do_flush, pool, FOREVER));
+	expect_killed(test, async_start_on(test, do_flush, pool, FOREVER));
+	expect_killed(test, async_start_on(test, do_drain, pool, FOREVER));
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
-	expect_killed(test, do_release_timeout, pool);
+	expect_killed(test, async_start_on(test, do_release_timeout, pool,
+					   FOREVER));
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 1);
 }
 
-static int do_multi_flush(void *multi)
+static int do_multi_flush(struct async_call *call)
 {
-	return ants_multi_flush(multi);
+	return ants_multi_flush(call->multi);
 }
 
-static int do_multi_release(void *multi)
-{
-	return ants_multi_release_timeout(multi, FOREVER);
-}
-
-/* In whichever shard it waits. */
+/* In whichever shard the call waits. */
 static void wait_for_the_tasks_of_a_multi(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
@@ -172,13 +131,15 @@ static void wait_for_the_tasks_of_a_multi(struct kunit *test)
 	struct gate *gate = test_gate(test);
 
 	fill_pool(test, ants_multi_shard(multi, 1), gate, 1);
-	expect_killed(test, do_multi_flush, multi);
-	expect_stopped(test, do_multi_flush, multi);
+	expect_killed(test, multi_async(test, do_multi_flush, multi, 0));
+	expect_stopped(test, multi_async(test, do_multi_flush, multi, 0));
 	fill_pool(test, ants_multi_shard(multi, 0), gate, 1);
-	expect_killed(test, do_multi_flush, multi);
+	expect_killed(test, multi_async(test, do_multi_flush, multi, 0));
 	KUNIT_EXPECT_FALSE(test, ants_multi_is_released(multi));
-	expect_killed(test, do_multi_release, multi);
-	expect_stopped(test, do_multi_release, multi);
+	expect_killed(test, multi_async(test, do_multi_release_timeout, multi,
+					FOREVER));
+	expect_stopped(test, multi_async(test, do_multi_release_timeout, multi,
+					 FOREVER));
 	KUNIT_EXPECT_TRUE(test, ants_multi_is_released(multi));
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(multi, TEST_DEADLINE),
@@ -186,20 +147,21 @@ static void wait_for_the_tasks_of_a_multi(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 2);
 }
 
-static void wait_for_a_place_in_a_multi(struct kunit *test)
+static void wait_for_room_in_a_multi(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct ants_multi *multi = test_multi(test, &attrs, 2, 0, "killed");
 	struct gate *gate = test_gate(test);
-	struct multi_call *call;
+	static const unsigned long timeouts[] = { FOREVER, 3600 * HZ };
+	int i;
 
 	fill_multi(test, multi, gate, 2);
-	call = multi_call(test, multi, gate_task, gate, FOREVER);
-	expect_killed(test, do_multi_submit, call);
-	expect_stopped(test, do_multi_submit, call);
-	call->timeout = 3600 * HZ;
-	expect_killed(test, do_multi_submit, call);
-	expect_stopped(test, do_multi_submit, call);
+	for (i = 0; i < ARRAY_SIZE(timeouts); i++) {
+		expect_killed(test, multi_submit_async(test, multi, gate_task,
+						       gate, timeouts[i]));
+		expect_stopped(test, multi_submit_async(test, multi, gate_task,
+							gate, timeouts[i]));
+	}
 	KUNIT_EXPECT_EQ(test, sums_of(multi).waiting, 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
@@ -212,7 +174,7 @@ static struct kunit_case killed_cases[] = {
 	KUNIT_CASE(change_of_a_multi),
 	KUNIT_CASE(wait_for_the_tasks_of_a_pool),
 	KUNIT_CASE(wait_for_the_tasks_of_a_multi),
-	KUNIT_CASE(wait_for_a_place_in_a_multi),
+	KUNIT_CASE(wait_for_room_in_a_multi),
 	{}
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A mutex that tasks take is held across ants_work_cancel_sync() of a work item
- * of their pool. Lockdep reports it although nothing hangs, and looks at nothing
- * more: booted alone, see kunit/config/lockdep_cancel.boot.
+ * of their pool. Lockdep reports it although nothing hangs, and is off from
+ * then on. Booted alone, see test/config/lockdep_cancel.boot.
  */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
@@ -46,6 +46,7 @@ static struct kunit_case lockdep_cancel_cases[] = {
 
 static struct kunit_suite lockdep_cancel_suite = {
 	.name = "ants_lockdep_cancel",
+	.init = needs_lockdep,
 	.test_cases = lockdep_cancel_cases,
 };
 

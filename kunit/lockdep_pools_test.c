@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two pools whose tasks submit to each other, one after the other, so that nothing
- * hangs. Lockdep reports it, and looks at nothing more: booted alone, see
- * kunit/config/lockdep_pools.boot.
+ * Two pools whose tasks submit to each other, one after the other, so that
+ * nothing hangs. Lockdep reports it, and is off from then on. Booted alone, see
+ * test/config/lockdep_pools.boot.
  */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
 
 #include "util.h"
 
-/* A task that submits one that counts, in whatever way. */
+/* A task that submits another one, which counts, in a given way. */
 struct sender {
 	struct ants_pool *to;
 	int (*submit)(struct ants_pool *pool, ants_fn_t fn, void *data);
@@ -43,7 +43,7 @@ static void tasks_of_two_pools_submit_to_each_other(struct kunit *test)
 	struct sender back = { .to = first, .submit = ants_submit };
 
 	expect_sent(test, &there, first);
-	/* What cannot wait is the way out. */
+	/* A submit that cannot wait is the way out. */
 	expect_sent(test, &tries, second);
 	KUNIT_EXPECT_TRUE(test, debug_locks);
 	pr_info("ants-expect: possible (circular|recursive) locking\n");
@@ -58,6 +58,7 @@ static struct kunit_case lockdep_pools_cases[] = {
 
 static struct kunit_suite lockdep_pools_suite = {
 	.name = "ants_lockdep_pools",
+	.init = needs_lockdep,
 	.test_cases = lockdep_pools_cases,
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which calls tell lockdep that they wait for tasks of a pool. Each is made with
- * a mutex of its own held. Then lockdep knows that the mutex comes before the
- * pool, and says so in /proc/lockdep; a task that takes the mutex would be
- * reported. Waits for a work item are told inside an RCU section, and so are not
- * listed there: lockdep_wait_test.c and lockdep_cancel_test.c provoke the report.
+ * Which calls tell lockdep that they wait for tasks of a pool. Each is made
+ * with a mutex of its own held. Lockdep then knows that the mutex comes before
+ * the pool, and says so in /proc/lockdep; a task that takes the mutex would be
+ * reported. Waits for a work item are announced inside an RCU read section and
+ * so are not listed there: lockdep_wait_test.c and lockdep_cancel_test.c
+ * provoke the report.
  */
 #include <linux/debug_locks.h>
 #include <linux/fs.h>
@@ -16,7 +17,7 @@
 
 #define LISTING		(8 << 20)
 
-/* Pools with what the calls need. */
+/* Pools, and everything else that the calls need. */
 struct scene {
 	struct rig *rig;
 	struct ants_pool *pool;
@@ -25,9 +26,9 @@ struct scene {
 	struct ants_group group;
 	struct ants_group other;
 	atomic_t count;
-	/* A member that runs as long as the gate is closed. */
+	/* A member that runs while the gate is closed. */
 	struct item member;
-	/* Those that are to be handed over. */
+	/* Items to submit. */
 	struct item items[4];
 };
 
@@ -208,7 +209,10 @@ static int do_release_1(struct scene *s)
 	return ants_release_timeout(s->pool, 1);
 }
 
-/* In this order; @waits: the pool is behind the mutex, @result: what it returns. */
+/*
+ * In this order. @waits: the pool comes after the mutex; @result: what the call
+ * returns.
+ */
 static const struct touch {
 	const char *name;
 	int (*call)(struct scene *s);
@@ -251,7 +255,7 @@ static const struct touch {
 
 #define NR_TOUCHES	ARRAY_SIZE(touches)
 
-/* Each has a class of its own. */
+/* Each mutex has a class of its own. */
 static struct mutex before[NR_TOUCHES];
 static struct lock_class_key before_key[NR_TOUCHES];
 
@@ -331,7 +335,7 @@ static char *read_listing(struct kunit *test)
 	return text;
 }
 
-/* A class whose name is not the only one is "ants_pool#2", and so on. */
+/* The class of a second pool of the same name is "ants_pool#2", and so on. */
 static bool is_pool(const char *line)
 {
 	line = strchrnul(line, ']');
@@ -339,7 +343,7 @@ static bool is_pool(const char *line)
 	       (line[11] == '\n' || line[11] == '#');
 }
 
-/* Is a pool's class listed right behind the class @name? */
+/* True if a pool's class is listed right behind the class @name. */
 static bool leads_to_pool(const char *text, const char *name)
 {
 	char head[48];
@@ -359,7 +363,10 @@ static bool leads_to_pool(const char *text, const char *name)
 	return false;
 }
 
-/* The first call that does not touch the pool as it should, or NULL. */
+/*
+ * The name of the first call that does not touch the pool as it should, or
+ * NULL.
+ */
 static const char *wrong_touch(struct kunit *test)
 {
 	char *text = read_listing(test);
@@ -382,14 +389,17 @@ static void calls_that_may_wait_touch_the_pool(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, debug_locks);
 	for (i = 0; i < NR_TOUCHES; i++)
 		touch(test, s, i);
-	/* It is read in parts: one may be left out when another class goes. */
+	/*
+	 * The listing is read in parts, and may miss a class when another one
+	 * goes.
+	 */
 	EXPECT_SOON(test, !(wrong = wrong_touch(test)));
 	KUNIT_EXPECT_STREQ(test, wrong ?: "", "");
 	gate_open(&s->rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(s->pool, TEST_DEADLINE), 0);
 }
 
-/* An end from a thread of its own. */
+/* Destroys a pool or a multi in a thread of its own. */
 struct end {
 	/* Held meanwhile, with a class of its own. */
 	struct mutex before;
@@ -398,7 +408,7 @@ struct end {
 	struct ants_multi *multi;
 };
 
-static int do_end(struct call *call)
+static int do_end(struct async_call *call)
 {
 	struct end *end = call->data;
 	int err;
@@ -410,7 +420,7 @@ static int do_end(struct call *call)
 	return err;
 }
 
-/* To be asked again: the listing is read in parts, see above. */
+/* Must be polled, since the listing is read in parts; see above. */
 static bool is_listed(struct kunit *test, const char *name)
 {
 	char *text = read_listing(test);
@@ -420,22 +430,22 @@ static bool is_listed(struct kunit *test, const char *name)
 	return ret;
 }
 
-/* While it waits for the task of @pool at @gate the class is there. */
+/* The class is there while destroy waits for the task of @pool at @gate. */
 static void expect_end_touches(struct kunit *test, struct rig *rig,
 			       struct end *end, const char *name,
 			       struct ants_pool *pool)
 {
-	struct call *call;
+	struct async_call *call;
 
 	mutex_init(&end->before);
 	lockdep_set_class_and_name(&end->before, &end->key, name);
 	KUNIT_ASSERT_EQ(test, ants_submit(pool, gate_task, &rig->gate), 0);
-	call = call_start(rig, do_end, 0, end);
+	call = rig_async(rig, do_end, 0, end);
 	EXPECT_SOON(test, ants_is_released(pool));
 	KUNIT_EXPECT_TRUE_MSG(test, WAIT_FOR(is_listed(test, name)), "%s",
 			      name);
 	gate_let_one(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 }
 
 static void destroy_touches_the_pool(struct kunit *test)
@@ -463,6 +473,7 @@ static struct kunit_case lockdep_cases[] = {
 
 static struct kunit_suite lockdep_suite = {
 	.name = "ants_lockdep",
+	.init = needs_lockdep,
 	.test_cases = lockdep_cases,
 };
 

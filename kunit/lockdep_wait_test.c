@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A mutex that tasks take is held across a wait for a work item of their pool.
- * Lockdep reports it although nothing hangs, and looks at nothing more: booted
- * alone, see kunit/config/lockdep_wait.boot.
+ * Lockdep reports it although nothing hangs, and is off from then on. Booted
+ * alone, see test/config/lockdep_wait.boot.
  */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
@@ -47,6 +47,7 @@ static struct kunit_case lockdep_wait_cases[] = {
 
 static struct kunit_suite lockdep_wait_suite = {
 	.name = "ants_lockdep_wait",
+	.init = needs_lockdep,
 	.test_cases = lockdep_wait_cases,
 };
 

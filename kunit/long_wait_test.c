@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A caller that waits for more than two minutes is logged, once. The waits of
- * submitters are made to look old; for others, which sleep in slices, a short
- * wait is made a long one. A console of the suite's own counts what is logged.
+ * A wait of more than two minutes is logged, once. The waits of submitters are
+ * made to look old; for other callers, which sleep in slices, a short wait is
+ * declared a long one. The suite registers a console to count what is logged.
  */
 #include <linux/console.h>
 #include <linux/module.h>
@@ -28,7 +28,7 @@ static struct console log_console = {
 	.index = -1,
 };
 
-/* All waits have begun @seconds earlier, and the timer is due. */
+/* As if all waits had begun @seconds earlier, and the timer were due. */
 static void age(struct ants_pool *pool, unsigned int seconds)
 {
 	struct ants_waiter *waiter;
@@ -36,22 +36,22 @@ static void age(struct ants_pool *pool, unsigned int seconds)
 
 	raw_spin_lock_irq(&pool->lock);
 	for (prio = ANTS_PRIO_NORMAL; prio <= ANTS_PRIO_HIGH; prio++)
-		list_for_each_entry(waiter, &pool->waiters[prio].list, node)
+		list_for_each_entry(waiter, &pool->waiters.fifo[prio].list, node)
 			waiter->since -= seconds * HZ;
-	mod_timer(&pool->timer, jiffies);
+	mod_timer(&pool->timer.timer, jiffies);
 	raw_spin_unlock_irq(&pool->lock);
 }
 
 static bool unlogged(struct ants_pool *pool)
 {
-	return ants_peek(pool->waiters[ANTS_PRIO_NORMAL].unlogged);
+	return ants_peek(pool->waiters.fifo[ANTS_PRIO_NORMAL].unlogged);
 }
 
-/* The timer has looked, and is armed for the next time. */
+/* The timer function has run, and has armed the timer for the next time. */
 static bool timer_is_later(struct ants_pool *pool)
 {
-	return timer_pending(&pool->timer) &&
-	       time_after(READ_ONCE(pool->timer.expires), jiffies + HZ);
+	return timer_pending(&pool->timer.timer) &&
+	       time_after(READ_ONCE(pool->timer.timer.expires), jiffies + HZ);
 }
 
 static struct rig *make_waiting(struct kunit *test, unsigned int waiters)
@@ -72,13 +72,13 @@ static void each_long_wait_is_logged_once(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&nr_logged) == 3);
 	KUNIT_EXPECT_FALSE(test, unlogged(rig->pool));
 	age(rig->pool, 121);
-	EXPECT_SOON(test, !timer_pending(&rig->pool->timer));
+	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 3);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 }
 
-static int do_submit_high(struct call *call)
+static int do_submit_high(struct async_call *call)
 {
 	return ants_submit_prio(call->pool, gate_task, &call->rig->gate,
 				ANTS_PRIO_HIGH, MAX_SCHEDULE_TIMEOUT);
@@ -88,7 +88,7 @@ static void wait_of_high_priority_is_logged(struct kunit *test)
 {
 	struct rig *rig = make_waiting(test, 1);
 
-	call_start(rig, do_submit_high, 0, NULL);
+	rig_async(rig, do_submit_high, 0, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 2);
 	age(rig->pool, 121);
 	EXPECT_SOON(test, atomic_read(&nr_logged) == 2);
@@ -109,7 +109,9 @@ static void short_wait_is_not_logged(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, unlogged(rig->pool));
 }
 
-/* The oldest waiter goes before its time; the next one is logged in its turn. */
+/*
+ * The oldest waiter leaves before its time; the next one is logged in its turn.
+ */
 static void next_waiter_is_logged(struct kunit *test)
 {
 	struct rig *rig = make_waiting(test, 2);
@@ -123,27 +125,30 @@ static void next_waiter_is_logged(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
-/* A timer that is armed for a long wait must not keep the reaper waiting. */
+/* A timer that is armed for a long wait must not delay the reaper. */
 static void reaper_does_not_wait_for_it(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
 						.capacity = 1,
 						.expiry = 20 * HZ });
-	struct timer_list *timer = &rig->pool->timer;
+	struct timer_list *timer = &rig->pool->timer.timer;
 
 	start_waiters(rig, 1);
-	/* What the start of the worker has armed is over. */
+	/* The timer that the worker's start has armed has fired. */
 	EXPECT_SOON(test, timer_is_later(rig->pool));
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
-	/* It is counted as idle before it arms the timer. */
+	/* A worker counts as idle before it arms the timer. */
 	EXPECT_SOON(test, timer_pending(timer) &&
 		    time_before_eq(READ_ONCE(timer->expires),
 				   jiffies + 21 * HZ));
 }
 
-/* A work item, and a group with one, that end when the rig's gate is open. */
+/*
+ * A work item, and a group with one member, that end when the rig's gate is
+ * open.
+ */
 struct waited {
 	struct rig *rig;
 	struct item item;
@@ -151,35 +156,35 @@ struct waited {
 	struct ants_group group;
 };
 
-static int do_work_flush(struct call *call)
+static int do_work_flush(struct async_call *call)
 {
 	struct waited *w = call->data;
 
 	return ants_work_flush(work_of(&w->item));
 }
 
-static int do_work_wait_item(struct call *call)
+static int do_work_wait_item(struct async_call *call)
 {
 	struct waited *w = call->data;
 
 	return ants_work_wait(work_of(&w->item), NULL);
 }
 
-static int do_cancel_item(struct call *call)
+static int do_cancel_item(struct async_call *call)
 {
 	struct waited *w = call->data;
 
 	return ants_work_cancel_sync(work_of(&w->item));
 }
 
-static int do_wait_group(struct call *call)
+static int do_wait_group(struct async_call *call)
 {
 	struct waited *w = call->data;
 
 	return ants_group_wait(&w->group, NULL);
 }
 
-static int do_next(struct call *call)
+static int do_next(struct async_call *call)
 {
 	struct waited *w = call->data;
 
@@ -196,29 +201,24 @@ static void no_release(void *unused)
 {
 }
 
-static int do_call(struct call *call)
+static int do_call(struct async_call *call)
 {
 	return ants_call(call->pool, pass_gate, &call->rig->gate, FOREVER);
 }
 
-static int do_call_release(struct call *call)
+static int do_call_release(struct async_call *call)
 {
 	return ants_call_release(call->pool, pass_gate, &call->rig->gate,
 				 FOREVER, no_release);
 }
 
-static int do_drain_all(struct call *call)
-{
-	return ants_drain(call->pool);
-}
-
 static const struct long_call {
 	const char *name;
-	int (*call)(struct call *call);
+	int (*call)(struct async_call *call);
 } long_calls[] = {
 	{ "ants_flush()", do_flush },
-	{ "ants_drain()", do_drain_all },
-	{ "ants_release_timeout()", do_drain },
+	{ "ants_drain()", do_drain },
+	{ "ants_release_timeout()", do_release_timeout },
 	{ "ants_work_wait()", do_work_wait_item },
 	{ "ants_work_flush()", do_work_flush },
 	{ "ants_work_cancel_sync()", do_cancel_item },
@@ -251,27 +251,29 @@ static struct waited *make_waited(struct kunit *test)
 	return w;
 }
 
-/* Not in the loop behind a call that has returned. */
-static bool waits(struct call *call)
+/*
+ * True if the thread waits, and not in the loop after a call that has returned.
+ */
+static bool waits(struct async_call *call)
 {
 	unsigned int state = READ_ONCE(call->task->__state);
 
 	return state & TASK_UNINTERRUPTIBLE && !(state & TASK_NOLOAD);
 }
 
-/* It looks whether it has waited for long, as after each slice. */
-static void look_up(struct kunit *test, struct call *call)
+/* Make the caller check whether it has waited for long, as after each slice. */
+static void look_up(struct kunit *test, struct async_call *call)
 {
 	wake_up_process(call->task);
 	EXPECT_SOON(test, waits(call));
-	KUNIT_EXPECT_FALSE(test, call_returned(call));
+	KUNIT_EXPECT_FALSE(test, async_returned(call));
 }
 
 static void each_kind_of_wait_is_logged_once(struct kunit *test)
 {
 	const struct long_call *c = test->param_value;
 	struct waited *w = make_waited(test);
-	struct call *call = call_start(w->rig, c->call, FOREVER, w);
+	struct async_call *call = rig_async(w->rig, c->call, FOREVER, w);
 
 	EXPECT_SOON(test, waits(call));
 	look_up(test, call);
@@ -283,10 +285,10 @@ static void each_kind_of_wait_is_logged_once(struct kunit *test)
 	ants_long_wait_arm(ANTS_LONG_WAIT);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 1);
 	gate_open(&w->rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 }
 
-/* A task that waits for an item of its pool which another thread runs. */
+/* A task that waits for an item of its pool, which another thread runs. */
 static void wait_of_a_task(void *data)
 {
 	struct waited *w = data;
@@ -298,7 +300,7 @@ static void wait_of_a_task(void *data)
 static void wait_inside_the_pool_is_logged_once(struct kunit *test)
 {
 	struct waited *w = make_waited(test);
-	struct call task = {};
+	struct async_call task = {};
 
 	KUNIT_EXPECT_EQ(test, ants_submit(w->rig->pool, wait_of_a_task, w), 0);
 	EXPECT_SOON(test, ants_peek(w->rig->pool->nr_joining) == 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Submits when there is no memory, and from threads that reclaim it. */
+/* Submits without memory, and from threads that reclaim memory. */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
 #include "multi.h"
 
-/* From here on no slot can be allocated; undone when the test ends. */
+/* Slots can be allocated again; undoes fail_begin() when the test ends. */
 static void fail_end(struct kunit_resource *res)
 {
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
@@ -18,7 +18,7 @@ static void fail_begin(struct kunit *test, enum ants_fail_point point)
 	ants_fail_arm(point, -1);
 }
 
-/* A pool of one with a long queue, its worker at the gate, without memory. */
+/* A pool of one thread, at the gate, with a long queue and without memory. */
 static struct ants_pool *poor_pool(struct kunit *test, unsigned int flags,
 				   struct gate **gate)
 {
@@ -29,8 +29,8 @@ static struct ants_pool *poor_pool(struct kunit *test, unsigned int flags,
 
 	*gate = test_gate(test);
 	fill_pool(test, pool, *gate, 1);
-	/* The upkeep has made the worker, and fills the stock behind it. */
-	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
+	/* The upkeep work has made the worker, and then fills the stock. */
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	return pool;
 }
@@ -43,7 +43,10 @@ static void expect_passed(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), nr);
 }
 
-/* The stock first; then it says so, and with memory all is well again. */
+/*
+ * The stock is used first; then the submit fails, and with memory it works
+ * again.
+ */
 static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
 {
 	struct gate *gate;
@@ -65,13 +68,16 @@ static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
 	expect_passed(test, pool, gate, stock + 2);
 }
 
-/* Room or not, the submitter waits for a slot that comes back. */
+/*
+ * Whether or not the pool has room, the submitter waits for a slot to come
+ * back.
+ */
 static void blocking_submit_waits_for_a_slot(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, 0, &gate);
 	unsigned int stock = pool->nr_stock, i;
-	struct submitter *waiter;
+	struct async_call *waiter;
 
 	for (i = 0; i < stock; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
@@ -81,17 +87,17 @@ static void blocking_submit_waits_for_a_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 1),
 			-ETIMEDOUT);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	expect_passed(test, pool, gate, stock + 2);
 }
 
-/* There are places, and nobody gets one before those that wait. */
+/* The pool has room, but no caller is admitted ahead of those that wait. */
 static void congested_while_callers_wait(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, 0, &gate);
 	unsigned int stock = pool->nr_stock, i;
-	struct submitter *waiter;
+	struct async_call *waiter;
 
 	for (i = 0; i < stock; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
@@ -102,7 +108,7 @@ static void congested_while_callers_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ants_congested(pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), 0);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	KUNIT_EXPECT_FALSE(test, ants_congested(pool));
 	expect_passed(test, pool, gate, stock + 2);
 }
@@ -118,8 +124,8 @@ static int poor_multi(struct kunit *test, struct gate *gate,
 
 	*multi = test_multi(test, &attrs, 2, ANTS_ROUND_ROBIN, "poor");
 	fill_multi(test, *multi, gate, 2);
-	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 0)->upkeep_queued));
-	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 1)->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 0)->upkeep.queued));
+	EXPECT_SOON(test, !ants_peek(ants_shard(*multi, 1)->upkeep.queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	while (nr < 200 && !ants_multi_try_submit(*multi, gate_task, gate))
 		nr++;
@@ -127,13 +133,18 @@ static int poor_multi(struct kunit *test, struct gate *gate,
 	return nr;
 }
 
-/* What the first choice lacks is said: its turn is every other one. */
+/*
+ * The error is that of the first choice, which is this shard at every other
+ * submit.
+ */
 static void multi_says_what_its_first_choice_lacks(struct kunit *test)
 {
 	struct gate *gate = test_gate(test);
 	struct ants_multi *multi;
-	int nr = poor_multi(test, gate, &multi), err;
+	int nr, err;
 
+	need_module(test);
+	nr = poor_multi(test, gate, &multi);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).rejected, 1ULL);
 	KUNIT_EXPECT_EQ(test, ants_multi_try_submit(multi, gate_task, gate),
 			-ENOMEM);
@@ -153,12 +164,12 @@ static void multi_says_what_its_first_choice_lacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), nr + 1);
 }
 
-/* Nothing is free where callers wait, though there is no bound. */
+/* While callers wait nothing is free, although the pool has no bound. */
 static void boundless_pool_without_a_slot_is_congested(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, 0, &gate);
-	struct submitter *waiter;
+	struct async_call *waiter;
 	int err, nr = 0;
 
 	fail_begin(test, ANTS_FAIL_THREAD);
@@ -173,7 +184,7 @@ static void boundless_pool_without_a_slot_is_congested(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ants_congested(pool));
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -EAGAIN);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	expect_passed(test, pool, gate, nr + 2);
 }
 
@@ -185,9 +196,9 @@ struct work {
 	atomic_t count;
 };
 
-static int call_submits(void *arg)
+static int do_submits(struct async_call *call)
 {
-	struct work *work = arg;
+	struct work *work = call->data;
 	int i, err = 0;
 
 	for (i = 0; i < NR_TASKS && !err; i++)
@@ -197,14 +208,14 @@ static int call_submits(void *arg)
 
 static void expect_all_run(struct kunit *test, struct ants_pool *pool)
 {
-	struct caller *callers[NR_THREADS];
+	struct async_call *callers[NR_THREADS];
 	struct work work = { .pool = pool };
 	int i;
 
 	for (i = 0; i < NR_THREADS; i++)
-		callers[i] = call_async(test, call_submits, &work);
+		callers[i] = async_start(test, do_submits, &work);
 	for (i = 0; i < NR_THREADS; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, callers[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(callers[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&work.count), NR_THREADS * NR_TASKS);
 }
@@ -227,7 +238,7 @@ struct queue {
 	struct ants_pool *pool;
 	struct gate *gate;
 	unsigned int nr;
-	struct submitter *waiters[MOST_WAITERS];
+	struct async_call *waiters[MOST_WAITERS];
 };
 
 static void enrol(struct kunit *test, struct queue *q)
@@ -245,12 +256,12 @@ static void expect_all_granted(struct kunit *test, struct queue *q)
 
 	gate_open(q->gate);
 	for (i = 0; i < q->nr; i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, q->waiters[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(q->waiters[i]), 0);
 }
 
 /*
- * Waiters that found the stock empty are in front of some that found a slot
- * which came back: they are served all the same.
+ * Waiters that found the stock empty are ahead of some that found a slot which
+ * came back; they must be served all the same.
  */
 static void waiter_without_a_slot_is_not_forgotten(struct kunit *test)
 {
@@ -262,7 +273,7 @@ static void waiter_without_a_slot_is_not_forgotten(struct kunit *test)
 	q->pool = test_pool(test, &attrs, "herds");
 	q->gate = test_gate(test);
 	fill_pool(test, q->pool, q->gate, 1);
-	EXPECT_SOON(test, !ants_peek(q->pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(q->pool->upkeep.queued));
 	fail_begin(test, ANTS_FAIL_SLOT);
 	first = min_t(unsigned int, q->pool->nr_stock, MOST_WAITERS / 2 - 3);
 	for (i = 0; i < first + 3; i++)
@@ -276,7 +287,10 @@ static void waiter_without_a_slot_is_not_forgotten(struct kunit *test)
 	expect_passed(test, q->pool, q->gate, q->nr + 1);
 }
 
-/* No slot, no thread: what the pool was made with is enough. */
+/*
+ * No slot and no thread can be allocated: what the pool was made with is
+ * enough.
+ */
 static void reclaim_pool_makes_progress_without_memory(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -308,7 +322,7 @@ static void preallocated_pool_needs_no_memory(struct kunit *test)
 	expect_passed(test, pool, gate, 44);
 }
 
-/* Accepted while no thread can be made: it runs when one can. */
+/* The task is accepted while no thread can be made, and runs when one can. */
 static void task_outlives_failing_threads(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
@@ -317,14 +331,14 @@ static void task_outlives_failing_threads(struct kunit *test)
 
 	fail_begin(test, ANTS_FAIL_THREAD);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
-	EXPECT_SOON(test, READ_ONCE(pool->backoff));
+	EXPECT_SOON(test, READ_ONCE(pool->upkeep.backoff));
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	EXPECT_SOON(test, atomic_read(&count) == 1);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 }
 
-/* Told once per pool, and done. */
+/* Logged once per pool. */
 static void submit_from_reclaim_is_noticed(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_MEM_RECLAIM };

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For the suites about sharded pools. */
+/* Helpers for the suites about sharded pools. */
 #ifndef _ANTS_KUNIT_MULTI_H
 #define _ANTS_KUNIT_MULTI_H
 
-#include "caller.h"
+#include "async.h"
 #include "file.h"
 
 #include "../kernel/multi.h"
 
 /*
- * Each CPU takes turns by itself, so that a test which expects an order of
- * shards stays on one CPU. CPU 0 begins with shard 0.
+ * Each CPU takes turns by itself, so a test that expects an order of shards
+ * stays on one CPU. CPU 0 begins with shard 0.
  */
 static inline void stay_on_cpu(unsigned int cpu)
 {
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
-/* A multi that outlives its test for no longer than its gates are closed. */
+/*
+ * A multi that is destroyed when its test ends; a case that destroys it itself
+ * clears @multi.
+ */
 struct multi_res {
 	struct ants_multi *multi;
 };
@@ -32,7 +35,10 @@ static inline void test_multi_free(struct kunit_resource *res)
 	ants_multi_destroy(r->multi);
 }
 
-/* A multi that is destroyed when the test ends, or by destroy_now(). */
+/*
+ * A multi that is destroyed when the test ends, unless the case has cleared
+ * @multi.
+ */
 static inline struct multi_res *test_multi_res(struct kunit *test,
 					       const struct ants_attrs *attrs,
 					       unsigned int nr_shards,
@@ -69,7 +75,7 @@ static inline struct ants_stats sums_of(struct ants_multi *multi)
 	return stats;
 }
 
-/* Occupies @nr workers of all shards; returns when all are at the gate. */
+/* Occupy @nr workers of all shards; return when all of them are at the gate. */
 static inline void fill_multi(struct kunit *test, struct ants_multi *multi,
 			      struct gate *gate, unsigned int nr)
 {
@@ -81,67 +87,69 @@ static inline void fill_multi(struct kunit *test, struct ants_multi *multi,
 	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
 }
 
-/* A call on a multi, for call_async(). */
-struct multi_call {
-	struct ants_multi *multi;
-	ants_fn_t fn;
-	void *data;
-	unsigned long timeout;
-	unsigned long returned;
-};
-
-static inline struct multi_call *multi_call(struct kunit *test,
-					    struct ants_multi *multi,
-					    ants_fn_t fn, void *data,
-					    unsigned long timeout)
+/* Start a call on @multi. */
+static inline struct async_call *
+multi_async(struct kunit *test, int (*fn)(struct async_call *call),
+	    struct ants_multi *multi, unsigned long arg)
 {
-	struct multi_call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
+	struct async_call *call = async_alloc(test, fn);
 
-	KUNIT_ASSERT_NOT_NULL(test, call);
-	*call = (struct multi_call){ multi, fn, data, timeout, 0 };
-	return call;
+	call->multi = multi;
+	call->arg = arg;
+	return async_begin(test, call);
 }
 
-static inline int do_multi_submit(void *arg)
-{
-	struct multi_call *call = arg;
+/* Calls to start; @arg is the timeout, or the new capacity. */
 
+static inline int do_multi_submit(struct async_call *call)
+{
 	if (call->multi->strategy == ANTS_ROUND_ROBIN)
 		stay_on_cpu(0);
-	return call->timeout == MAX_SCHEDULE_TIMEOUT ?
-	       ants_multi_submit(call->multi, call->fn, call->data) :
-	       ants_multi_submit_timeout(call->multi, call->fn, call->data,
-					 call->timeout);
+	return call->arg == FOREVER ?
+	       ants_multi_submit(call->multi, call->task_fn, call->data) :
+	       ants_multi_submit_timeout(call->multi, call->task_fn, call->data,
+					 call->arg);
 }
 
-static inline int do_multi_release_timeout(void *arg)
+static inline int do_multi_release(struct async_call *call)
 {
-	struct multi_call *call = arg;
-	int err;
-
-	err = ants_multi_release_timeout(call->multi, call->timeout);
-	call->returned = jiffies;
-	return err;
+	return ants_multi_release(call->multi);
 }
 
-static inline int do_multi_destroy(void *arg)
+static inline int do_multi_release_timeout(struct async_call *call)
 {
-	struct multi_call *call = arg;
+	return ants_multi_release_timeout(call->multi, call->arg);
+}
 
+static inline int do_multi_reboot(struct async_call *call)
+{
+	return ants_multi_reboot(call->multi);
+}
+
+static inline int do_multi_tune(struct async_call *call)
+{
+	return ants_multi_tune(call->multi, call->arg);
+}
+
+static inline int do_multi_destroy(struct async_call *call)
+{
 	return ants_multi_destroy(call->multi);
 }
 
-/* A submit from a thread of its own, for one that waits. */
-static inline struct caller *multi_submit_async(struct kunit *test,
-						struct ants_multi *multi,
-						ants_fn_t fn, void *data)
+static inline struct async_call *
+multi_submit_async(struct kunit *test, struct ants_multi *multi, ants_fn_t fn,
+		   void *data, unsigned long timeout)
 {
-	return call_async(test, do_multi_submit,
-			  multi_call(test, multi, fn, data,
-				     MAX_SCHEDULE_TIMEOUT));
+	struct async_call *call = async_alloc(test, do_multi_submit);
+
+	call->multi = multi;
+	call->task_fn = fn;
+	call->data = data;
+	call->arg = timeout;
+	return async_begin(test, call);
 }
 
-/* The path of a file of a pool; there is one at a time. */
+/* The path of a pool's file, in a static buffer. */
 static inline const char *path_of(const char *file)
 {
 	static char path[80];
@@ -150,13 +158,13 @@ static inline const char *path_of(const char *file)
 	return path;
 }
 
-/* What an administrator does. */
+/* Write to a file as an administrator does. */
 static inline int write_file(const char *file, const char *text)
 {
 	return sys_write(path_of(file), text);
 }
 
-/* What a file of sysfs says, without its newline. */
+/* The text of a sysfs file without its newline. */
 static inline const char *read_file(const char *file)
 {
 	static char text[64];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sharded pools: the shard that a caller is given, and all that it can do with
- * it and not with a multi.
+ * Sharded pools: the shard that ants_multi_choose() returns, and what a caller
+ * can do with a shard but not with a multi.
  */
 #include <linux/irqflags.h>
 #include <linux/module.h>
 
 #include "multi.h"
-
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
 /* Two shards of two threads; on this CPU they take turns. */
 static struct ants_multi *two_shards(struct kunit *test)
@@ -27,7 +25,7 @@ static unsigned int nr_of(struct ants_multi *multi, struct ants_pool *pool)
 	return i;
 }
 
-/* Each shard was given @each tasks, and they have ended. */
+/* Each shard was given @each tasks, which have ended. */
 static void expect_spread(struct kunit *test, struct ants_multi *multi,
 			  u64 each)
 {
@@ -41,7 +39,10 @@ static void expect_spread(struct kunit *test, struct ants_multi *multi,
 	}
 }
 
-/* CPUs that submit at once do not send on one another, nor march in step. */
+/*
+ * CPUs that submit at the same time neither push each other on nor keep in
+ * step.
+ */
 static void each_cpu_takes_turns_by_itself(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6, .queue_depth = 60 };
@@ -54,7 +55,10 @@ static void each_cpu_takes_turns_by_itself(struct kunit *test)
 
 	for_each_online_cpu(cpu) {
 		stay_on_cpu(cpu);
-		/* As many as would not leave the next CPU its turn by chance. */
+		/*
+		 * After five submits a turn shared by all CPUs would not be the
+		 * next CPU's.
+		 */
 		for (i = 0; i < 5; i++) {
 			next = ants_multi_shard(multi, (cpu + i) % 3);
 			before = stats_of(next).submitted;
@@ -130,7 +134,7 @@ static void any_context_will_do(struct kunit *test)
 	}
 }
 
-/* It is the caller's to try another one. */
+/* The caller decides whether to try another shard. */
 static void full_shard_is_not_left(struct kunit *test)
 {
 	struct ants_multi *multi = two_shards(test);
@@ -294,15 +298,15 @@ static void batches_by_it(struct kunit *test)
 }
 
 struct turn {
-	atomic_t *places;
-	int place;
+	atomic_t *starts;
+	int start;
 };
 
 static void take_turn(void *data)
 {
 	struct turn *turn = data;
 
-	turn->place = atomic_inc_return(turn->places);
+	turn->start = atomic_inc_return(turn->starts);
 }
 
 static void priorities_by_it(struct kunit *test)
@@ -310,8 +314,8 @@ static void priorities_by_it(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 8 };
 	struct ants_multi *multi = test_multi(test, &attrs, 2, ANTS_ROUND_ROBIN,
 					      "prio");
-	atomic_t places = ATOMIC_INIT(0);
-	struct turn normal = { &places }, high = { &places };
+	atomic_t starts = ATOMIC_INIT(0);
+	struct turn normal = { &starts }, high = { &starts };
 	struct ants_pool *pool = ants_multi_choose(multi);
 	struct gate *gate = test_gate(test);
 
@@ -321,8 +325,8 @@ static void priorities_by_it(struct kunit *test)
 					       ANTS_PRIO_HIGH, 0), 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
-	KUNIT_EXPECT_EQ(test, high.place, 1);
-	KUNIT_EXPECT_EQ(test, normal.place, 2);
+	KUNIT_EXPECT_EQ(test, high.start, 1);
+	KUNIT_EXPECT_EQ(test, normal.start, 2);
 }
 
 static struct kunit_case choose_cases[] = {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sharded pools: what is done to all shards, all of them or none. */
+/* Sharded pools: changes that are made to all shards or to none. */
 #include <linux/module.h>
 
 #include "multi.h"
-
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
 static void expect_capacities(struct kunit *test, struct ants_multi *multi,
 			      unsigned int a, unsigned int b, unsigned int c)
@@ -51,7 +49,7 @@ static void tune_spreads_the_total(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 2), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 0), -EINVAL);
 	expect_capacities(test, multi, 2, 1, 1);
-	/* One shard by itself, then the whole again. */
+	/* One shard is changed by itself, then all of them again. */
 	KUNIT_EXPECT_EQ(test, ants_tune(ants_multi_shard(multi, 2), 7), 0);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).capacity, 10);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 6), 0);
@@ -63,25 +61,27 @@ static void tune_grants_waiters(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct ants_multi *multi = test_multi(test, &attrs, 2, 0, "grants");
 	struct gate *gate = test_gate(test);
-	struct caller *waiter[2];
+	struct async_call *waiter[2];
 	int i;
 
 	fill_multi(test, multi, gate, 2);
 	for (i = 0; i < 2; i++)
-		waiter[i] = multi_submit_async(test, multi, gate_task, gate);
+		waiter[i] = multi_submit_async(test, multi, gate_task, gate,
+					       FOREVER);
 	EXPECT_SOON(test, sums_of(multi).waiting == 2);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 4), 0);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).waiting, 0);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, waiter[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiter[i]), 0);
 }
 
-/* One shard has more min_workers than it would get: none changes. */
+/* One shard's min_workers is higher than its share: no shard changes. */
 static void tune_refuses_for_one_shard(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 9, .min_workers = 3 };
 	struct ants_multi *multi = test_multi(test, &attrs, 3, 0, "refuses");
 
+	need_module(test);
 	KUNIT_EXPECT_EQ(test, write_file("refuses/shard2/min_workers", "3\n"), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 6), -EINVAL);
 	expect_capacities(test, multi, 3, 3, 3);
@@ -91,7 +91,7 @@ static void tune_refuses_for_one_shard(struct kunit *test)
 	expect_capacities(test, multi, 4, 3, 3);
 }
 
-/* Each shard's part counts, and not the whole. */
+/* The share of each shard is what counts, not the total. */
 static void tune_refuses_a_share_beyond_int_max(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3 };
@@ -106,14 +106,14 @@ static void tune_refuses_a_share_beyond_int_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 1U + INT_MAX);
 }
 
-/* No thread is made or joined behind the test's back. */
+/* True if no thread is being made or joined behind the test's back. */
 static bool at_rest(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 	unsigned int i;
 
 	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		if (ants_peek(pool->upkeep_queued))
+		if (ants_peek(pool->upkeep.queued))
 			return false;
 	return true;
 }
@@ -139,7 +139,7 @@ static void tune_rolls_back(struct kunit *test)
 	EXPECT_SOON(test, sums_of(multi).idle == 9);
 }
 
-/* Nothing can fail that gets less, even if no memory is to be had. */
+/* Shrinking a shard cannot fail, even without memory. */
 static void shrink_needs_no_memory(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -184,57 +184,61 @@ static void release_times_out_and_is_repeatable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).rejected, 2);
 }
 
-/* All are closed, also those behind the one that is waited for. */
+/* All shards are closed, including those after the one that is waited for. */
 static void release_closes_all_before_it_waits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3 };
 	struct ants_multi *multi = test_multi(test, &attrs, 3, 0, "closes");
 	struct gate *gate = test_gate(test);
-	struct caller *release, *waiter;
+	struct async_call *release, *waiter;
 
 	fill_multi(test, multi, gate, 3);
-	waiter = multi_submit_async(test, multi, gate_task, gate);
+	waiter = multi_submit_async(test, multi, gate_task, gate, FOREVER);
 	EXPECT_SOON(test, sums_of(multi).waiting == 1);
-	release = call_async(test, do_multi_release_timeout,
-			     multi_call(test, multi, NULL, NULL, FOREVER));
+	release = multi_async(test, do_multi_release_timeout, multi, FOREVER);
 	EXPECT_SOON(test, all_released(multi));
-	KUNIT_EXPECT_EQ(test, caller_result(test, waiter), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), -ESHUTDOWN);
 	expect_blocked(test, release);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, release), 0);
+	KUNIT_EXPECT_EQ(test, async_result(release), 0);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).running, 0);
 }
 
 /*
- * The first shard uses up three quarters of the time, the second never ends: it
- * has a quarter left, not the whole.
+ * The first shard takes three quarters of the time, the second never ends: a
+ * quarter is left for it, not the whole time.
  */
 static void release_has_one_deadline(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct ants_multi *multi = test_multi(test, &attrs, 2, 0, "deadline");
 	struct gate *first = test_gate(test), *second = test_gate(test);
-	struct multi_call *call = multi_call(test, multi, NULL, NULL, 8 * HZ);
-	struct caller *release;
+	struct async_call *release;
 	unsigned long started, opened;
 
 	fill_multi(test, multi, first, 1);
 	fill_multi(test, multi, second, 1);
 	started = jiffies;
-	release = call_async(test, do_multi_release_timeout, call);
+	release = multi_async(test, do_multi_release_timeout, multi, 8 * HZ);
 	EXPECT_SOON(test, all_released(multi));
 	EXPECT_SOON(test, time_after(jiffies, started + 6 * HZ));
 	opened = jiffies;
 	gate_open(first);
-	KUNIT_EXPECT_EQ(test, caller_result(test, release), -ETIMEDOUT);
-	KUNIT_EXPECT_TRUE(test, time_before(call->returned, opened + 8 * HZ));
+	KUNIT_EXPECT_EQ(test, async_result(release), -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, time_before(release->returned,
+					    opened + 8 * HZ));
 }
+
+struct summand {
+	atomic_t *sum;
+	int value;
+};
 
 static void sum_task(void *data)
 {
-	struct multi_call *call = data;
+	struct summand *summand = data;
 
-	atomic_add(call->timeout, call->data);
+	atomic_add(summand->value, summand->sum);
 }
 
 static void sums_twice_over_a_reboot(struct kunit *test)
@@ -242,18 +246,19 @@ static void sums_twice_over_a_reboot(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 20, .queue_depth = 20 };
 	struct ants_multi *multi = test_multi(test, &attrs, 10, 0, "sum");
 	static atomic_t sum;
-	struct multi_call *call;
+	struct summand *summands;
 	int i, round;
 
-	call = kunit_kcalloc(test, 1000, sizeof(*call), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, call);
+	summands = kunit_kcalloc(test, 1000, sizeof(*summands), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, summands);
 	for (i = 0; i < 1000; i++)
-		call[i] = (struct multi_call){ .data = &sum, .timeout = i };
+		summands[i] = (struct summand){ .sum = &sum, .value = i };
 	KUNIT_EXPECT_EQ(test, ants_multi_reboot(multi), -EBUSY);
 	for (round = 1; round <= 2; round++) {
 		for (i = 0; i < 1000; i++)
 			KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, sum_task,
-								&call[i]), 0);
+								&summands[i]),
+					0);
 		KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(multi, FOREVER),
 				0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&sum), round * 499500);
@@ -263,7 +268,10 @@ static void sums_twice_over_a_reboot(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, any_released(multi));
 }
 
-/* The second shard cannot make its threads: none is open, and it can be made good. */
+/*
+ * The second shard cannot make its threads: no shard is opened, and a later
+ * reboot works.
+ */
 static void reboot_opens_all_or_none(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6, .flags = ANTS_PREALLOC };
@@ -298,7 +306,9 @@ static void shard_is_not_its_users(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, all_released(multi));
 }
 
-/* The third of four cannot be made: nothing is left, the name neither. */
+/*
+ * The third of four shards cannot be made: nothing is left, not even the name.
+ */
 static void failed_create_leaves_nothing(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 8, .flags = ANTS_PREALLOC };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How many shards fit: the grouping of CPUs, on machines that are made up, and
- * multis with "nr_shards" 0 on this one.
+ * How many shards fit: the grouping of CPUs, on invented machines, and multis
+ * with "nr_shards" 0 on this machine.
  */
 #include <linux/cpu.h>
 #include <linux/module.h>
@@ -11,17 +11,17 @@
 
 #define MOST_CPUS	128
 
-/* Filled by make_machine(); static, for it is large. */
+/* Filled by make_machine(); static because it is large. */
 static struct ants_cpu cpus[MOST_CPUS];
 
 /**
- * struct machine - nodes of equal caches of equal cores
- * @nodes: how many
- * @caches: on each node
- * @cores: of each cache
- * @threads: of each core
- * @apart: the second threads of all cores are numbered behind all first ones
- * @shards: how many fit
+ * struct machine - a machine whose caches and cores are alike
+ * @nodes: number of nodes
+ * @caches: number of caches of each node
+ * @cores: number of cores of each cache
+ * @threads: number of threads of each core
+ * @apart: all first threads are numbered before all second ones
+ * @shards: number of shards that fit
  */
 struct machine {
 	unsigned int nodes, caches, cores, threads;
@@ -39,7 +39,10 @@ static unsigned int nr_cpus_of(const struct machine *m)
 	return nr_cores(m) * m->threads;
 }
 
-/* Thread @thread of core @core, counted over the whole machine. */
+/*
+ * The number of thread @thread of core @core; cores are counted over the whole
+ * machine.
+ */
 static unsigned int number(const struct machine *m, unsigned int core,
 			   unsigned int thread)
 {
@@ -47,7 +50,7 @@ static unsigned int number(const struct machine *m, unsigned int core,
 			  core * m->threads + thread;
 }
 
-/* All CPUs in the order of their numbers. */
+/* All CPUs of the machine, in the order of their numbers. */
 static unsigned int make_machine(const struct machine *m)
 {
 	unsigned int i, core, cpu;
@@ -79,7 +82,7 @@ static unsigned int size_of(unsigned int nr, unsigned int shard)
 	return size;
 }
 
-/* What holds for each pair of CPUs, and for each shard. */
+/* Check what must hold for each pair of CPUs, and for each shard. */
 static void expect_fit(struct kunit *test, unsigned int nr, unsigned int shards)
 {
 	unsigned int i, j;
@@ -101,7 +104,7 @@ static void expect_fit(struct kunit *test, unsigned int nr, unsigned int shards)
 	}
 }
 
-/* Shards of one cache differ by one core at most. */
+/* The shards of one cache differ by at most one core. */
 static void expect_balance(struct kunit *test, const struct machine *m)
 {
 	unsigned int i, j, nr = nr_cpus_of(m), a, b;
@@ -117,7 +120,9 @@ static void expect_balance(struct kunit *test, const struct machine *m)
 		}
 }
 
-/* Nodes, caches and the first threads of cores go up with the shards. */
+/*
+ * Nodes, caches and the first threads of cores are in the order of the shards.
+ */
 static void expect_order(struct kunit *test, unsigned int nr)
 {
 	unsigned int i;
@@ -173,8 +178,8 @@ static void halves_are_equal(struct kunit *test)
 }
 
 /*
- * CPUs that are numbered across nodes and caches: even ones on node 0; two threads
- * of a core are 32 apart.
+ * The numbers alternate between nodes and caches: node 0 has the even CPUs, and
+ * the two threads of a core are 32 apart.
  */
 static void numbers_may_be_mixed(struct kunit *test)
 {
@@ -196,7 +201,7 @@ static void numbers_may_be_mixed(struct kunit *test)
 	}
 }
 
-/* @singles cores of one thread, then @pairs of two; one cache. */
+/* @singles cores of one thread, then @pairs cores of two, in one cache. */
 static unsigned int make_hybrid(unsigned int singles, unsigned int pairs)
 {
 	unsigned int i;
@@ -223,7 +228,7 @@ static void unequal_cores_keep_to_the_limit(struct kunit *test)
 		}
 }
 
-/* Where only nodes are known they are divided as a cache is. */
+/* If only nodes are known, a node is divided like a cache. */
 static void caches_may_be_unknown(struct kunit *test)
 {
 	static const struct machine machine = { 2, 1, 12, 1, false, 4 };
@@ -237,7 +242,7 @@ static void caches_may_be_unknown(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cpus[i].shard, i / 6);
 }
 
-/* Neighbours share a shard, and none is left without CPUs. */
+/* Neighbours share a shard, and each shard has CPUs. */
 static void fewer_are_allowed_than_fit(struct kunit *test)
 {
 	static const struct machine machine = { 2, 8, 4, 2, true, 16 };
@@ -284,7 +289,7 @@ static void others_get_the_nearest(struct kunit *test)
 	expect_near(test, &other, 12, 15);
 	other.cache = 0;
 	expect_near(test, &other, 8, 11);
-	/* One number of a core is two cores on two nodes. */
+	/* The same core number on another node is another core. */
 	other.node = 0;
 	other.core = 96;
 	expect_near(test, &other, 0, 3);
@@ -304,10 +309,13 @@ static struct ants_multi *fit_multi(struct kunit *test,
 
 static const struct cpumask *cpus_of(struct ants_multi *multi, unsigned int nr)
 {
-	return ants_affinity_cpus(multi->shards[nr].pool->affinity);
+	return ants_affinity_cpus(multi->shards[nr].pool->target.affinity);
 }
 
-/* As sysfs and the scheduler see this machine, which has eight CPUs at most. */
+/*
+ * As sysfs and the scheduler describe this machine, which has eight CPUs at
+ * most.
+ */
 static void expect_real_fit(struct kunit *test, struct ants_multi *multi)
 {
 	unsigned int *shard = multi->shard_of, a, b;
@@ -368,7 +376,7 @@ static void one_cpu_is_one_shard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run_shard(multi, 0), 0);
 }
 
-/* No shard would be left without a thread. */
+/* There are never more shards than threads. */
 static void capacity_limits_the_number(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -405,17 +413,20 @@ static void expect_given(struct kunit *test, struct ants_multi *multi,
 	static struct cpumask before;
 
 	cpumask_copy(&before, cpus_of(multi, 0));
-	KUNIT_EXPECT_EQ(test, pool->affinity->given, given);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->given, given);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 3), 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 4), 0);
-	KUNIT_EXPECT_EQ(test, pool->affinity->nice, 4);
-	KUNIT_EXPECT_EQ(test, pool->affinity->given, given);
-	KUNIT_EXPECT_FALSE(test, pool->affinity->any);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 4);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->given, given);
+	KUNIT_EXPECT_FALSE(test, pool->target.affinity->any);
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(&before, cpus_of(multi, 0)));
 	KUNIT_EXPECT_EQ(test, run_shard(multi, 0), 0);
 }
 
-/* CPUs that nobody asked for are a preference; a nice value changes neither. */
+/*
+ * CPUs that the client did not ask for are a preference; a nice value changes
+ * neither.
+ */
 static void cpus_are_a_preference_or_given(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 4, .cpumask = cpumask_of(0) };
@@ -427,15 +438,15 @@ static void cpus_are_a_preference_or_given(struct kunit *test)
 		     true);
 }
 
-static int choose_on(void *arg)
+static int do_choose(struct async_call *call)
 {
-	struct ants_multi *multi = arg;
+	struct ants_multi *multi = call->multi;
 
 	return set_cpus_allowed_ptr(current, cpumask_of(1)) ?:
 	       run_shard(multi, multi->shard_of[1]);
 }
 
-/* It has a shard already, and that shard's threads may run on it. */
+/* The CPU has a shard already, whose threads may run on it. */
 static void cpu_may_come_later(struct kunit *test)
 {
 	struct ants_multi *multi;
@@ -451,8 +462,7 @@ static void cpu_may_come_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, 1);
 	KUNIT_EXPECT_EQ(test, multi->shard_of[1], 0);
 	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(1, cpus_of(multi, 0)));
-	KUNIT_EXPECT_EQ(test, caller_result(test, call_async(test, choose_on,
-							     multi)), 0);
+	expect_result(test, multi_async(test, do_choose, multi, 0), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 }
 

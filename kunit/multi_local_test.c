@@ -6,9 +6,9 @@
 
 #include "multi.h"
 
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
-
-/* Where a task ran, and where its thread may run; static, they are large. */
+/*
+ * Where a task ran, and where its thread may run; static because it is large.
+ */
 struct view {
 	struct ants_multi *multi;
 	unsigned int from;
@@ -24,24 +24,23 @@ static void view_task(void *unused)
 	cpumask_and(&view.cpus, current->cpus_ptr, cpu_online_mask);
 }
 
-static int submit_from(void *unused)
+static int do_submit_from(struct async_call *unused)
 {
 	return set_cpus_allowed_ptr(current, cpumask_of(view.from)) ?:
 	       ants_multi_submit(view.multi, view_task, NULL);
 }
 
-/* Submits a task on @cpu and waits until it has run. */
+/* Submit a task on @cpu and wait until it has run. */
 static void look(struct kunit *test, struct ants_multi *multi, unsigned int cpu)
 {
 	view.multi = multi;
 	view.from = cpu;
 	view.cpu = -1;
-	KUNIT_EXPECT_EQ(test, caller_result(test, call_async(test, submit_from,
-							     NULL)), 0);
+	expect_result(test, async_start(test, do_submit_from, NULL), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
 }
 
-/* @nr_shards shards: the task stays on the caller's CPU, if @alone. */
+/* With @nr_shards shards the task stays on the caller's CPU, if @alone. */
 static void expect_local(struct kunit *test, unsigned int nr_shards, bool alone)
 {
 	struct ants_attrs attrs = { .capacity = 2 * nr_shards };
@@ -68,7 +67,9 @@ static void task_runs_on_the_callers_cpu(struct kunit *test)
 	expect_local(test, 2 * num_online_cpus() + 1, true);
 }
 
-/* In contiguous ranges, and each possible CPU has one. */
+/*
+ * Each shard has a contiguous range of CPUs, and each possible CPU has a shard.
+ */
 static void cpus_are_spread_in_ranges(struct kunit *test)
 {
 	unsigned int cpu, last = 0, nr = num_online_cpus();
@@ -84,7 +85,7 @@ static void cpus_are_spread_in_ranges(struct kunit *test)
 		KUNIT_EXPECT_LT(test, multi->shard_of[cpu], nr);
 }
 
-/* All shards have to do with the one CPU that is allowed. */
+/* All shards share the only CPU that is allowed. */
 static void shards_keep_to_the_cpumask(struct kunit *test)
 {
 	unsigned int cpu, i, only = cpumask_last(cpu_online_mask);
@@ -108,7 +109,7 @@ static void shards_keep_to_the_cpumask(struct kunit *test)
 	}
 }
 
-/* They are spread as if they were online, and tasks run where they can. */
+/* The CPUs are spread as if they were online, and tasks run where they can. */
 static void cpus_asked_for_may_be_offline(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 4, .cpumask = cpumask_of(1) };
@@ -142,9 +143,9 @@ static bool is_empty(struct ants_pool *pool)
 }
 
 /*
- * A caller that found the first shard full and is on its way into the second,
- * which is empty by then: neither may go before it has left. It is counted in
- * with the first one.
+ * A caller has found the first shard full and is about to enter the second one,
+ * which is empty by then: neither may be freed before the caller has left. It
+ * counts as a caller of the first shard.
  */
 static void destroy_waits_for_a_caller_between_shards(struct kunit *test)
 {
@@ -155,24 +156,23 @@ static void destroy_waits_for_a_caller_between_shards(struct kunit *test)
 	struct ants_pool *second = ants_multi_shard(r->multi, 1);
 	struct ants_multi *multi = r->multi;
 	struct gate *gate = test_gate(test);
-	struct caller *submit, *destroy;
+	struct async_call *submit, *destroy;
 
 	fill_multi(test, multi, gate, 2);
 	ants_pause_arm(ANTS_PAUSE_SUBMIT, second);
-	submit = multi_submit_async(test, multi, gate_task, gate);
+	submit = multi_submit_async(test, multi, gate_task, gate, FOREVER);
 	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_SUBMIT,
 						   TEST_DEADLINE));
 	r->multi = NULL;
-	destroy = call_async(test, do_multi_destroy,
-			     multi_call(test, multi, NULL, NULL, 0));
+	destroy = multi_async(test, do_multi_destroy, multi, 0);
 	gate_open(gate);
 	EXPECT_SOON(test, is_empty(first) && is_empty(second));
 	EXPECT_SOON(test, wq_has_sleeper(&first->waitq));
 	expect_blocked(test, destroy);
 	KUNIT_EXPECT_TRUE(test, wq_has_sleeper(&first->waitq));
 	ants_pause_resume(ANTS_PAUSE_SUBMIT);
-	KUNIT_EXPECT_EQ(test, caller_result(test, submit), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, caller_result(test, destroy), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submit), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
 }
 
 static void destroy_ends_waiters(struct kunit *test)
@@ -182,22 +182,22 @@ static void destroy_ends_waiters(struct kunit *test)
 					     "ends");
 	struct ants_multi *multi = r->multi;
 	struct gate *gate = test_gate(test);
-	struct caller *waiter[4], *destroy;
+	struct async_call *waiter[4], *destroy;
 	int i;
 
 	fill_multi(test, multi, gate, 2);
 	for (i = 0; i < 4; i++)
-		waiter[i] = multi_submit_async(test, multi, gate_task, gate);
+		waiter[i] = multi_submit_async(test, multi, gate_task, gate,
+					       FOREVER);
 	EXPECT_SOON(test, sums_of(multi).waiting == 4);
 	r->multi = NULL;
-	destroy = call_async(test, do_multi_destroy,
-			     multi_call(test, multi, NULL, NULL, 0));
+	destroy = multi_async(test, do_multi_destroy, multi, 0);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, waiter[i]),
+		KUNIT_EXPECT_EQ(test, async_result(waiter[i]),
 				-ESHUTDOWN);
 	expect_blocked(test, destroy);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, destroy), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 2);
 }
 
@@ -257,10 +257,10 @@ struct flood {
 	atomic_t accepted;
 };
 
-/* Goes on over releases. */
-static int do_flood(void *arg)
+/* Continues across releases. */
+static int do_flood(struct async_call *call)
 {
-	struct flood *f = arg;
+	struct flood *f = call->data;
 	int err;
 
 	do {
@@ -279,13 +279,13 @@ static void flood_over_tunes_and_reboots(struct kunit *test)
 	struct ants_multi *multi = test_multi(test, &attrs, 3, ANTS_ROUND_ROBIN,
 					      "flood");
 	static struct flood f;
-	struct caller *caller[3];
+	struct async_call *caller[3];
 	int i;
 
 	f.multi = multi;
 	atomic_set(&f.stop, 0);
 	for (i = 0; i < 3; i++)
-		caller[i] = call_async(test, do_flood, &f);
+		caller[i] = async_start(test, do_flood, &f);
 	for (i = 0; i < 60; i++) {
 		KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 3 +
 						      get_random_u32() % 6), 0);
@@ -298,7 +298,7 @@ static void flood_over_tunes_and_reboots(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&f.accepted) > 300);
 	atomic_set(&f.stop, 1);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, caller[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(caller[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&f.ran), atomic_read(&f.accepted));
 	KUNIT_EXPECT_EQ(test, sums_of(multi).completed,

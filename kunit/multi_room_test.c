@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sharded pools: a caller that all shards sent away is called back once, by
- * whichever shard has room first.
+ * Sharded pools: a caller that all shards refused is called back once, by the
+ * first shard that has room.
  */
 #include <linux/module.h>
 #include <linux/wait.h>
@@ -26,7 +26,7 @@ static int room_init(struct kunit *test)
 	return 0;
 }
 
-/* Two shards of one place each, full, with a gate of their own. */
+/* Two full shards, with room for one task each and a gate of their own. */
 struct full {
 	struct ants_multi *multi;
 	struct ants_pool *shard[2];
@@ -63,14 +63,14 @@ static void refuse(struct kunit *test, struct full *full)
 						    full->gate[0]), -EAGAIN);
 }
 
-/* The shard is empty, and has said what it had to say. */
+/* True if the shard is empty, and its callbacks have been called. */
 static bool has_settled(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_busy && !pool->nr_pending && !pool->congested &&
-	      !pool->congested_all;
+	ret = !pool->nr_busy && !pool->nr_pending && !pool->space.congested &&
+	      !pool->space.congested_all;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
@@ -79,11 +79,14 @@ static void empty(struct kunit *test, struct full *full, int nr)
 {
 	gate_open(full->gate[nr]);
 	EXPECT_SOON(test, has_settled(full->shard[nr]));
-	/* A callback comes behind the lock, in an RCU read section. */
+	/*
+	 * A callback is called after the lock was dropped, in an RCU read
+	 * section.
+	 */
 	synchronize_rcu();
 }
 
-/* Refused twice, called back once, whichever shard is first. */
+/* Two refusals lead to one callback, whichever shard has room first. */
 static void shard_that_has_room_calls(struct kunit *test, int first)
 {
 	struct full full;
@@ -111,7 +114,7 @@ static void second_shard_calls(struct kunit *test)
 	shard_that_has_room_calls(test, 1);
 }
 
-static void nobody_refused_nobody_called(struct kunit *test)
+static void no_refusal_no_callback(struct kunit *test)
 {
 	struct full full;
 
@@ -124,7 +127,7 @@ static void nobody_refused_nobody_called(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
 }
 
-/* Each episode has its call; a mark of the one before makes no other. */
+/* Each episode has its callback; a mark from the one before causes no other. */
 static void each_refusal_has_its_call(struct kunit *test)
 {
 	struct full full;
@@ -143,7 +146,7 @@ static void each_refusal_has_its_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 4);
 }
 
-/* A submit that does not wait, because the shards do not. */
+/* The submit does not wait, because the shards do not let it. */
 static void nonblocking_submit_is_called_back(struct kunit *test)
 {
 	struct full full;
@@ -159,7 +162,10 @@ static void nonblocking_submit_is_called_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-/* A caller that asked one shard alone is called back by that shard alone. */
+/*
+ * A caller that was refused by one shard alone is called back by that shard
+ * alone.
+ */
 static void refusal_of_one_shard_is_its_own(struct kunit *test)
 {
 	struct full full;
@@ -175,29 +181,29 @@ static void refusal_of_one_shard_is_its_own(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, room_pool, full.shard[0]);
 }
 
-static int do_try(void *multi)
+static int do_try(struct async_call *call)
 {
 	static atomic_t count;
 
 	stay_on_cpu(0);
-	return ants_multi_try_submit(multi, count_task, &count);
+	return ants_multi_try_submit(call->multi, count_task, &count);
 }
 
 static bool is_silent(struct ants_pool *pool)
 {
-	return has_settled(pool) && !timer_pending(&pool->timer) &&
-	       !ants_peek(pool->upkeep_queued);
+	return has_settled(pool) && !timer_pending(&pool->timer.timer) &&
+	       !ants_peek(pool->upkeep.queued);
 }
 
-/* Nothing happens in any shard any more when the refused caller marks them. */
+/* Nothing more happens in any shard when the refused caller marks them. */
 static void room_before_the_marks_is_not_missed(struct kunit *test)
 {
-	struct caller *caller;
+	struct async_call *caller;
 	struct full full;
 
 	make_full(test, &full, ANTS_ROUND_ROBIN, ANTS_NO_PURGE);
 	ants_pause_arm(ANTS_PAUSE_REFUSED, full.shard[0]);
-	caller = call_async(test, do_try, full.multi);
+	caller = multi_async(test, do_try, full.multi, 0);
 	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_REFUSED,
 						   TEST_DEADLINE));
 	empty(test, &full, 0);
@@ -206,14 +212,14 @@ static void room_before_the_marks_is_not_missed(struct kunit *test)
 	EXPECT_SOON(test, is_silent(full.shard[1]));
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
 	ants_pause_resume(ANTS_PAUSE_REFUSED);
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, async_result(caller), -EAGAIN);
 	EXPECT_SOON(test, has_settled(full.shard[0]));
 	EXPECT_SOON(test, has_settled(full.shard[1]));
 	synchronize_rcu();
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-/* What was refused before the release is forgotten with it. */
+/* A refusal before the release is forgotten. */
 static void reboot_forgets(struct kunit *test)
 {
 	struct full full;
@@ -239,15 +245,15 @@ static void reboot_forgets(struct kunit *test)
 
 #define FLOOD	500
 
-/* Comes back only when it is called; 0 if it was, each time. */
-static int do_flood(void *multi)
+/* Try again only after a callback; 0 if each refusal had one. */
+static int do_flood(struct async_call *call)
 {
 	static atomic_t count;
 	int i, err, calls;
 
 	for (i = 0; i < FLOOD; i++) {
 		calls = atomic_read(&nr_room);
-		err = ants_multi_try_submit(multi, count_task, &count);
+		err = ants_multi_try_submit(call->multi, count_task, &count);
 		if (err == -EAGAIN &&
 		    !wait_event_timeout(room_waitq,
 					atomic_read(&nr_room) != calls,
@@ -259,7 +265,7 @@ static int do_flood(void *multi)
 	return 0;
 }
 
-/* When all callers have been sent away nothing goes on but by a call. */
+/* Once all callers were refused, only a callback makes them continue. */
 static void no_call_is_lost(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -268,14 +274,14 @@ static void no_call_is_lost(struct kunit *test)
 	};
 	struct ants_multi *multi = test_multi(test, &attrs, 2, ANTS_LEAST_TASKS,
 					      "lost");
-	struct caller *caller[4];
+	struct async_call *caller[4];
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(caller); i++)
-		caller[i] = call_async(test, do_flood, multi);
+		caller[i] = multi_async(test, do_flood, multi, 0);
 	for (i = 0; i < ARRAY_SIZE(caller); i++) {
 		wait_for_completion(&caller[i]->done);
-		KUNIT_EXPECT_EQ(test, caller_stop(caller[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_stop(caller[i]), 0);
 	}
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
 	kunit_info(test, "%d calls after %llu refusals\n", atomic_read(&nr_room),
@@ -288,7 +294,7 @@ static void no_call_is_lost(struct kunit *test)
 static struct kunit_case room_cases[] = {
 	KUNIT_CASE(first_shard_calls),
 	KUNIT_CASE(second_shard_calls),
-	KUNIT_CASE(nobody_refused_nobody_called),
+	KUNIT_CASE(no_refusal_no_callback),
 	KUNIT_CASE(each_refusal_has_its_call),
 	KUNIT_CASE(nonblocking_submit_is_called_back),
 	KUNIT_CASE(refusal_of_one_shard_is_its_own),

@@ -5,7 +5,7 @@
 
 #include "multi.h"
 
-/* What a thread of a shard found; static, it is large. */
+/* What a thread of a shard found out; static because it is large. */
 struct view {
 	int nice;
 	struct cpumask cpus;
@@ -51,9 +51,9 @@ static void expect_cpus(struct kunit *test, struct ants_multi *multi,
 static void expect_depths(struct kunit *test, struct ants_multi *multi,
 			  unsigned int a, unsigned int b, unsigned int c)
 {
-	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 0)->queue_depth, a);
-	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 1)->queue_depth, b);
-	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 2)->queue_depth, c);
+	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 0)->config.queue_depth, a);
+	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 1)->config.queue_depth, b);
+	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 2)->config.queue_depth, c);
 }
 
 static void nice_is_that_of_all_shards(struct kunit *test)
@@ -67,7 +67,7 @@ static void nice_is_that_of_all_shards(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, MAX_NICE + 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, MIN_NICE - 1), -EINVAL);
 	expect_nice(test, multi, 5);
-	/* Shards that were changed by themselves, too. */
+	/* Shards that were changed by themselves change, too. */
 	KUNIT_EXPECT_EQ(test, ants_set_nice(ants_multi_shard(multi, 1), 7), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, -5), 0);
 	expect_nice(test, multi, -5);
@@ -99,6 +99,7 @@ static void local_shards_keep_their_cpus(struct kunit *test)
 	struct ants_multi *multi = test_multi(test, &attrs, nr, ANTS_LOCAL,
 					      "keep");
 
+	need_module(test);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_cpumask(multi, cpumask_of(0)),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_cpumask(multi, NULL), -EINVAL);
@@ -112,7 +113,7 @@ static void local_shards_keep_their_cpus(struct kunit *test)
 	}
 }
 
-/* Whichever shard there is no memory for, none has changed. */
+/* No shard has changed, whichever shard got no memory. */
 static void no_memory_changes_no_shard(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6 };
@@ -157,20 +158,21 @@ static void depth_grants_waiters(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 2 };
 	struct ants_multi *multi = test_multi(test, &attrs, 2, 0, "grants");
 	struct gate *gate = test_gate(test);
-	struct caller *waiter[2];
+	struct async_call *waiter[2];
 	int i;
 
 	fill_multi(test, multi, gate, 2);
 	for (i = 0; i < 2; i++)
-		waiter[i] = multi_submit_async(test, multi, gate_task, gate);
+		waiter[i] = multi_submit_async(test, multi, gate_task, gate,
+					       FOREVER);
 	EXPECT_SOON(test, sums_of(multi).waiting == 2);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_queue_depth(multi, 2), 0);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).waiting, 0);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, waiter[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiter[i]), 0);
 }
 
-/* One shard cannot have its share: none changes. */
+/* One shard cannot have its share: no shard changes. */
 static void depth_is_refused_for_one_shard(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6, .queue_depth = 6,
@@ -180,7 +182,10 @@ static void depth_is_refused_for_one_shard(struct kunit *test)
 	unsigned int flags = last->flags;
 	int i;
 
-	/* Only the last one counts all of its slots, and has too many threads. */
+	/*
+	 * Only the last shard counts all of its slots, and has too many
+	 * threads.
+	 */
 	for (i = 0; i < 3; i++)
 		ants_multi_shard(multi, i)->flags &= ~ANTS_PREALLOC;
 	KUNIT_EXPECT_EQ(test, ants_tune(last, INT_MAX - 1), 0);
@@ -192,7 +197,10 @@ static void depth_is_refused_for_one_shard(struct kunit *test)
 	expect_depths(test, multi, 4, 4, 4);
 }
 
-/* However far it gets: a shard that grew before the failure shrinks again. */
+/*
+ * However far the call gets, a shard that grew before the failure shrinks
+ * again.
+ */
 static void depth_is_rolled_back(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 3,
@@ -215,50 +223,50 @@ static void depth_is_rolled_back(struct kunit *test)
 	expect_depths(test, multi, 200, 200, 200);
 }
 
-static int do_set_nice(void *multi)
+static int do_set_nice(struct async_call *call)
 {
-	return ants_multi_set_nice(multi, 5);
+	return ants_multi_set_nice(call->multi, 5);
 }
 
-static int do_set_cpumask(void *multi)
+static int do_set_cpumask(struct async_call *call)
 {
-	return ants_multi_set_cpumask(multi, cpumask_of(0));
+	return ants_multi_set_cpumask(call->multi, cpumask_of(0));
 }
 
-static int do_set_queue_depth(void *multi)
+static int do_set_queue_depth(struct async_call *call)
 {
-	return ants_multi_set_queue_depth(multi, 9);
+	return ants_multi_set_queue_depth(call->multi, 9);
 }
 
-/* Behind another change that takes long. */
+/* The caller waits behind another change that takes long. */
 static void caller_can_be_killed(struct kunit *test)
 {
-	static int (* const calls[])(void *multi) = {
+	static int (* const calls[])(struct async_call *call) = {
 		do_set_nice, do_set_cpumask, do_set_queue_depth,
 	};
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 3 };
 	struct ants_multi *multi = test_multi(test, &attrs, 3, 0, "killed");
-	struct caller *caller[ARRAY_SIZE(calls)];
+	struct async_call *caller[ARRAY_SIZE(calls)];
 	int i;
 
 	mutex_lock(&multi->config);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		caller[i] = call_async(test, calls[i], multi);
+		caller[i] = multi_async(test, calls[i], multi, 0);
 		EXPECT_SOON(test, READ_ONCE(caller[i]->task->__state) ==
 				  TASK_KILLABLE);
 		send_sig(SIGKILL, caller[i]->task, 1);
-		EXPECT_SOON(test, caller_returned(caller[i]));
+		EXPECT_SOON(test, async_returned(caller[i]));
 		KUNIT_EXPECT_EQ(test, caller[i]->result, -EINTR);
 	}
 	mutex_unlock(&multi->config);
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		caller_stop(caller[i]);
+		async_stop(caller[i]);
 	expect_nice(test, multi, 0);
 	expect_cpus(test, multi, cpu_online_mask);
 	expect_depths(test, multi, 1, 1, 1);
 }
 
-/* What was set serves after a reboot, too. */
+/* A setting made while the multi is released holds after the reboot. */
 static void released_multi_can_be_changed(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 3 };
@@ -280,6 +288,7 @@ static void files_say_it_and_change_it(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };
 	struct ants_multi *multi = test_multi(test, &attrs, 3, 0, "files");
 
+	need_module(test);
 	KUNIT_EXPECT_STREQ(test, read_file("files/queue_depth"), "4");
 	KUNIT_EXPECT_EQ(test, write_file("files/queue_depth", "7\n"), 0);
 	KUNIT_EXPECT_STREQ(test, read_file("files/queue_depth"), "7");
@@ -316,6 +325,7 @@ static void files_refuse_what_does_not_fit(struct kunit *test)
 	};
 	int i;
 
+	need_module(test);
 	test_multi(test, &attrs, 3, 0, "files");
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		KUNIT_EXPECT_EQ_MSG(test, write_file(bad[i].file, bad[i].text),
@@ -341,6 +351,7 @@ static void files_say_what_cannot_be_made(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 3, .flags = ANTS_PREALLOC };
 	int i;
 
+	need_module(test);
 	test_multi(test, &attrs, 3, 0, "files");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		ants_fail_arm(rows[i].point, -1);

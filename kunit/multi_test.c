@@ -4,8 +4,6 @@
 
 #include "multi.h"
 
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
-
 static int create_error(const struct ants_attrs *attrs, unsigned int nr_shards,
 			int strategy, const char *name)
 {
@@ -53,10 +51,10 @@ static void bad_arguments_make_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(ERR_PTR(-ENOMEM)), 0);
 }
 
-/* 54 characters; with what follows, and "/9", they are 63 or 64. */
+/* 54 characters, so that the names of the shards have 63 or 64. */
 #define LONG	"0123456789abcdef0123456789abcdef0123456789-a-long-name"
 
-/* The shard's number has to fit behind it. */
+/* The name must leave room for the shard's number. */
 static void name_leaves_room_for_a_number(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 20 };
@@ -100,9 +98,9 @@ static void totals_are_spread(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		shard = ants_multi_shard(multi, i);
 		KUNIT_EXPECT_EQ(test, ants_capacity(shard), expected[i][0]);
-		KUNIT_EXPECT_EQ(test, shard->queue_depth, expected[i][1]);
+		KUNIT_EXPECT_EQ(test, shard->config.queue_depth, expected[i][1]);
 		EXPECT_SOON(test, ants_nr_idle(shard) == expected[i][2]);
-		KUNIT_EXPECT_EQ(test, shard->max_blocking, expected[i][3]);
+		KUNIT_EXPECT_EQ(test, shard->config.max_blocking, expected[i][3]);
 	}
 	KUNIT_EXPECT_EQ(test, sums_of(multi).capacity, 11);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).free, 15);
@@ -116,7 +114,7 @@ static void defaults_and_no_bound(struct kunit *test)
 	struct ants_multi *multi = test_multi(test, NULL, 1, 0, "defaults");
 
 	KUNIT_EXPECT_EQ(test, sums_of(multi).capacity, num_online_cpus());
-	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 0)->max_blocking, 0);
+	KUNIT_EXPECT_EQ(test, ants_multi_shard(multi, 0)->config.max_blocking, 0);
 	multi = test_multi(test, &attrs, 2, 0, "unbound");
 	KUNIT_EXPECT_EQ(test, ants_capacity(ants_multi_shard(multi, 1)),
 			ANTS_UNLIMITED);
@@ -124,7 +122,7 @@ static void defaults_and_no_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).free, ANTS_UNLIMITED);
 }
 
-/* B29, and test 42 of the model: even, full, closed, and all that again. */
+/* B29, and test 42 of the original: even, full, closed, and all of it again. */
 static void ten_by_five(struct kunit *test, enum ants_strategy strategy)
 {
 	struct ants_attrs attrs = { .capacity = 50 };
@@ -198,7 +196,7 @@ static void round_robin_takes_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 9);
 }
 
-/* One task through the multi; which shard it went to. */
+/* Submit one task; returns the number of the shard that got it. */
 static int goes_to(struct kunit *test, struct ants_multi *multi, int nr)
 {
 	static atomic_t count;
@@ -214,7 +212,7 @@ static int goes_to(struct kunit *test, struct ants_multi *multi, int nr)
 	return -1;
 }
 
-/* Shard 0 has idle threads, the others have none. */
+/* Shard 0 has idle threads, the other shards have none. */
 static void idle_threads_do_not_count(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -231,7 +229,7 @@ static void idle_threads_do_not_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, goes_to(test, multi, 2), 0);
 }
 
-/* Shard 0, which comes first, runs more of them than shard 1. */
+/* Shard 0, which comes first, runs more tasks than shard 1. */
 static void running_tasks_count(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 6 };
@@ -255,7 +253,7 @@ static void pending_tasks_count(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ants_tune(first, 1), 0);
 	fill_pool(test, first, gate, 1);
-	/* One place is left: a full shard would be passed over anyway. */
+	/* Leave room for one task: a full shard would be skipped anyway. */
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, ants_submit(first, gate_task, gate), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_free(first), 1);
@@ -264,7 +262,10 @@ static void pending_tasks_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, goes_to(test, multi, 3), 1);
 }
 
-/* The next in turn is full: the task goes to the other, nobody waits. */
+/*
+ * The next shard in turn is full: the task goes to the other one without
+ * waiting.
+ */
 static void full_shard_sends_on(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 4 };
@@ -282,7 +283,7 @@ static void full_shard_sends_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).free, 0);
 }
 
-/* Each refusal counts once, not once a shard. */
+/* Each refusal counts once, not once for each shard. */
 static void refusals_count_once(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .flags = ANTS_NONBLOCKING };
@@ -318,22 +319,23 @@ static void waits_when_all_are_full(struct kunit *test)
 					      "waits");
 	struct gate *gate[2] = { test_gate(test), test_gate(test) };
 	atomic_t count = ATOMIC_INIT(0);
-	struct caller *waiter[2];
+	struct async_call *waiter[2];
 	int i;
 
 	for (i = 0; i < 2; i++)
 		fill_multi(test, multi, gate[i], 1);
 	for (i = 0; i < 2; i++) {
-		waiter[i] = multi_submit_async(test, multi, count_task, &count);
+		waiter[i] = multi_submit_async(test, multi, count_task, &count,
+					       FOREVER);
 		EXPECT_SOON(test, ants_nr_waiting(ants_multi_shard(multi, i)));
 	}
 	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, count_task, &count),
 			-EBUSY);
 	gate_open(gate[1]);
-	KUNIT_EXPECT_EQ(test, caller_result(test, waiter[1]), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter[1]), 0);
 	expect_blocked(test, waiter[0]);
 	gate_open(gate[0]);
-	KUNIT_EXPECT_EQ(test, caller_result(test, waiter[0]), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter[0]), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_flush(multi), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 2);
 	KUNIT_EXPECT_EQ(test, sums_of(multi).blocked, 2);
@@ -357,7 +359,7 @@ static void nested_task(void *data)
 	atomic_inc(&n->gate.passed);
 }
 
-/* Its first choice is the other shard, where it could wait for ever. */
+/* The first choice is the other shard, where the task could wait for ever. */
 static void task_waits_in_its_own_shard(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tasks that call their own pool, or another one: what would hang is refused. */
+/*
+ * Tasks that call their own pool, or another one; calls that would hang are
+ * refused.
+ */
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
-/* A task that makes one call, and what came of it. */
+/* A task that makes one call, and its result. */
 struct nested {
 	int (*call)(struct nested *n);
 	struct ants_pool *pool;
@@ -55,7 +58,7 @@ static void nested_task(void *data)
 	complete(&n->done);
 }
 
-/* The call of a task goes to @pool; its inner task counts. */
+/* The task makes its call on @pool, and what it submits counts. */
 static struct nested *nested_of(struct kunit *test, struct ants_pool *pool,
 				int (*call)(struct nested *n), atomic_t *count)
 {
@@ -83,7 +86,7 @@ static struct ants_pool *pool_of(struct kunit *test, unsigned int capacity,
 	return test_pool(test, &attrs, name);
 }
 
-/* Runs @n in @host, to its end; what its call returned. */
+/* Run the task of @n in @host to its end; return the result of its call. */
 static int result_in(struct kunit *test, struct ants_pool *host,
 		     struct nested *n)
 {
@@ -106,7 +109,9 @@ static void expect_nested(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), !result);
 }
 
-/* B17, P13: with ants a task that submits to its own full pool hangs it. */
+/*
+ * B17, P13: in the original, a task that submits to its own full pool hangs it.
+ */
 static void full_pool_of_one_refuses_its_task(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 1, 0, 0, "one");
@@ -116,7 +121,7 @@ static void full_pool_of_one_refuses_its_task(struct kunit *test)
 		      -EDEADLK);
 	expect_nested(test, pool, nested_submit_timeout, ULONG_MAX, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).blocked, 0);
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, 0);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, 0);
 }
 
 static void timed_nested_submit_may_wait(struct kunit *test)
@@ -139,10 +144,10 @@ static void calls_that_never_wait_are_as_ever(struct kunit *test)
 
 static void room_is_used_by_nested_submits(struct kunit *test)
 {
-	struct ants_pool *places = pool_of(test, 2, 0, 0, "places");
+	struct ants_pool *roomy = pool_of(test, 2, 0, 0, "roomy");
 	struct ants_pool *queue = pool_of(test, 1, 1, 0, "queue");
 
-	expect_nested(test, places, nested_submit, 0, 0);
+	expect_nested(test, roomy, nested_submit, 0, 0);
 	expect_nested(test, queue, nested_submit, 0, 0);
 	expect_nested(test, queue, nested_submit_timeout,
 		      MAX_SCHEDULE_TIMEOUT, 0);
@@ -152,8 +157,8 @@ static void room_is_used_by_nested_submits(struct kunit *test)
 #define NR_NESTED	4
 
 /*
- * As many as there are places want to wait: all may but the last one, whose end
- * makes room for the others.
+ * As many tasks want to wait as may run: all of them may but the last one,
+ * whose end makes room for the others.
  */
 static void last_of_all_nested_waiters_is_refused(struct kunit *test)
 {
@@ -173,7 +178,7 @@ static void last_of_all_nested_waiters_is_refused(struct kunit *test)
 		gate_let_one(gate);
 		EXPECT_SOON(test, ants_nr_waiting(pool) == i + 1);
 	}
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, NR_NESTED - 1);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, NR_NESTED - 1);
 	gate_let_one(gate);
 	for (i = 0; i < NR_NESTED; i++) {
 		EXPECT_SOON(test, completion_done(&n[i]->done));
@@ -184,17 +189,20 @@ static void last_of_all_nested_waiters_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refused, 1);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), NR_NESTED - 1);
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, 0);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, 0);
 }
 
-/* A waiter from outside does not count: its thread is none of the pool's. */
+/*
+ * A waiter from outside does not count, since it occupies no thread of the
+ * pool.
+ */
 static void waiters_from_outside_are_no_deadlock(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 2, 0, 0, "outside");
 	struct gate *gate = test_gate(test), *inner = test_gate(test);
 	atomic_t count = ATOMIC_INIT(0);
 	struct nested *n = nested_of(test, pool, nested_submit, &count);
-	struct submitter *outside;
+	struct async_call *outside;
 
 	n->gate = inner;
 	fill_pool(test, pool, gate, 1);
@@ -205,9 +213,9 @@ static void waiters_from_outside_are_no_deadlock(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	gate_open(inner);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, 1);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, 1);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, outside), 0);
+	KUNIT_EXPECT_EQ(test, async_result(outside), 0);
 	EXPECT_SOON(test, completion_done(&n->done));
 	KUNIT_EXPECT_EQ(test, n->result, 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
@@ -225,7 +233,7 @@ static void task_of_another_pool_may_wait(struct kunit *test)
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(host, nested_task, n), 0);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, 0);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, 0);
 	gate_open(gate);
 	EXPECT_SOON(test, completion_done(&n->done));
 	KUNIT_EXPECT_EQ(test, n->result, 0);
@@ -246,13 +254,13 @@ static void release_ends_a_nested_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	EXPECT_SOON(test, completion_done(&n->done));
 	KUNIT_EXPECT_EQ(test, n->result, -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, pool->nr_nested, 0);
+	KUNIT_EXPECT_EQ(test, pool->waiters.nr_nested, 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 }
 
-/* To wait for one's own end, however long, is refused; nothing changes. */
+/* Self-deadlock is refused, whatever the timeout, and nothing changes. */
 static void self_waits_are_refused(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 2, 0, 0, "self");
@@ -292,7 +300,7 @@ static void task_may_flush_another_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n->result, 0);
 }
 
-/* "Close from inside a task": what does not wait is allowed. */
+/* "Close from inside a task": calls that do not wait are allowed. */
 static void task_may_release_its_own_pool(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 1, 1, 0, "inside");
@@ -312,7 +320,7 @@ static void task_may_release_its_own_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
 }
 
-/* Two full pools whose callers run what finds no place. */
+/* Two full pools with ANTS_CALLER_RUNS. */
 struct two_pools {
 	struct ants_pool *outer;
 	struct ants_pool *inner;
@@ -327,14 +335,14 @@ static void hand_to_inner(void *data)
 	two->result = ants_submit(two->inner, count_task, &two->ran);
 }
 
-static int do_hand_to_outer(void *data)
+static int do_hand_to_outer(struct async_call *call)
 {
-	struct two_pools *two = data;
+	struct two_pools *two = call->data;
 
 	return ants_submit(two->outer, hand_to_inner, two);
 }
 
-/* Only a task of the same pool has to wait there. */
+/* Only a task of the same pool must wait there. */
 static void caller_runs_a_task_inside_that_of_another_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_CALLER_RUNS };
@@ -344,14 +352,14 @@ static void caller_runs_a_task_inside_that_of_another_pool(struct kunit *test)
 		.result = 1,
 	};
 	struct gate *gate = test_gate(test);
-	struct caller *caller;
+	struct async_call *caller;
 
 	fill_pool(test, two.outer, gate, 1);
 	fill_pool(test, two.inner, gate, 1);
-	caller = call_async(test, do_hand_to_outer, &two);
+	caller = async_start(test, do_hand_to_outer, &two);
 	EXPECT_SOON(test, atomic_read(&two.ran) == 1);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), 0);
+	KUNIT_EXPECT_EQ(test, async_result(caller), 0);
 	KUNIT_EXPECT_EQ(test, two.result, 0);
 }
 

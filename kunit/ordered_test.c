@@ -77,7 +77,7 @@ static void other_pools_are_the_administrators(struct kunit *test)
 	}
 }
 
-/* A write to a file of the whole, whatever its mode. */
+/* A write to a file of the multi is refused, whatever its mode. */
 static void expect_fixed_file(struct kunit *test, struct ants_multi *multi,
 			      const char *name)
 {
@@ -158,7 +158,7 @@ static void order_is_contradicted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EEXIST);
 }
 
-/* A task that says when it ran. */
+/* A task that records when it ran. */
 struct turn {
 	struct rig *rig;
 	int at;
@@ -199,7 +199,7 @@ static void tasks_run_one_after_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).peak_running, 1);
 }
 
-/* The owner's choice, in an ordered pool as well. */
+/* Priority is the submitter's choice, in an ordered pool as well. */
 static void high_priority_goes_first(struct kunit *test)
 {
 	struct ants_attrs attrs = { .queue_depth = 2 };

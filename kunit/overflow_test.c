@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of a task that does not fit: its caller runs it, or hears of the
- * next place. (Waiting and failing have suites of their own.)
+ * What becomes of a task that the pool has no room for: its caller runs it, or
+ * is called back when there is space. Waiting and failing have suites of their
+ * own.
  */
-#include "caller.h"
+#include "async.h"
 
 static atomic_t nr_room;
 static int room_result;
 static bool room_in_rcu;
 static bool room_in_irq;
 
-/* In whatever context: hands over what did not fit. */
+/* The callback, in whatever context: submit what was refused. */
 static void hand_over(struct ants_pool *pool)
 {
 	room_in_rcu = rcu_read_lock_held();
@@ -64,7 +65,7 @@ static void caller_runs_what_does_not_fit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, witness.ran, 2);
 }
 
-/* The policy is that of ants_submit() alone. */
+/* Only ants_submit() runs the task in its caller. */
 static void only_ants_submit_runs_it_here(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1,
@@ -99,7 +100,7 @@ static void submit_inside(void *data)
 	nest->result = ants_submit(nest->pool, note_thread, &nest->inner);
 }
 
-/* As in every other pool. */
+/* As in any other pool. */
 static void task_does_not_run_what_it_submits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1,
@@ -112,7 +113,7 @@ static void task_does_not_run_what_it_submits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nest.inner.ran, 0);
 }
 
-/* A task of another pool is a caller like others. */
+/* For this pool, a task of another one is a caller like any other. */
 static void task_of_another_pool_runs_what_it_submits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1,
@@ -128,13 +129,13 @@ static void task_of_another_pool_runs_what_it_submits(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, nest.inner.thread, nest.outer);
 }
 
-/* So deep that a task that is run inside itself is seen, and does no harm. */
+/* So deep that a task nested in itself is noticed, and harmless. */
 #define DEEP	8
 #define AGAIN	200
 
 /*
- * A task that hands itself over again, @left times at most, alone or in a batch.
- * @depth: how often @thread, or any if that is NULL, is inside of it now.
+ * A task that submits itself again, @left times at most, alone or in a batch.
+ * @depth: how often @thread, or any thread if that is NULL, is inside it now.
  */
 struct again {
 	struct ants_pool *pool;
@@ -196,7 +197,7 @@ static struct again *again_of(struct kunit *test, unsigned int capacity,
 	return again;
 }
 
-/* In a thread of the pool: that it cannot wait is said at once. */
+/* In a thread of the pool: the submit fails at once, since it cannot wait. */
 static void expect_no_depth_in_a_worker(struct kunit *test, unsigned int batch)
 {
 	struct again *again = again_of(test, 1, batch);
@@ -215,27 +216,27 @@ static void task_is_not_run_inside_itself(struct kunit *test)
 	expect_no_depth_in_a_worker(test, 3);
 }
 
-static int do_again(void *data)
+static int do_again(struct async_call *call)
 {
-	struct again *again = data;
+	struct again *again = call->data;
 
 	again->thread = current;
 	return hand_over_again(again);
 }
 
-/* By its caller: it waits for a place as the caller would in another pool. */
+/* In its caller: it waits for room, as the caller would in another pool. */
 static void expect_no_depth_in_a_caller(struct kunit *test, unsigned int batch)
 {
 	struct again *again = again_of(test, 1, batch);
 	struct gate *gate = test_gate(test);
-	struct caller *caller;
+	struct async_call *caller;
 
 	fill_pool(test, again->pool, gate, 1);
-	caller = call_async(test, do_again, again);
+	caller = async_start(test, do_again, again);
 	EXPECT_SOON(test, ants_nr_waiting(again->pool) == 1 ||
 		    READ_ONCE(again->deepest) > 1);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, caller), (int)batch);
+	KUNIT_EXPECT_EQ(test, async_result(caller), (int)batch);
 	KUNIT_EXPECT_EQ(test, ants_flush(again->pool), 0);
 	KUNIT_EXPECT_EQ(test, again->deepest, 1);
 	KUNIT_EXPECT_GT(test, stats_of(again->pool).caller_runs, 0ULL);
@@ -250,7 +251,7 @@ static void task_that_its_caller_runs_waits(struct kunit *test)
 	expect_no_depth_in_a_caller(test, 3);
 }
 
-/* No task is in the pool, so that none hands over another one. */
+/* The pool has no task left that could submit another one. */
 static bool all_ended(struct ants_pool *pool)
 {
 	struct ants_stats stats = stats_of(pool);
@@ -258,13 +259,13 @@ static bool all_ended(struct ants_pool *pool)
 	return stats.completed == stats.submitted;
 }
 
-/* Many of them, in few threads: all that are accepted run, and none is stuck. */
+/* Many such tasks in few threads: all that are accepted run, and none hangs. */
 static void tasks_that_go_on_come_to_an_end(struct kunit *test)
 {
 	struct again *again = again_of(test, 4, 2);
 	int i;
 
-	/* Depth is that of this thread. */
+	/* Measure the depth in this thread. */
 	again->thread = current;
 	for (i = 0; i < 16; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(again->pool, again_task,
@@ -323,7 +324,7 @@ static void callback_comes_once_when_there_is_room(struct kunit *test)
 	EXPECT_SOON(test, !ants_congested(pool));
 }
 
-/* It may try to submit, and may not sleep. */
+/* The callback may submit, and may not sleep. */
 static void callback_is_in_an_rcu_section(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0);
@@ -345,7 +346,7 @@ static int never_runs(struct ants_work *work)
 	return 0;
 }
 
-/* Whatever it was that did not fit. */
+/* The same for a work item that was refused. */
 static void refused_work_item_is_called_back(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0);
@@ -362,7 +363,7 @@ static void refused_work_item_is_called_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-static void nobody_was_sent_away_nobody_is_called(struct kunit *test)
+static void no_refusal_no_callback(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0);
 	struct ants_pool *pool = room_pool(test, &count, 0);
@@ -389,7 +390,7 @@ static void growth_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-/* The canceller may be in whatever context, so that the timer calls back. */
+/* A cancel may come from any context, so the timer calls back. */
 static void cancel_calls_back(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1,
@@ -404,9 +405,9 @@ static void cancel_calls_back(struct kunit *test)
 	INIT_ANTS_WORK(&work, never_runs);
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(pool, &work), 0);
-	/* If it is armed for something else that would do as well. */
+	/* A timer armed for another reason would hide a missing one. */
 	raw_spin_lock_irq(&pool->lock);
-	timer_delete(&pool->timer);
+	timer_delete(&pool->timer.timer);
 	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &count),
 			-EAGAIN);
@@ -420,13 +421,13 @@ static void cancel_calls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
 }
 
-/* Callers that wait are served before callers that were refused. */
+/* Waiting callers are admitted before refused callers are called back. */
 static void waiting_callers_are_first(struct kunit *test)
 {
 	atomic_t count = ATOMIC_INIT(0), waited = ATOMIC_INIT(0);
 	struct ants_pool *pool = room_pool(test, &count, 0);
 	struct gate *gate = test_gate(test), *second = test_gate(test);
-	struct submitter *s;
+	struct async_call *s;
 
 	fill_pool(test, pool, gate, 1);
 	s = submit_async(test, pool, gate_task, second, MAX_SCHEDULE_TIMEOUT);
@@ -434,7 +435,7 @@ static void waiting_callers_are_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, &waited),
 			-EAGAIN);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, s), 0);
+	KUNIT_EXPECT_EQ(test, async_result(s), 0);
 	EXPECT_SOON(test, atomic_read(&second->entered) == 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 0);
 	gate_open(second);
@@ -472,7 +473,7 @@ static struct kunit_case overflow_cases[] = {
 	KUNIT_CASE(callback_comes_once_when_there_is_room),
 	KUNIT_CASE(callback_is_in_an_rcu_section),
 	KUNIT_CASE(refused_work_item_is_called_back),
-	KUNIT_CASE(nobody_was_sent_away_nobody_is_called),
+	KUNIT_CASE(no_refusal_no_callback),
 	KUNIT_CASE(growth_calls_back),
 	KUNIT_CASE(cancel_calls_back),
 	KUNIT_CASE(waiting_callers_are_first),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduling policy of the workers: SCHED_BATCH is tried where wake-ups preempt
- * somebody all the time, and kept only if it helps.
+ * The scheduling policy of the workers: SCHED_BATCH is tried when wake-ups keep
+ * preempting other threads, and kept only if it helps.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -34,7 +34,7 @@ static void look_task(void *data)
 	look->nice = task_nice(current);
 }
 
-/* What the worker runs one task with, before it parks again. */
+/* Policy and nice value of one task, after which the worker parks again. */
 static struct look look_at_worker(struct rig *rig)
 {
 	struct look look = { .policy = UINT_MAX };
@@ -45,8 +45,8 @@ static struct look look_at_worker(struct rig *rig)
 }
 
 /*
- * As if so many had been preempted since the window began, which does not end
- * before the worker parks: it is moved on if a tick comes in between.
+ * As if @nr tasks had been preempted since the window began. The window does
+ * not end before the worker parks: it is moved on if a tick comes in between.
  */
 static void preempt(struct rig *rig, unsigned int nr)
 {
@@ -76,7 +76,7 @@ static unsigned int limit_of(struct rig *rig)
 	return ants_peek(rig->pool->policy.limit);
 }
 
-/* A worker that is told to turn to SCHED_BATCH does so before its next task. */
+/* The worker turns to SCHED_BATCH before its next task. */
 static struct rig *rig_make_batch(struct kunit *test)
 {
 	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
@@ -130,7 +130,9 @@ static void trial_in_vain_ends_and_comes_later_next_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
 }
 
-/* A task now and then: at the latest the second one is normal again. */
+/*
+ * With a task now and then, at least the second one runs as SCHED_NORMAL again.
+ */
 static void stream_that_ends_ends_it(struct kunit *test)
 {
 	struct rig *rig = rig_make_batch(test);
@@ -144,7 +146,7 @@ static void stream_that_ends_ends_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
 }
 
-/* Nor is there anything to gain where no tasks come. */
+/* Nor does SCHED_BATCH help where no tasks are submitted. */
 static void items_that_run_again_are_no_stream(struct kunit *test)
 {
 	struct rig *rig = rig_make_batch(test);
@@ -179,7 +181,7 @@ static void fifo_task(void *data)
 	sched_set_fifo_low(current);
 }
 
-/* What a task gave its thread is not taken from it. */
+/* A policy that a task has given to its thread is left alone. */
 static void real_time_thread_stays_one(struct kunit *test)
 {
 	struct rig *rig = rig_make_one(test, (struct ants_attrs){});

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Making and ending pools: which threads they own, and what ending waits for. */
+/*
+ * Making and ending pools: which threads they own, and what the end waits for.
+ */
 #include <linux/mm.h>
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
 static void default_attrs(struct kunit *test)
 {
@@ -56,7 +58,7 @@ static void view_task(void *data)
 	complete(&view->done);
 }
 
-/* What is a thread of @pool like? */
+/* Make a thread of @pool describe itself. */
 static struct view *view_of(struct kunit *test, struct ants_pool *pool)
 {
 	struct view *view = kunit_kzalloc(test, sizeof(*view), GFP_KERNEL);
@@ -108,7 +110,10 @@ static void throughput_threads_are_batch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, view->nice, 3);
 }
 
-/* The mask is the caller's: it may change or go once the pool is made. */
+/*
+ * The mask belongs to the caller: it may change or be freed once the pool is
+ * made.
+ */
 static void threads_keep_to_a_copy_of_the_cpumask(struct kunit *test)
 {
 	struct cpumask *mask = kunit_kzalloc(test, sizeof(*mask), GFP_KERNEL);
@@ -149,7 +154,7 @@ static void preallocated_pool_starts_whole(struct kunit *test)
 	struct gate *gate = test_gate(test);
 
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 20);
-	/* Slots are made a batch at a time. */
+	/* Slots are allocated in batches. */
 	KUNIT_EXPECT_EQ(test, pool->nr_stock,
 			roundup(27 + ANTS_SPARE_SLOTS, ANTS_SLOT_BATCH));
 	EXPECT_SOON(test, ants_nr_idle(pool) == 20);
@@ -167,15 +172,15 @@ static void reclaim_pool_has_one_thread_always(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1);
 }
 
-/* B4, B21, B24: what idles owns no thread, no timer, no work. */
+/* B4, B21, B24: an idle pool owns no thread, no timer and no work. */
 static bool owns_nothing(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_workers && list_empty(&pool->left) &&
-	      !timer_pending(&pool->timer) && !pool->upkeep_queued &&
-	      !pool->join_queued;
+	ret = !pool->workers.nr && list_empty(&pool->workers.left) &&
+	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued &&
+	      !pool->upkeep.join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
@@ -203,7 +208,10 @@ static void a_hundred_idle_pools_own_nothing(struct kunit *test)
 	for (i = 0; i < NR_POOLS; i++) {
 		KUNIT_EXPECT_EQ(test, ants_flush(pools[i]), 0);
 		EXPECT_SOON(test, owns_nothing(pools[i]));
-		/* One that was late is made up for. */
+		/*
+		 * More than one, if another thread made up for one that was
+		 * late.
+		 */
 		KUNIT_EXPECT_GE(test, stats_of(pools[i]).reaped, 1);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), NR_POOLS);
@@ -234,8 +242,8 @@ static void destroy_takes_any_idle_pool(struct kunit *test)
 }
 
 /*
- * The pool is the destroyer's: it may be looked at only while the gate keeps
- * it from being freed.
+ * The pool belongs to the thread that destroys it: this case may look at it
+ * only while the gate keeps it from being freed.
  */
 static void destroy_runs_what_was_accepted(struct kunit *test)
 {
@@ -243,33 +251,36 @@ static void destroy_runs_what_was_accepted(struct kunit *test)
 	struct ants_pool *pool = ants_pool_create(&attrs, "loaded");
 	struct gate *gate = test_gate(test);
 	atomic_t count = ATOMIC_INIT(0);
-	struct caller *destroyer;
+	struct async_call *destroyer;
 	int i;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	fill_pool(test, pool, gate, 2);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
-	destroyer = call_async(test, call_destroy, pool);
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	EXPECT_SOON(test, ants_is_released(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), -ESHUTDOWN);
 	expect_blocked(test, destroyer);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 20);
 }
 
-/* B14, B28: every waiter learns at once that the pool is gone, not just full. */
+/*
+ * B14, B28: every waiter learns at once that the pool is gone, and not just
+ * full.
+ */
 static void destroy_fails_every_waiter(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct ants_pool *pool = ants_pool_create(&attrs, "waited");
 	struct gate *gate = test_gate(test);
 	atomic_t count = ATOMIC_INIT(0);
-	struct submitter *waiters[20];
-	struct caller *destroyer;
+	struct async_call *waiters[20];
+	struct async_call *destroyer;
 	int i;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
@@ -278,13 +289,13 @@ static void destroy_fails_every_waiter(struct kunit *test)
 		waiters[i] = submit_async(test, pool, count_task, &count,
 					  MAX_SCHEDULE_TIMEOUT);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == ARRAY_SIZE(waiters));
-	destroyer = call_async(test, call_destroy, pool);
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]),
+		KUNIT_EXPECT_EQ(test, async_result(waiters[i]),
 				-ESHUTDOWN);
 	expect_blocked(test, destroyer);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 }
 
@@ -292,21 +303,21 @@ static void destroy_fails_every_waiter(struct kunit *test)
 static void destroy_waits_for_callers_inside(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(NULL, "inside");
-	struct caller *flusher, *destroyer;
+	struct async_call *flusher, *destroyer;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	ants_pause_arm(ANTS_PAUSE_FLUSH, pool);
-	flusher = call_async(test, call_flush, pool);
+	flusher = async_start_on(test, do_flush, pool, FOREVER);
 	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_FLUSH,
 						   TEST_DEADLINE));
-	destroyer = call_async(test, call_destroy, pool);
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	EXPECT_SOON(test, ants_is_released(pool));
-	/* Nothing is left to drain: it sleeps for that one caller. */
+	/* The pool is drained: destroy sleeps for that one caller. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
 	expect_blocked(test, destroyer);
 	ants_pause_resume(ANTS_PAUSE_FLUSH);
-	KUNIT_EXPECT_EQ(test, caller_result(test, flusher), 0);
-	KUNIT_EXPECT_EQ(test, caller_result(test, destroyer), 0);
+	KUNIT_EXPECT_EQ(test, async_result(flusher), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 }
 
 static void system_pool_runs_tasks(struct kunit *test)
@@ -317,13 +328,13 @@ static void system_pool_runs_tasks(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ants_system_pool);
 	init_completion(&view->done);
 	KUNIT_ASSERT_EQ(test, ants_submit(ants_system_pool, view_task, view), 0);
-	/* Without a deadline: the task has the memory until it is done. */
+	/* No deadline: the task uses this memory until it is done. */
 	wait_for_completion(&view->done);
 	KUNIT_EXPECT_STREQ(test, view->comm, "ants/system");
 	KUNIT_EXPECT_EQ(test, ants_capacity(ants_system_pool), 256);
 }
 
-static void system_pool_is_nobodys(struct kunit *test)
+static void system_pool_has_no_owner(struct kunit *test)
 {
 	struct ants_pool *pool = ants_system_pool, *other;
 
@@ -339,7 +350,7 @@ static void system_pool_is_nobodys(struct kunit *test)
 	ants_pool_destroy(other);
 }
 
-/* A slot is what a pending task costs, a worker what a thread does. */
+/* A pending task costs a slot, and a thread costs a worker. */
 static void structures_stay_small(struct kunit *test)
 {
 	KUNIT_EXPECT_LE(test, sizeof(struct ants_slot), 48);
@@ -367,7 +378,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(destroy_fails_every_waiter),
 	KUNIT_CASE(destroy_waits_for_callers_inside),
 	KUNIT_CASE(system_pool_runs_tasks),
-	KUNIT_CASE(system_pool_is_nobodys),
+	KUNIT_CASE(system_pool_has_no_owner),
 	KUNIT_CASE(structures_stay_small),
 	{}
 };

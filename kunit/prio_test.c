@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Priorities and batches. The order of starts is that of a pool with one worker,
- * held at a gate until all tasks are pending, or their submitters wait.
+ * Priorities and batches. The order of starts is that of a pool with one
+ * worker, which is held at a gate until all tasks are pending or their
+ * submitters wait.
  */
-#include "caller.h"
+#include "async.h"
 
 #define NR	40
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
-/* Which task started when: positive numbers are of high priority. */
+/* The order in which tasks started; those of high priority are positive. */
 static int order[NR + 8];
 static atomic_t nr_started;
 
@@ -33,7 +33,7 @@ static int prio_init(struct kunit *test)
 	return 0;
 }
 
-/* A pool whose only worker stands at @gate. */
+/* A pool whose only worker is at @gate. */
 static struct ants_pool *held_pool(struct kunit *test, unsigned int depth,
 				   struct gate **gate)
 {
@@ -74,7 +74,7 @@ static void high_goes_ahead(struct kunit *test)
 	}
 }
 
-/* Of NR + 1 starts every ninth is another as long as there are any. */
+/* Of NR + 1 starts every ninth is a normal task, while there are any. */
 static void eight_in_a_row_then_another(struct kunit *test)
 {
 	struct gate *gate;
@@ -95,7 +95,7 @@ static void eight_in_a_row_then_another(struct kunit *test)
 				    i % 9 == 8 && i / 9 < 4, "start %ld", i);
 }
 
-/* A work item's priority counts, and a cancelled one leaves no hole. */
+/* A work item has a priority, too, and a cancelled one leaves no gap. */
 static void work_items_have_a_priority(struct kunit *test)
 {
 	struct gate *gate;
@@ -121,17 +121,17 @@ struct prio_call {
 	long id;
 };
 
-static int call_prio(void *arg)
+static int do_prio(struct async_call *call)
 {
-	struct prio_call *c = arg;
+	struct prio_call *c = call->data;
 
 	return ants_submit_prio(c->pool, note_fn, (void *)c->id, c->prio,
 				FOREVER);
 }
 
-/* @nr callers that wait, one after the other. */
+/* Start @nr callers that wait, one after the other. */
 static void queue_callers(struct kunit *test, struct ants_pool *pool,
-			  struct caller **callers, struct prio_call *calls,
+			  struct async_call **callers, struct prio_call *calls,
 			  enum ants_prio prio, int nr)
 {
 	unsigned int before = ants_nr_waiting(pool);
@@ -141,16 +141,19 @@ static void queue_callers(struct kunit *test, struct ants_pool *pool,
 		calls[i].pool = pool;
 		calls[i].prio = prio;
 		calls[i].id = prio == ANTS_PRIO_HIGH ? i + 1 : -i - 1;
-		callers[i] = call_async(test, call_prio, &calls[i]);
+		callers[i] = async_start(test, do_prio, &calls[i]);
 		EXPECT_SOON(test, ants_nr_waiting(pool) == before + i + 1);
 	}
 }
 
-/* 20 of high priority came last, and go first; but for every ninth. */
+/*
+ * 20 callers of high priority came last and go first, except for every ninth
+ * grant.
+ */
 static void callers_of_high_priority_are_served_first(struct kunit *test)
 {
 	static struct prio_call normal[4], high[20];
-	struct caller *callers[24];
+	struct async_call *callers[24];
 	struct gate *gate;
 	struct ants_pool *pool = held_pool(test, 0, &gate);
 	int i;
@@ -159,7 +162,7 @@ static void callers_of_high_priority_are_served_first(struct kunit *test)
 	queue_callers(test, pool, callers + 4, high, ANTS_PRIO_HIGH, 20);
 	run_all(test, pool, gate, 24);
 	for (i = 0; i < 24; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, callers[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(callers[i]), 0);
 	for (i = 0; i < 22; i++)
 		KUNIT_EXPECT_EQ_MSG(test, order[i] < 0, i % 9 == 8,
 				    "start %d", i);
@@ -167,13 +170,13 @@ static void callers_of_high_priority_are_served_first(struct kunit *test)
 }
 
 /*
- * Without memory those of one priority must not hold all slots of the other;
- * and a waiter that lost one to it gets the next.
+ * Without memory the waiters of one priority must not hold all slots of the
+ * other one, and a waiter that lost its slot gets the next one.
  */
 static void high_waiter_without_a_slot_takes_one(struct kunit *test)
 {
 	static struct prio_call normal[64], high[2], late;
-	struct caller *callers[67];
+	struct async_call *callers[67];
 	struct gate *gate;
 	struct ants_pool *pool = held_pool(test, 0, &gate);
 	int i, nr = ants_peek(pool->nr_stock);
@@ -186,7 +189,7 @@ static void high_waiter_without_a_slot_takes_one(struct kunit *test)
 	queue_callers(test, pool, callers + nr + 2, &late, ANTS_PRIO_NORMAL, 1);
 	gate_open(gate);
 	for (i = 0; i < nr + 3; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, callers[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(callers[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, order[0], 1);
 	KUNIT_EXPECT_EQ(test, order[1], 2);
@@ -247,7 +250,7 @@ static void batch_stops_where_the_pool_is_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(pool).submitted, 6ULL);
 }
 
-static void batch_waits_for_places(struct kunit *test)
+static void batch_waits_for_room(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 3 };
 	struct ants_pool *pool = test_pool(test, &attrs, "waits");
@@ -274,7 +277,7 @@ static void bad_batch_is_refused_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_started), 0);
 }
 
-/* A number that could not be told from an error; nothing is looked at. */
+/* A count that could not be told from an error; no task is examined. */
 static void batch_that_is_too_long(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, NULL, "long");
@@ -294,7 +297,7 @@ static struct kunit_case prio_cases[] = {
 	KUNIT_CASE(unknown_priorities_are_refused),
 	KUNIT_CASE(batch_is_accepted_in_order),
 	KUNIT_CASE(batch_stops_where_the_pool_is_full),
-	KUNIT_CASE(batch_waits_for_places),
+	KUNIT_CASE(batch_waits_for_room),
 	KUNIT_CASE(bad_batch_is_refused_whole),
 	KUNIT_CASE(batch_that_is_too_long),
 	{}

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the suites that force races share: pause points that are let go when a
- * case ends, and calls from a thread of their own.
+ * For the suites that force races: pause points, which are let go when a case
+ * ends.
  *
- * Once a thread is held or a call is on its way a case uses EXPECT only: what
- * ends it early would leave the cleaning up to others. A pause point is armed
- * once in a case, for the thread it holds may still be on its way out when the
- * next one is armed.
+ * Once a thread is held or a call has started, a case uses EXPECT only: an
+ * ASSERT would end it without the rest of its steps. A case arms each pause
+ * point once, since the thread that was held there may still be leaving it.
  */
 #ifndef _ANTS_KUNIT_RACE_H
 #define _ANTS_KUNIT_RACE_H
 
 #include <linux/bottom_half.h>
 
-#include "util.h"
-
-#define FOREVER		MAX_SCHEDULE_TIMEOUT
+#include "async.h"
 
 static bool race_armed[ANTS_NR_PAUSE];
 
-/* The next thread of @pool that comes to @point stops there. */
+/* Make the next thread of @pool that comes to @point stop there. */
 static inline void hold(enum ants_pause_point point, struct ants_pool *pool)
 {
 	race_armed[point] = true;
@@ -30,7 +27,7 @@ static inline void hold(enum ants_pause_point point, struct ants_pool *pool)
 static inline void expect_held(struct kunit *test, enum ants_pause_point point)
 {
 	KUNIT_EXPECT_TRUE_MSG(test, ants_pause_reached(point, TEST_DEADLINE),
-			      "nobody came to pause point %d", point);
+			      "no thread came to pause point %d", point);
 }
 
 static inline void let_go(enum ants_pause_point point)
@@ -53,153 +50,16 @@ static inline void race_exit(struct kunit *test)
 	ants_late_arm(ANTS_LATE_TICKS);
 }
 
-/* No wake-up is late for as long as the case takes. */
+/* No wake-up is late while the case lasts. */
 static inline void never_late(void)
 {
 	ants_late_arm(100 * TEST_DEADLINE);
 }
 
-/*
- * One call from a thread of its own, which lives until the case ends. Then it
- * is told to stop, which ends most calls that still wait. A case that stops it
- * itself says so in @stopped: a thread can be joined once.
- */
-struct call {
-	struct ants_pool *pool;
-	int (*fn)(struct call *call);
-	ants_fn_t task_fn;
-	void *data;
-	unsigned long arg;
-	struct task_struct *task;
-	struct completion done;
-	bool stopped;
-	int result;
-};
-
-static inline int call_thread(void *arg)
+/* True if a caller waits to flush or drain @pool. */
+static inline bool has_drainer(struct ants_pool *pool)
 {
-	struct call *call = arg;
-
-	call->result = call->fn(call);
-	complete(&call->done);
-	while (!kthread_should_stop())
-		schedule_timeout_idle(1);
-	return 0;
-}
-
-static inline void call_free(struct kunit_resource *res)
-{
-	struct call *call = res->data;
-
-	if (!call->stopped)
-		kthread_stop(call->task);
-	put_task_struct(call->task);
-}
-
-static inline struct call *call_start(struct kunit *test, struct call *call)
-{
-	init_completion(&call->done);
-	call->task = kthread_create(call_thread, call, "race_call");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(call->task));
-	get_task_struct(call->task);
-	kunit_alloc_resource(test, test_pool_init, call_free, GFP_KERNEL, call);
-	wake_up_process(call->task);
-	return call;
-}
-
-static inline struct call *call_async(struct kunit *test,
-				      struct ants_pool *pool,
-				      int (*fn)(struct call *call),
-				      unsigned long arg)
-{
-	struct call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, call);
-	call->pool = pool;
-	call->fn = fn;
-	call->arg = arg;
-	return call_start(test, call);
-}
-
-static inline int call_submit(struct call *call)
-{
-	if (call->arg == FOREVER)
-		return ants_submit(call->pool, call->task_fn, call->data);
-	return ants_submit_timeout(call->pool, call->task_fn, call->data,
-				   call->arg);
-}
-
-/* A submit; FOREVER means ants_submit(). */
-static inline struct call *submit_call(struct kunit *test,
-				       struct ants_pool *pool,
-				       ants_fn_t task_fn, void *data,
-				       unsigned long timeout)
-{
-	struct call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, call);
-	call->pool = pool;
-	call->fn = call_submit;
-	call->task_fn = task_fn;
-	call->data = data;
-	call->arg = timeout;
-	return call_start(test, call);
-}
-
-static inline int call_release(struct call *call)
-{
-	return ants_release(call->pool);
-}
-
-static inline int call_drain(struct call *call)
-{
-	return ants_release_timeout(call->pool, call->arg);
-}
-
-static inline int call_reboot(struct call *call)
-{
-	return ants_reboot(call->pool);
-}
-
-static inline int call_tune(struct call *call)
-{
-	return ants_tune(call->pool, call->arg);
-}
-
-static inline int call_flush(struct call *call)
-{
-	return ants_flush_timeout(call->pool, call->arg);
-}
-
-static inline int call_destroy(struct call *call)
-{
-	return ants_pool_destroy(call->pool);
-}
-
-static inline bool call_returned(struct call *call)
-{
-	return completion_done(&call->done);
-}
-
-/* It waits inside the call, and has reason to. */
-static inline void expect_blocked(struct kunit *test, struct call *call)
-{
-	KUNIT_EXPECT_TRUE_MSG(test, stays_inside(call->task, &call->done),
-			      "the call has returned, or runs");
-}
-
-/* The call returns by itself, with @result. */
-static inline void expect_result(struct kunit *test, struct call *call,
-				 int result)
-{
-	EXPECT_SOON(test, call_returned(call));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(call->result), result);
-}
-
-/* Somebody flushes @pool or drains it. */
-static inline bool somebody_drains(struct ants_pool *pool)
-{
-	/* A look, no more: nobody is woken, so no barrier is due. */
+	/* A hint only, no wake-up depends on it: no barrier is needed. */
 	return waitqueue_active(&pool->waitq);
 }
 
@@ -217,7 +77,7 @@ static inline struct ants_pool *race_pool(struct kunit *test,
 	return test_pool(test, &attrs, "race");
 }
 
-/* The same, for a case that destroys it itself. */
+/* The same, for a case that destroys the pool itself. */
 static inline struct ants_pool *race_own_pool(struct kunit *test,
 					      unsigned int capacity)
 {
@@ -239,7 +99,7 @@ static inline atomic_t *counter(struct kunit *test)
 	return count;
 }
 
-/* @nr workers, all parked. */
+/* @nr workers, all of them parked. */
 static inline void park_workers(struct kunit *test, struct ants_pool *pool,
 				unsigned int nr)
 {
@@ -256,7 +116,7 @@ static inline void expect_submitted(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, fn, data), 0);
 }
 
-/* Submits, and nobody finds the wake-up late. */
+/* Submit; the wake-up is not late while the case lasts. */
 static inline void submit_never_late(struct kunit *test, struct ants_pool *pool,
 				     ants_fn_t fn, void *data)
 {
@@ -264,7 +124,7 @@ static inline void submit_never_late(struct kunit *test, struct ants_pool *pool,
 	expect_submitted(test, pool, fn, data);
 }
 
-/* Nothing of the pool is left, and each counted task ran once. */
+/* Nothing of the pool is left, and each counted task has run once. */
 static inline void expect_drained(struct kunit *test, struct ants_pool *pool,
 				  atomic_t *count, int ran)
 {
@@ -273,31 +133,7 @@ static inline void expect_drained(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, atomic_read(count), ran);
 }
 
-static inline u64 stat_spawned(struct ants_pool *pool)
-{
-	struct ants_stats stats;
-
-	ants_pool_stats(pool, &stats);
-	return stats.spawned;
-}
-
-static inline u64 stat_completed(struct ants_pool *pool)
-{
-	struct ants_stats stats;
-
-	ants_pool_stats(pool, &stats);
-	return stats.completed;
-}
-
-static inline u64 stat_reaped(struct ants_pool *pool)
-{
-	struct ants_stats stats;
-
-	ants_pool_stats(pool, &stats);
-	return stats.reaped;
-}
-
-/* What a write to a file of the pool in sysfs does; -ENOENT: no such file. */
+/* Write to one of the pool's files; -ENOENT: there is no such file. */
 static inline ssize_t sysfs_write(struct ants_pool *pool, const char *name,
 				  const char *text)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A batch against the destroy of its pool. Each lane makes a pool, has a thread
- * of its own hand a batch over to it, and destroys the pool as soon as the batch
- * is known to be inside: there is always some round of it to come.
+ * of its own submit a batch to it, and destroys the pool as soon as the batch
+ * is known to be inside, with some of its tasks still to come.
  */
 #include <linux/module.h>
 
@@ -13,7 +13,7 @@
 #define NR_TASKS	40
 
 /* Rounds of all lanes together. */
-#define NR_ROUNDS	((int)(200 * repeats))
+#define NR_ROUNDS	((int)(80 * repeats))
 
 struct lane {
 	struct work_struct work;
@@ -55,7 +55,7 @@ static int lane_submitter(void *arg)
 	return 0;
 }
 
-/* One round: whatever was accepted has run when the pool is gone. */
+/* One round: every accepted task has run when the pool is gone. */
 static bool lane_round(struct lane *lane, int i)
 {
 	struct ants_attrs attrs = {
@@ -113,17 +113,22 @@ static void destroy_against_a_batch(struct kunit *test)
 {
 	struct lane *lanes = kunit_kcalloc(test, NR_LANES, sizeof(*lanes),
 					   GFP_KERNEL);
+	struct workqueue_struct *wq;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, lanes);
+	/* Since 7.2 the kernel warns about system_unbound_wq. */
+	wq = alloc_workqueue("ants_race_batch", WQ_UNBOUND, 0);
+	KUNIT_ASSERT_NOT_NULL(test, wq);
 	for (i = 0; i < NR_LANES; i++) {
 		lane_init(&lanes[i], i);
-		queue_work(system_unbound_wq, &lanes[i].work);
+		queue_work(wq, &lanes[i].work);
 	}
 	for (i = 0; i < NR_LANES; i++) {
 		flush_work(&lanes[i].work);
 		KUNIT_EXPECT_EQ(test, lanes[i].failed, 0);
 	}
+	destroy_workqueue(wq);
 }
 
 static struct kunit_case race_batch_cases[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of tune, release and flush, stopped between their first step, which is
- * one locked section, and what follows from it in rounds; and of the last step
- * of a worker's end, its join.
+ * Races of tune, release and flush, which are held between their first step,
+ * one locked section, and the rounds that follow; and of the join of a worker
+ * that has left.
  */
 #include <linux/module.h>
 
@@ -10,45 +10,47 @@
 
 /* --- ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun --------- */
 
-static struct call *hold_tune(struct kunit *test, struct ants_pool *pool,
-			      unsigned int capacity)
+static struct async_call *hold_tune(struct kunit *test, struct ants_pool *pool,
+				    unsigned int capacity)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_TUNE, pool);
-	call = call_async(test, pool, call_tune, capacity);
+	call = async_start_on(test, do_tune, pool, capacity);
 	expect_held(test, ANTS_PAUSE_TUNE);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), capacity);
 	return call;
 }
 
-/* B10: between the new capacity and the look at the waiters. */
+/*
+ * B10: the submitter comes between the new capacity and the check for waiters.
+ */
 static void submitter_comes_between_the_steps_of_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *tuner, *submitter;
+	struct async_call *tuner, *submitter;
 
 	fill_pool(test, pool, gate, 1);
 	tuner = hold_tune(test, pool, 2);
-	submitter = submit_call(test, pool, count_task, count, FOREVER);
+	submitter = submit_async(test, pool, count_task, count, FOREVER);
 	expect_result(test, submitter, 0);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	let_go(ANTS_PAUSE_TUNE);
 	expect_result(test, tuner, 0);
 }
 
-/* B18: the waiter that was there before is granted by the tune itself. */
+/* B18: tune itself grants the waiter that was there before. */
 static void growth_grants_a_waiter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *tuner, *waiter;
+	struct async_call *tuner, *waiter;
 
 	fill_pool(test, pool, gate, 1);
-	waiter = submit_call(test, pool, gate_task, gate, FOREVER);
+	waiter = submit_async(test, pool, gate_task, gate, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	tuner = hold_tune(test, pool, 2);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
@@ -60,18 +62,21 @@ static void growth_grants_a_waiter(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 }
 
-/* Or by the timer, if the tune is held up: nothing else will happen here. */
+/*
+ * If the tune is held up, the timer grants the waiter: nothing else happens
+ * here.
+ */
 static void growth_that_is_held_up_grants_a_waiter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 4);
 	struct gate *gate = test_gate(test);
-	struct call *tuner, *waiter;
+	struct async_call *tuner, *waiter;
 	int i;
 
 	fill_pool(test, pool, gate, 2);
 	for (i = 0; i < 4; i++)
 		expect_submitted(test, pool, gate_task, gate);
-	waiter = submit_call(test, pool, gate_task, gate, FOREVER);
+	waiter = submit_async(test, pool, gate_task, gate, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	tuner = hold_tune(test, pool, 4);
 	expect_result(test, waiter, 0);
@@ -85,10 +90,10 @@ static void task_ends_between_the_steps_of_a_growth(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *tuner, *waiter;
+	struct async_call *tuner, *waiter;
 
 	fill_pool(test, pool, gate, 1);
-	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	waiter = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	tuner = hold_tune(test, pool, 2);
 	gate_open(gate);
@@ -98,12 +103,14 @@ static void task_ends_between_the_steps_of_a_growth(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* B19: one worker too many, so exactly one leaves, whichever decides it. */
+/*
+ * B19: there is one worker too many, so exactly one leaves, whichever decides.
+ */
 static void task_ends_between_the_steps_of_a_shrink(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test), *other = test_gate(test);
-	struct call *tuner;
+	struct async_call *tuner;
 
 	fill_pool(test, pool, gate, 1);
 	fill_pool(test, pool, other, 1);
@@ -123,11 +130,11 @@ static void submitter_comes_between_the_steps_of_a_shrink(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *tuner, *waiter;
+	struct async_call *tuner, *waiter;
 
 	fill_pool(test, pool, gate, 1);
 	tuner = hold_tune(test, pool, 1);
-	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	waiter = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	let_go(ANTS_PAUSE_TUNE);
 	expect_result(test, tuner, 0);
@@ -137,12 +144,15 @@ static void submitter_comes_between_the_steps_of_a_shrink(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* Idle workers that a task wakes before they are shed: all but one leave. */
+/*
+ * A task wakes an idle worker before the idle ones are retired: all but one
+ * leave.
+ */
 static void idle_workers_are_woken_before_they_are_shed(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 3, 0);
 	struct gate *gate = test_gate(test);
-	struct call *tuner;
+	struct async_call *tuner;
 
 	park_workers(test, pool, 3);
 	tuner = hold_tune(test, pool, 1);
@@ -159,8 +169,8 @@ static void idle_workers_are_woken_before_they_are_shed(struct kunit *test)
 static void release_does_not_wait_for_a_tune(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
-	struct call *tuner = hold_tune(test, pool, 2);
-	struct call *releaser = call_async(test, pool, call_release, 0);
+	struct async_call *tuner = hold_tune(test, pool, 2);
+	struct async_call *releaser = async_start_on(test, do_release, pool, 0);
 
 	expect_result(test, releaser, 0);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
@@ -172,24 +182,25 @@ static void release_does_not_wait_for_a_tune(struct kunit *test)
 
 /* --- ANTS_PAUSE_RELEASE: closed, the rounds have not begun ------------------- */
 
-static struct call *hold_release(struct kunit *test, struct ants_pool *pool)
+static struct async_call *hold_release(struct kunit *test,
+				       struct ants_pool *pool)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_RELEASE, pool);
-	call = call_async(test, pool, call_release, 0);
+	call = async_start_on(test, do_release, pool, 0);
 	expect_held(test, ANTS_PAUSE_RELEASE);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
 	return call;
 }
 
-/* P5: closing is one step, whatever is left of it to do. */
+/* P5: closing is one step, whatever work it leaves. */
 static void submit_between_the_steps_of_a_release(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *releaser;
+	struct async_call *releaser;
 
 	fill_pool(test, pool, gate, 1);
 	releaser = hold_release(test, pool);
@@ -204,16 +215,16 @@ static void submit_between_the_steps_of_a_release(struct kunit *test)
 	expect_drained(test, pool, count, 0);
 }
 
-/* A place that falls free is not granted to a waiter of a closed pool. */
+/* Room in a closed pool is not granted to a waiter. */
 static void task_ends_between_the_steps_of_a_release(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *releaser, *waiter;
+	struct async_call *releaser, *waiter;
 
 	fill_pool(test, pool, gate, 1);
-	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	waiter = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	releaser = hold_release(test, pool);
 	gate_open(gate);
@@ -225,13 +236,16 @@ static void task_ends_between_the_steps_of_a_release(struct kunit *test)
 	expect_drained(test, pool, count, 0);
 }
 
-/* Accepted before: runs, even if its worker was not woken yet. */
+/*
+ * Tasks accepted before the release run, even if their worker was not woken
+ * yet.
+ */
 static void pending_tasks_run_between_the_steps_of_a_release(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 3);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *releaser;
+	struct async_call *releaser;
 	int i;
 
 	fill_pool(test, pool, gate, 1);
@@ -245,18 +259,18 @@ static void pending_tasks_run_between_the_steps_of_a_release(struct kunit *test)
 	expect_drained(test, pool, count, 3);
 }
 
-/* B26: a reboot does not overtake a release that is still at work. */
+/* B26: a reboot does not overtake a release that still has work to do. */
 static void reboot_does_not_overtake_a_release(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *releaser, *rebooter, *drainer;
+	struct async_call *releaser, *rebooter, *drainer;
 
 	releaser = hold_release(test, pool);
-	rebooter = call_async(test, pool, call_reboot, 0);
+	rebooter = async_start_on(test, do_reboot, pool, 0);
 	expect_result(test, rebooter, -EBUSY);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
-	drainer = call_async(test, pool, call_drain, 1);
+	drainer = async_start_on(test, do_release_timeout, pool, 1);
 	expect_result(test, drainer, -ETIMEDOUT);
 	let_go(ANTS_PAUSE_RELEASE);
 	expect_result(test, releaser, 0);
@@ -270,13 +284,13 @@ static void two_releases_at_once(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *releaser, *drainer, *waiter;
+	struct async_call *releaser, *drainer, *waiter;
 
 	fill_pool(test, pool, gate, 1);
-	waiter = submit_call(test, pool, count_task, count, FOREVER);
+	waiter = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	releaser = hold_release(test, pool);
-	drainer = call_async(test, pool, call_drain, FOREVER);
+	drainer = async_start_on(test, do_release_timeout, pool, FOREVER);
 	expect_result(test, waiter, -ESHUTDOWN);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
@@ -291,9 +305,10 @@ static void two_releases_at_once(struct kunit *test)
 static void destroy_waits_for_a_release(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 1);
-	struct call *releaser = hold_release(test, pool);
-	struct call *destroyer = call_async(test, pool, call_destroy, 0);
+	struct async_call *releaser = hold_release(test, pool);
+	struct async_call *destroyer;
 
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	expect_blocked(test, destroyer);
 	let_go(ANTS_PAUSE_RELEASE);
 	expect_result(test, releaser, 0);
@@ -302,12 +317,12 @@ static void destroy_waits_for_a_release(struct kunit *test)
 
 /* --- ANTS_PAUSE_FLUSH: the epoch is flipped, the wait has not begun ----------- */
 
-static struct call *hold_flush(struct kunit *test, struct ants_pool *pool)
+static struct async_call *hold_flush(struct kunit *test, struct ants_pool *pool)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_FLUSH, pool);
-	call = call_async(test, pool, call_flush, FOREVER);
+	call = async_start_on(test, do_flush, pool, FOREVER);
 	expect_held(test, ANTS_PAUSE_FLUSH);
 	return call;
 }
@@ -316,22 +331,22 @@ static void tasks_end_before_the_flush_waits(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
-	struct call *flusher;
+	struct async_call *flusher;
 
 	fill_pool(test, pool, gate, 1);
 	flusher = hold_flush(test, pool);
 	gate_open(gate);
-	EXPECT_SOON(test, stat_completed(pool) == 1);
+	EXPECT_SOON(test, stats_of(pool).completed == 1);
 	let_go(ANTS_PAUSE_FLUSH);
 	expect_result(test, flusher, 0);
 }
 
-/* What comes after the flush began is not waited for. */
+/* A flush does not wait for tasks that are submitted after it began. */
 static void submit_after_the_flush_began(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test), *later = test_gate(test);
-	struct call *flusher;
+	struct async_call *flusher;
 
 	fill_pool(test, pool, gate, 1);
 	flusher = hold_flush(test, pool);
@@ -344,13 +359,15 @@ static void submit_after_the_flush_began(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 0);
 }
 
-/* A flush ends even if the pool is closed and its last thread goes meanwhile. */
+/*
+ * A flush ends even if the pool is closed and its last thread leaves meanwhile.
+ */
 static void pool_is_drained_before_the_flush_waits(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *flusher;
+	struct async_call *flusher;
 
 	fill_pool(test, pool, gate, 1);
 	flusher = hold_flush(test, pool);
@@ -360,17 +377,17 @@ static void pool_is_drained_before_the_flush_waits(struct kunit *test)
 	expect_result(test, flusher, 0);
 }
 
-/* The second one waits for what the first one began to wait for, and more. */
+/* The second flush waits for what the first one began to wait for, and more. */
 static void flush_comes_while_another_one_begins(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test), *later = test_gate(test);
-	struct call *first, *second;
+	struct async_call *first, *second;
 
 	fill_pool(test, pool, gate, 1);
 	first = hold_flush(test, pool);
 	expect_submitted(test, pool, gate_task, later);
-	second = call_async(test, pool, call_flush, FOREVER);
+	second = async_start_on(test, do_flush, pool, FOREVER);
 	EXPECT_SOON(test, ants_peek(pool->nr_callers) == 2);
 	let_go(ANTS_PAUSE_FLUSH);
 	gate_open(gate);
@@ -411,12 +428,12 @@ static void release_waits_for_the_join(struct kunit *test)
 static void destroy_waits_for_the_join(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 1);
-	struct call *call;
+	struct async_call *call;
 
 	park_workers(test, pool, 1);
 	hold_join(test, pool);
-	call = call_async(test, pool, call_destroy, 0);
-	EXPECT_SOON(test, somebody_drains(pool));
+	call = async_start_on(test, do_destroy, pool, 0);
+	EXPECT_SOON(test, has_drainer(pool));
 	expect_blocked(test, call);
 	let_go(ANTS_PAUSE_JOIN);
 	expect_result(test, call, 0);
@@ -435,8 +452,8 @@ static void thread_is_made_while_a_worker_is_joined(struct kunit *test)
 	expect_submitted(test, pool, count_task, count);
 	EXPECT_SOON(test, atomic_read(count) == 2);
 	let_go(ANTS_PAUSE_JOIN);
-	EXPECT_SOON(test, stat_reaped(pool) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	EXPECT_SOON(test, stats_of(pool).reaped == 2);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 	expect_drained(test, pool, count, 2);
 }
 

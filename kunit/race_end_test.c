@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A pool, or a multi, is closed while somebody makes threads for it one by one,
- * which may take for ever: ANTS_PAUSE_PREPARE. What closes it does not wait for
- * that, and the other one ends early.
+ * A pool, or a multi, is closed while another call makes threads for it one by
+ * one, which may take for ever: ANTS_PAUSE_PREPARE. The close does not wait for
+ * that, and the other call ends early.
  */
 #include <linux/module.h>
 
+#include "multi.h"
 #include "race.h"
 
 #define MANY	20
@@ -16,20 +17,23 @@ static const struct ants_attrs prealloc = {
 	.flags = ANTS_PREALLOC,
 };
 
-/* A Tune to more threads stops when it has made the first one. */
-static struct call *hold_growth(struct kunit *test, struct ants_pool *pool,
-				unsigned int capacity)
+/* Start a Tune to more threads and hold it when it has made the first one. */
+static struct async_call *hold_growth(struct kunit *test,
+				      struct ants_pool *pool,
+				      unsigned int capacity)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_PREPARE, pool);
-	call = call_async(test, pool, call_tune, capacity);
+	call = async_start_on(test, do_tune, pool, capacity);
 	expect_held(test, ANTS_PAUSE_PREPARE);
 	return call;
 }
 
-/* It goes on, and must not try to make another one: that would fail. */
-static void expect_no_thread_made(struct kunit *test, struct call *call,
+/*
+ * The call continues, and must not try to make another thread: that would fail.
+ */
+static void expect_no_thread_made(struct kunit *test, struct async_call *call,
 				  int result)
 {
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
@@ -41,86 +45,88 @@ static void expect_no_thread_made(struct kunit *test, struct call *call,
 static void release_does_not_wait_for_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
-	struct call *tuner = hold_growth(test, pool, MANY);
-	struct call *releaser = call_async(test, pool, call_release, 0);
+	struct async_call *tuner = hold_growth(test, pool, MANY);
+	struct async_call *releaser = async_start_on(test, do_release, pool, 0);
 
 	expect_result(test, releaser, 0);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), (unsigned int)MANY);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
-	/* The threads that left are joined, too, before it can be opened. */
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
+	/* Threads that have left are joined before the pool can be opened. */
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), (unsigned int)MANY);
 }
 
-/* Whether the pool gets empty in time or not. */
+/* Whether or not the pool becomes empty in time. */
 static void drain_keeps_its_time_beside_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
 	struct gate *gate = test_gate(test);
-	struct call *tuner, *drainer;
+	struct async_call *tuner, *drainer;
 
 	fill_pool(test, pool, gate, 1);
 	tuner = hold_growth(test, pool, MANY);
-	drainer = call_async(test, pool, call_drain, SOON);
+	drainer = async_start_on(test, do_release_timeout, pool, SOON);
 	expect_result(test, drainer, -ETIMEDOUT);
 	gate_open(gate);
-	drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
+	drainer = async_start_on(test, do_release_timeout, pool, TEST_DEADLINE);
 	expect_result(test, drainer, 0);
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0U);
 }
 
-/* The only one that was asked for is made. */
+/* A single thread is wanted, and it is already made. */
 static void closed_pool_takes_no_prepared_thread(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
-	struct call *tuner = hold_growth(test, pool, 3);
-	struct call *drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
+	struct async_call *tuner = hold_growth(test, pool, 3);
+	struct async_call *drainer;
 
+	drainer = async_start_on(test, do_release_timeout, pool, TEST_DEADLINE);
 	expect_result(test, drainer, 0);
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 3U);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/* Destroy goes as far as it can without the caller that tunes. */
+/* Destroy goes as far as it can while another caller tunes. */
 static void destroy_goes_on_beside_a_growth(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(&prealloc, "race_own");
-	struct call *tuner, *destroyer;
+	struct async_call *tuner, *destroyer;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	tuner = hold_growth(test, pool, MANY);
-	destroyer = call_async(test, pool, call_destroy, 0);
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	EXPECT_SOON(test, ants_is_released(pool) && !ants_nr_running(pool));
 	expect_blocked(test, destroyer);
 	expect_no_thread_made(test, tuner, 0);
 	expect_result(test, destroyer, 0);
 }
 
-static struct call *hold_reboot(struct kunit *test, struct ants_pool *pool)
+static struct async_call *hold_reboot(struct kunit *test,
+				      struct ants_pool *pool)
 {
-	struct call *call;
+	struct async_call *call;
 
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	hold(ANTS_PAUSE_PREPARE, pool);
-	call = call_async(test, pool, call_reboot, 0);
+	call = async_start_on(test, do_reboot, pool, 0);
 	expect_held(test, ANTS_PAUSE_PREPARE);
 	return call;
 }
 
-/* It was empty, though it is open again before its waiter looks. */
+/* The pool was empty, although it is open again before the waiter looks. */
 static void drain_ends_with_a_reboot(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
 	struct gate *gate = test_gate(test);
-	struct call *drainer;
+	struct async_call *drainer;
 
 	hold(ANTS_PAUSE_CLOSED, pool);
-	drainer = call_async(test, pool, call_drain, TEST_DEADLINE);
+	drainer = async_start_on(test, do_release_timeout, pool, TEST_DEADLINE);
 	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, !ants_reboot(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
@@ -131,9 +137,10 @@ static void drain_ends_with_a_reboot(struct kunit *test)
 static void release_wins_over_a_reboot(struct kunit *test)
 {
 	struct ants_pool *pool = test_pool(test, &prealloc, "race");
-	struct call *rebooter = hold_reboot(test, pool);
-	struct call *drainer = call_async(test, pool, call_drain, SOON);
+	struct async_call *rebooter = hold_reboot(test, pool);
+	struct async_call *drainer;
 
+	drainer = async_start_on(test, do_release_timeout, pool, SOON);
 	expect_result(test, drainer, 0);
 	expect_no_thread_made(test, rebooter, -EBUSY);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
@@ -146,11 +153,11 @@ static void whole_release_wins_over_a_reboot(struct kunit *test)
 {
 	static const struct ants_attrs attrs = { .capacity = 2 };
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
-	struct call *rebooter;
+	struct async_call *rebooter;
 
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
 	hold(ANTS_PAUSE_REBOOT, pool);
-	rebooter = call_async(test, pool, call_reboot, 0);
+	rebooter = async_start_on(test, do_reboot, pool, 0);
 	expect_held(test, ANTS_PAUSE_REBOOT);
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	let_go(ANTS_PAUSE_REBOOT);
@@ -162,12 +169,12 @@ static void whole_release_wins_over_a_reboot(struct kunit *test)
 static void destroy_wins_over_a_reboot(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(&prealloc, "race_own");
-	struct call *rebooter, *destroyer;
+	struct async_call *rebooter, *destroyer;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	rebooter = hold_reboot(test, pool);
-	destroyer = call_async(test, pool, call_destroy, 0);
-	EXPECT_SOON(test, ants_peek(pool->dying) && somebody_drains(pool));
+	destroyer = async_start_on(test, do_destroy, pool, 0);
+	EXPECT_SOON(test, ants_peek(pool->release.dying) && has_drainer(pool));
 	expect_no_thread_made(test, rebooter, -EBUSY);
 	expect_result(test, destroyer, 0);
 }
@@ -187,18 +194,6 @@ static struct ants_multi *race_multi(struct kunit *test)
 	return multi;
 }
 
-static struct call *multi_async(struct kunit *test, struct ants_multi *multi,
-				int (*fn)(struct call *call), unsigned long arg)
-{
-	struct call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, call);
-	call->data = multi;
-	call->fn = fn;
-	call->arg = arg;
-	return call_start(test, call);
-}
-
 static bool is_drained(struct ants_pool *pool)
 {
 	bool ret;
@@ -216,39 +211,16 @@ static bool all_drained(struct ants_multi *multi)
 	       is_drained(ants_multi_shard(multi, 2));
 }
 
-static int multi_tune(struct call *call)
+/* Hold @fn while it makes threads for shard 1; shard 0 has its threads. */
+static struct async_call *hold_multi(struct kunit *test,
+				     int (*fn)(struct async_call *call),
+				     struct ants_multi *multi,
+				     unsigned long arg)
 {
-	return ants_multi_tune(call->data, call->arg);
-}
-
-static int multi_reboot(struct call *call)
-{
-	return ants_multi_reboot(call->data);
-}
-
-static int multi_drain(struct call *call)
-{
-	return ants_multi_release_timeout(call->data, call->arg);
-}
-
-static int multi_release(struct call *call)
-{
-	return ants_multi_release(call->data);
-}
-
-static int multi_destroy(struct call *call)
-{
-	return ants_multi_destroy(call->data);
-}
-
-/* @fn stops while it makes threads for shard 1; shard 0 has its own. */
-static struct call *hold_multi(struct kunit *test, struct ants_multi *multi,
-			       int (*fn)(struct call *call), unsigned long arg)
-{
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_PREPARE, ants_multi_shard(multi, 1));
-	call = multi_async(test, multi, fn, arg);
+	call = multi_async(test, fn, multi, arg);
 	expect_held(test, ANTS_PAUSE_PREPARE);
 	return call;
 }
@@ -256,12 +228,13 @@ static struct call *hold_multi(struct kunit *test, struct ants_multi *multi,
 static void multi_is_closed_beside_a_growth(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
-	struct call *tuner, *releaser, *drainer;
+	struct async_call *tuner, *releaser, *drainer;
 
-	tuner = hold_multi(test, multi, multi_tune, MANY * NR_SHARDS);
-	releaser = multi_async(test, multi, multi_release, 0);
+	tuner = hold_multi(test, do_multi_tune, multi, MANY * NR_SHARDS);
+	releaser = multi_async(test, do_multi_release, multi, 0);
 	expect_result(test, releaser, 0);
-	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
+	drainer = multi_async(test, do_multi_release_timeout, multi,
+			      TEST_DEADLINE);
 	expect_result(test, drainer, 0);
 	expect_no_thread_made(test, tuner, 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), MANY * 3U);
@@ -271,10 +244,10 @@ static void multi_is_closed_beside_a_growth(struct kunit *test)
 static void multi_is_destroyed_beside_a_growth(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
-	struct call *tuner, *destroyer;
+	struct async_call *tuner, *destroyer;
 
-	tuner = hold_multi(test, multi, multi_tune, MANY * NR_SHARDS);
-	destroyer = multi_async(test, multi, multi_destroy, 0);
+	tuner = hold_multi(test, do_multi_tune, multi, MANY * NR_SHARDS);
+	destroyer = multi_async(test, do_multi_destroy, multi, 0);
 	EXPECT_SOON(test, ants_multi_is_released(multi) &&
 		    !ants_nr_running(ants_multi_shard(multi, 0)));
 	expect_blocked(test, destroyer);
@@ -287,17 +260,18 @@ static void multi_release_wins_over_a_reboot(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
 	struct gate *gate = test_gate(test);
-	struct call *rebooter, *drainer;
+	struct async_call *rebooter, *drainer;
 
 	KUNIT_EXPECT_EQ(test, ants_multi_release_timeout(multi, TEST_DEADLINE),
 			0);
-	rebooter = hold_multi(test, multi, multi_reboot, 0);
+	rebooter = hold_multi(test, do_multi_reboot, multi, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
-	drainer = multi_async(test, multi, multi_drain, SOON);
+	drainer = multi_async(test, do_multi_release_timeout, multi, SOON);
 	expect_result(test, drainer, -ETIMEDOUT);
 	gate_open(gate);
-	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
+	drainer = multi_async(test, do_multi_release_timeout, multi,
+			      TEST_DEADLINE);
 	expect_result(test, drainer, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 1);
 	expect_no_thread_made(test, rebooter, -EBUSY);
@@ -312,10 +286,11 @@ static void multi_drain_ends_with_a_reboot(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
 	struct gate *gate = test_gate(test);
-	struct call *drainer;
+	struct async_call *drainer;
 
 	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
-	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
+	drainer = multi_async(test, do_multi_release_timeout, multi,
+			      TEST_DEADLINE);
 	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, !ants_multi_reboot(multi));
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
@@ -327,24 +302,25 @@ static void multi_drain_ends_with_a_reboot(struct kunit *test)
 }
 
 /*
- * The caller waits for shard 0, which a reboot has opened while it opens the
- * others: it hears of the end of that.
+ * The caller waits for shard 0, which a reboot has opened while it still opens
+ * the others; the caller returns when the reboot has ended.
  */
 static void multi_drain_hears_of_a_reboot(struct kunit *test)
 {
 	struct ants_multi *multi = race_multi(test);
 	struct gate *gate = test_gate(test);
-	struct call *drainer, *rebooter;
+	struct async_call *drainer, *rebooter;
 
 	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
-	drainer = multi_async(test, multi, multi_drain, TEST_DEADLINE);
+	drainer = multi_async(test, do_multi_release_timeout, multi,
+			      TEST_DEADLINE);
 	expect_held(test, ANTS_PAUSE_CLOSED);
 	EXPECT_SOON(test, all_drained(multi));
-	rebooter = hold_multi(test, multi, multi_reboot, 0);
+	rebooter = hold_multi(test, do_multi_reboot, multi, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
 	let_go(ANTS_PAUSE_CLOSED);
-	EXPECT_SOON(test, somebody_drains(ants_multi_shard(multi, 0)));
+	EXPECT_SOON(test, has_drainer(ants_multi_shard(multi, 0)));
 	let_go(ANTS_PAUSE_PREPARE);
 	expect_result(test, rebooter, 0);
 	expect_result(test, drainer, 0);

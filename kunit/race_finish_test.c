@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of a worker, forced with a pause point: ANTS_PAUSE_FINISH, its task
- * returned, and it has not said so.
+ * Races of a worker that is held at ANTS_PAUSE_FINISH: its task has returned,
+ * and the worker has not taken the lock.
  */
 #include <linux/module.h>
 
@@ -10,31 +10,31 @@
 static void hold_finished(struct kunit *test, struct ants_pool *pool,
 			  atomic_t *count)
 {
-	u64 completed = stat_completed(pool);
+	u64 completed = stats_of(pool).completed;
 
 	hold(ANTS_PAUSE_FINISH, pool);
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_FINISH);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
-	KUNIT_EXPECT_EQ(test, stat_completed(pool), completed);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).completed, completed);
 }
 
-/* B5, B10: the worker finds the waiter that came too early for it. */
+/* B5, B10: the worker finds the waiter that came just before it was free. */
 static void submit_waits_for_a_worker_that_is_nearly_free(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold_finished(test, pool, count);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
 			-EAGAIN);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	let_go(ANTS_PAUSE_FINISH);
 	expect_result(test, call, 0);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 	expect_drained(test, pool, count, 2);
 }
 
@@ -42,17 +42,20 @@ static void flush_waits_for_a_worker_to_say_so(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold_finished(test, pool, count);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(pool, 1), -ETIMEDOUT);
-	call = call_async(test, pool, call_flush, FOREVER);
+	call = async_start_on(test, do_flush, pool, FOREVER);
 	EXPECT_SOON(test, ants_peek(pool->nr_callers) == 1);
 	let_go(ANTS_PAUSE_FINISH);
 	expect_result(test, call, 0);
 }
 
-/* B15: released between the end of its task and its look at what comes next. */
+/*
+ * B15: the pool is released between the end of a task and the worker's next
+ * step.
+ */
 static void pool_is_released_under_a_worker_that_finishes(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
@@ -68,10 +71,10 @@ static void growth_does_not_wait_for_a_worker_that_finishes(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold_finished(test, pool, count);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
 	expect_result(test, call, 0);
@@ -81,7 +84,7 @@ static void growth_does_not_wait_for_a_worker_that_finishes(struct kunit *test)
 	expect_drained(test, pool, count, 2);
 }
 
-/* B19: the idle one is the surplus, so the one that finishes has to stay. */
+/* B19: the idle worker is the surplus, so the one that finishes must stay. */
 static void shrink_sheds_idle_before_finishing(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -97,7 +100,10 @@ static void shrink_sheds_idle_before_finishing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_busy(pool), 0U);
 }
 
-/* B8, B19: both are busy; the first to finish is the surplus, the next stays. */
+/*
+ * B8, B19: both workers are busy; the first to finish is the surplus, the next
+ * one stays.
+ */
 static void shrink_sheds_the_first_that_finishes(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Races of groups: a cancel against the end of the group, whose waiter frees it
- * at once. Each is tried many times; what comes of it is counted, never timed.
+ * at once. Each race is tried many times; outcomes are counted, never timed.
  *
- * The thread that cancels has to know that the group is there. So each group has
- * a first member that does not end before the group is cancelled.
+ * The thread that cancels must know that the group exists. So each group has a
+ * first member that does not end before the group is cancelled.
  */
 #include <linux/module.h>
 
@@ -14,9 +14,9 @@
 /* Ten thousand rounds in parts, so that the guest is not silent for long. */
 #define NR_ROUNDS	((int)(400 * repeats))
 #define NR_RUNNING	800
-/* Groups that are handed over at once: there is little to wait for then. */
+/* Groups in a batch; few, so that the threads wait little for each other. */
 #define BATCH		40
-/* More than the walk ends in one round. */
+/* More members than a cancel ends in one round. */
 #define NR_MEMBERS	(ANTS_HOLD_MAX + 1)
 
 static const int parts[] = {
@@ -40,8 +40,8 @@ struct squad {
 };
 
 /*
- * The waiter hands over groups to the thread that cancels, in batches: @nr is how
- * many up to now, @nr_ended how many of them have ended and are freed.
+ * The waiter makes groups in batches for the thread that cancels: @nr of them
+ * up to now, of which @nr_ended have ended and are freed.
  */
 struct duel {
 	struct ants_pool *pool;
@@ -59,7 +59,7 @@ static int nop_fn(struct ants_work *work)
 	return 0;
 }
 
-/* Arms its timer again, until the group is cancelled. */
+/* Arms its timer again until the group is cancelled. */
 static int keeper_fn(struct ants_work *work)
 {
 	struct squad *squad = container_of(work, struct squad, keeper.work);
@@ -95,8 +95,8 @@ static int squad_submit(struct squad *squad)
 }
 
 /*
- * Gives the waiter some time to come to the group that is next, so that both are
- * at it, but does not depend on that.
+ * Give the waiter some time to reach the next group, so that both threads are
+ * at it; correctness does not depend on that.
  */
 static void approach(struct duel *d, int i)
 {
@@ -107,8 +107,8 @@ static void approach(struct duel *d, int i)
 	ndelay(i % 32 * 500);
 }
 
-/* Cancels one group after the other. */
-static int do_cancel_many(struct call *call)
+/* Cancel one group after the other. */
+static int do_cancel_many(struct async_call *call)
 {
 	struct duel *d = call->data;
 	int i = 0;
@@ -124,7 +124,7 @@ static int do_cancel_many(struct call *call)
 	return 0;
 }
 
-/* Waits without sleep: a waiter that is awake frees the group at once. */
+/* Wait without sleeping: a waiter that is awake frees the group at once. */
 static int poll(struct squad *squad)
 {
 	unsigned long end = jiffies + TEST_DEADLINE;
@@ -136,7 +136,7 @@ static int poll(struct squad *squad)
 	return err;
 }
 
-/* Takes the members one by one until the group has ended. */
+/* Take the members one by one until the group has ended. */
 static int drain(struct squad *squad)
 {
 	struct ants_work *work;
@@ -148,7 +148,7 @@ static int drain(struct squad *squad)
 	return PTR_ERR_OR_ZERO(work);
 }
 
-/* Each has run, or was cancelled. Then they go. */
+/* Each member has run or was cancelled. Count them and free the group. */
 static void squad_end(struct duel *d, struct squad *squad)
 {
 	int i, result;
@@ -162,7 +162,7 @@ static void squad_end(struct duel *d, struct squad *squad)
 	kfree(squad);
 }
 
-/* The members of a group are all pending, and nothing runs. */
+/* All members of the group are pending, and none runs. */
 static struct squad *make_pending(struct ants_pool *pool, int i)
 {
 	struct squad *squad = squad_make(pool, i % 8 ? 1 : NR_MEMBERS);
@@ -172,7 +172,7 @@ static struct squad *make_pending(struct ants_pool *pool, int i)
 	return squad;
 }
 
-/* The members of a group run, but for the keeper, whose timer is armed. */
+/* The members of the group run, except for the keeper, whose timer is armed. */
 static struct squad *make_running(struct ants_pool *pool, int i)
 {
 	struct squad *squad = squad_make(pool, NR_MEMBERS);
@@ -184,9 +184,9 @@ static struct squad *make_running(struct ants_pool *pool, int i)
 }
 
 /*
- * Waits for a group in one way or the other. Its last member ends before that, or
- * while the other thread walks through the group, or by it. After an error the
- * group goes on, so that it must stay.
+ * Wait for a group in one of several ways. Its last member has ended before, or
+ * ends while the other thread walks through the group, or is ended by that.
+ * After an error the group is still in use and must not be freed.
  */
 static int squad_wait(struct duel *d, struct squad *squad, int i)
 {
@@ -229,8 +229,8 @@ static struct duel *duel_make(struct kunit *test, struct rig **rig)
 }
 
 /*
- * One batch. Members that run are kept from it until all three begin: else a
- * quick worker has run them all before the others look.
+ * Make one batch. Members that are to run are held until all three threads
+ * begin; else a quick worker would have run them all before the others look.
  */
 static int fight_batch(struct rig *rig, struct duel *d,
 		       struct squad *(*make)(struct ants_pool *pool, int i))
@@ -255,17 +255,17 @@ static void fight(struct rig *rig, struct duel *d, int nr,
 		  struct squad *(*make)(struct ants_pool *pool, int i))
 {
 	struct kunit *test = rig->test;
-	struct call *cancel;
+	struct async_call *cancel;
 	int err = 0;
 
-	cancel = call_start(rig, do_cancel_many, 0, d);
+	cancel = rig_async(rig, do_cancel_many, 0, d);
 	while (d->nr < nr && !err)
 		err = fight_batch(rig, d, make);
 	atomic_set(&rig->stop, 1);
 	KUNIT_EXPECT_EQ(test, err, 0);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	KUNIT_EXPECT_EQ(test, d->wrong, 0);
-	/* The two met. */
+	/* The two threads did meet. */
 	KUNIT_EXPECT_GT(test, d->cancelled, 0);
 	KUNIT_EXPECT_GT(test, d->waited, 0);
 	kunit_info(test, "%d groups, %d members ran, %d cancelled, %d waited for\n",
@@ -294,7 +294,7 @@ static void cancel_against_members_that_run(struct kunit *test)
 	fight(rig, d, NR_RUNNING, make_running);
 	KUNIT_EXPECT_EQ(test, d->ran + d->cancelled, NR_RUNNING * NR_MEMBERS);
 	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 }
 
 static struct kunit_case race_group_cases[] = {

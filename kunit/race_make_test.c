@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of a thread that is being made, forced with pause points: its place is
- * taken, it is made, it runs and has not had the lock; and making it fails.
- * Whatever happens meanwhile has to come out the same at each of the three.
+ * Races of a thread that is being made, held at pause points: the worker is
+ * reserved; the thread is made; it runs and has not taken the lock. And making
+ * it fails. Whatever happens meanwhile must end the same way at each of the
+ * three.
  */
 #include <linux/module.h>
 
@@ -33,7 +34,7 @@ static void let_stage_go(struct kunit *test)
 	let_go(stage_of(test));
 }
 
-/* A counted task is pending, and its worker on the way. */
+/* A counted task is pending, and a new worker is on its way. */
 static void hold_newcomer(struct kunit *test, struct ants_pool *pool,
 			  atomic_t *count)
 {
@@ -44,25 +45,25 @@ static void hold_newcomer(struct kunit *test, struct ants_pool *pool,
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, stage_of(test));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), running + 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_new), 1U);
 }
 
-/* B9: its place counts from the beginning, so no second thread is made. */
+/* B9: a reserved worker counts from the start, so no second thread is made. */
 static void submit_meets_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold_newcomer(test, pool, count);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count),
 			-EAGAIN);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	let_stage_go(test);
 	expect_result(test, call, 0);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 	expect_drained(test, pool, count, 2);
 }
 
@@ -78,7 +79,10 @@ static void release_meets_a_newcomer(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* Above the new capacity it leaves; the worker that stays takes its task. */
+/*
+ * The newcomer exceeds the new capacity and leaves; the other worker runs its
+ * task.
+ */
 static void shrink_meets_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -97,8 +101,11 @@ static void shrink_meets_a_newcomer(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* A place is no worker yet: it drives nobody out, idle or busy. */
-static void shrink_spares_the_worker_beside_a_place(struct kunit *test)
+/*
+ * A reserved worker without a thread does not make another worker leave, idle
+ * or busy.
+ */
+static void shrink_spares_the_worker_beside_a_reservation(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test);
@@ -120,7 +127,7 @@ static void shrink_spares_the_worker_beside_a_place(struct kunit *test)
 	expect_drained(test, pool, count, 2);
 }
 
-/* The capacity is there again before it looks: then it stays. */
+/* The capacity is back before the newcomer checks it, so the newcomer stays. */
 static void shrink_and_growth_meet_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -134,12 +141,12 @@ static void shrink_and_growth_meet_a_newcomer(struct kunit *test)
 	let_stage_go(test);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
 /*
- * A burst that another worker drains costs no further thread: four tasks, all
- * without a worker when the first thread was decided on.
+ * A burst that another worker drains costs no further thread: of its four tasks
+ * none had a worker when the first thread was decided on.
  */
 static void queue_is_drained_before_a_newcomer_comes(struct kunit *test)
 {
@@ -157,28 +164,28 @@ static void queue_is_drained_before_a_newcomer_comes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 0U);
 	let_stage_go(test);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 0U);
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_new), 0U);
 }
 
 static void destroy_meets_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 1);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold_newcomer(test, pool, count);
-	call = call_async(test, pool, call_destroy, 0);
+	call = async_start_on(test, do_destroy, pool, 0);
 	EXPECT_SOON(test, ants_is_released(pool) &&
-		    somebody_drains(pool));
+		    has_drainer(pool));
 	expect_blocked(test, call);
 	let_stage_go(test);
 	expect_result(test, call, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
 }
 
-/* One thread more is due, not two: it counts as one of them already. */
+/* One more thread is wanted, not two: the newcomer counts as one of them. */
 static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
@@ -188,12 +195,14 @@ static void floor_is_raised_while_a_newcomer_comes(struct kunit *test)
 	expect_written(test, pool, "min_workers", "2");
 	let_stage_go(test);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 	expect_drained(test, pool, count, 1);
 }
 
-/* The next thread is made when the last one has arrived, and finds more. */
+/*
+ * The next thread is made when the last one has arrived and finds more tasks.
+ */
 static void newcomer_looks_after_the_next(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
@@ -205,7 +214,7 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	expect_held(test, ANTS_PAUSE_NEW);
 	for (i = 0; i < 3; i++)
 		expect_submitted(test, pool, gate_task, gate);
-	EXPECT_SOON(test, !ants_peek(pool->upkeep_queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
 	let_go(ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 4);
@@ -213,7 +222,10 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 	gate_open(gate);
 }
 
-/* The worker that took its task and parked takes the next one, too. */
+/*
+ * The worker that took the newcomer's task and parked is woken for the next
+ * one.
+ */
 static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -228,11 +240,11 @@ static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
 	expect_submitted(test, pool, count_task, count);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_new), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_new), 1U);
 }
 
-/* Each task gets another thread, and it comes in vain. */
-static void late_newcomer_holds_up_nobody(struct kunit *test)
+/* Each task gets another thread, and the late newcomer comes in vain. */
+static void late_newcomer_delays_no_task(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
 	struct gate *gate = test_gate(test);
@@ -243,15 +255,15 @@ static void late_newcomer_holds_up_nobody(struct kunit *test)
 		expect_submitted(test, pool, gate_task, gate);
 	expect_held(test, ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_late), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_late), 1U);
 	let_go(ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_late), 0U);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 4ULL);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_late), 0U);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 4ULL);
 	gate_open(gate);
 }
 
-/* While one is being made, makers make the others. */
+/* While the upkeep work makes one thread, makers make the others. */
 static void threads_are_made_side_by_side(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 4, 0);
@@ -269,12 +281,12 @@ static void threads_are_made_side_by_side(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
 	let_go(ANTS_PAUSE_MAKE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
-	EXPECT_SOON(test, !ants_peek(pool->nr_makers));
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 3ULL);
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.nr_makers));
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 3ULL);
 	gate_open(gate);
 }
 
-/* The pool is closed while a maker, and not the upkeep, has a thread in hand. */
+/* The pool is closed while a maker, not the upkeep work, is making a thread. */
 static void release_waits_for_a_maker(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 2);
@@ -282,7 +294,7 @@ static void release_waits_for_a_maker(struct kunit *test)
 	const struct ants_task tasks[] = {
 		{ gate_task, gate }, { gate_task, gate },
 	};
-	struct call *call;
+	struct async_call *call;
 
 	never_late();
 	set_wake_limit(pool, 2);
@@ -290,7 +302,7 @@ static void release_waits_for_a_maker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), 2);
 	expect_held(test, ANTS_PAUSE_MAKE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	call = call_async(test, pool, call_destroy, 0);
+	call = async_start_on(test, do_destroy, pool, 0);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(&gate->passed) == 2);
 	expect_blocked(test, call);
@@ -300,27 +312,30 @@ static void release_waits_for_a_maker(struct kunit *test)
 
 /* --- a thread cannot be made --------------------------------------------------- */
 
-/* P16: the place comes back, another try is made, the task is not lost. */
+/*
+ * P16: the reservation is given back, making a thread is tried again, and the
+ * task is not lost.
+ */
 static void thread_is_made_at_the_second_try(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_MAKE, pool);
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_MAKE);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	ants_fail_arm(ANTS_FAIL_THREAD, 3);
 	let_go(ANTS_PAUSE_MAKE);
 	expect_result(test, call, 0);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 	expect_drained(test, pool, count, 2);
 }
 
-/* While the place was taken another worker finished everything. */
+/* Another worker runs everything while the thread is being made. */
 static void thread_fails_after_the_queue_was_drained(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -331,18 +346,18 @@ static void thread_fails_after_the_queue_was_drained(struct kunit *test)
 	hold(ANTS_PAUSE_MAKE, pool);
 	expect_submitted(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_MAKE);
-	/* It counts when it is there: a counter does not fall. */
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	/* A thread counts once it exists, since a counter never falls. */
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 	ants_fail_arm(ANTS_FAIL_THREAD, 1);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
 	let_go(ANTS_PAUSE_MAKE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
 	expect_drained(test, pool, count, 1);
 }
 
-/* No thread at all: a stand-in runs the tasks of the callers that wait. */
+/* No thread can be made: a stand-in runs the tasks of the callers that wait. */
 static void flush_runs_tasks_itself(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 3);
@@ -354,7 +369,7 @@ static void flush_runs_tasks_itself(struct kunit *test)
 		expect_submitted(test, pool, count_task, count);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 4);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 0ULL);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0U);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	expect_submitted(test, pool, count_task, count);
@@ -365,17 +380,17 @@ static void release_runs_tasks_itself(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 3);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	for (i = 0; i < 4; i++)
 		expect_submitted(test, pool, count_task, count);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	expect_drained(test, pool, count, 4);
 	expect_result(test, call, -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 0ULL);
 }
 
 static void destroy_runs_tasks_itself(struct kunit *test)
@@ -394,7 +409,7 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE_PARAM(submit_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(release_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(shrink_meets_a_newcomer, stage_gen_params),
-	KUNIT_CASE(shrink_spares_the_worker_beside_a_place),
+	KUNIT_CASE(shrink_spares_the_worker_beside_a_reservation),
 	KUNIT_CASE_PARAM(shrink_and_growth_meet_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(queue_is_drained_before_a_newcomer_comes,
 			 stage_gen_params),
@@ -403,7 +418,7 @@ static struct kunit_case race_make_cases[] = {
 			 stage_gen_params),
 	KUNIT_CASE(newcomer_looks_after_the_next),
 	KUNIT_CASE(idle_worker_is_woken_beside_a_newcomer),
-	KUNIT_CASE(late_newcomer_holds_up_nobody),
+	KUNIT_CASE(late_newcomer_delays_no_task),
 	KUNIT_CASE(threads_are_made_side_by_side),
 	KUNIT_CASE(release_waits_for_a_maker),
 	KUNIT_CASE(thread_is_made_at_the_second_try),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of callers, forced with pause points: submitters before the lock,
- * enrolled and giving up, and release, tune and flush between their steps.
+ * Races of callers, held at pause points: submitters before the lock, enrolled,
+ * and giving up; and release, tune and flush between their steps.
  */
 #include <linux/module.h>
 
@@ -9,13 +9,14 @@
 
 /* --- ANTS_PAUSE_SUBMIT: about to take the lock ------------------------------ */
 
-static struct call *hold_submitter(struct kunit *test, struct ants_pool *pool,
-				   atomic_t *count)
+static struct async_call *hold_submitter(struct kunit *test,
+					 struct ants_pool *pool,
+					 atomic_t *count)
 {
-	struct call *call;
+	struct async_call *call;
 
 	hold(ANTS_PAUSE_SUBMIT, pool);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	expect_held(test, ANTS_PAUSE_SUBMIT);
 	return call;
 }
@@ -24,7 +25,7 @@ static void submitter_meets_a_drained_pool(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call = hold_submitter(test, pool, count);
+	struct async_call *call = hold_submitter(test, pool, count);
 
 	expect_drained(test, pool, count, 0);
 	let_go(ANTS_PAUSE_SUBMIT);
@@ -36,7 +37,7 @@ static void submitter_meets_a_rebooted_pool(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
-	struct call *call = hold_submitter(test, pool, count);
+	struct async_call *call = hold_submitter(test, pool, count);
 
 	expect_drained(test, pool, count, 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
@@ -45,13 +46,13 @@ static void submitter_meets_a_rebooted_pool(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* Room that was there when the call began is not there any more. */
+/* The pool has lost the room it had when the call began. */
 static void submitter_meets_a_full_pool(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_submitter(test, pool, count);
+	struct async_call *call = hold_submitter(test, pool, count);
 
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), 0);
 	let_go(ANTS_PAUSE_SUBMIT);
@@ -66,7 +67,7 @@ static void submitter_meets_a_shrunk_pool(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
 	call = hold_submitter(test, pool, count);
@@ -84,7 +85,7 @@ static void submitter_meets_a_grown_pool(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
 	call = hold_submitter(test, pool, count);
@@ -92,21 +93,22 @@ static void submitter_meets_a_grown_pool(struct kunit *test)
 	let_go(ANTS_PAUSE_SUBMIT);
 	expect_result(test, call, 0);
 	EXPECT_SOON(test, atomic_read(count) == 1);
-	KUNIT_EXPECT_EQ(test, pool->blocked, 0ULL);
+	KUNIT_EXPECT_EQ(test, pool->counts.blocked, 0ULL);
 }
 
 /* --- ANTS_PAUSE_ENROLLED: in the FIFO, not asleep --------------------------- */
 
 /* @pool is full with one task at @gate; its one waiter is not asleep yet. */
-static struct call *hold_enrolled(struct kunit *test, struct ants_pool *pool,
-				  struct gate *gate, atomic_t *count,
-				  unsigned long timeout)
+static struct async_call *hold_enrolled(struct kunit *test,
+					struct ants_pool *pool,
+					struct gate *gate, atomic_t *count,
+					unsigned long timeout)
 {
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_ENROLLED, pool);
-	call = submit_call(test, pool, count_task, count, timeout);
+	call = submit_async(test, pool, count_task, count, timeout);
 	expect_held(test, ANTS_PAUSE_ENROLLED);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 1U);
 	return call;
@@ -118,8 +120,9 @@ static void enrolled_waiter_is_granted(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_enrolled(test, pool, gate, count, FOREVER);
+	struct async_call *call;
 
+	call = hold_enrolled(test, pool, gate, count, FOREVER);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	expect_blocked(test, call);
@@ -133,8 +136,9 @@ static void enrolled_waiter_is_released(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_enrolled(test, pool, gate, count, FOREVER);
+	struct async_call *call;
 
+	call = hold_enrolled(test, pool, gate, count, FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0U);
 	let_go(ANTS_PAUSE_ENROLLED);
@@ -143,14 +147,15 @@ static void enrolled_waiter_is_released(struct kunit *test)
 	expect_drained(test, pool, count, 0);
 }
 
-/* B10: Tune up against a submitter that is about to sleep. */
+/* B10: Tune to a larger capacity, while a submitter is about to sleep. */
 static void enrolled_waiter_is_tuned_in(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_enrolled(test, pool, gate, count, FOREVER);
+	struct async_call *call;
 
+	call = hold_enrolled(test, pool, gate, count, FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(pool), 0U);
 	EXPECT_SOON(test, atomic_read(count) == 1);
@@ -164,7 +169,7 @@ static void enrolled_waiter_is_granted_and_late(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_enrolled(test, pool, gate, count, 1);
+	struct async_call *call = hold_enrolled(test, pool, gate, count, 1);
 	unsigned long late = jiffies + 2;
 
 	gate_open(gate);
@@ -172,20 +177,20 @@ static void enrolled_waiter_is_granted_and_late(struct kunit *test)
 		    time_after(jiffies, late));
 	let_go(ANTS_PAUSE_ENROLLED);
 	expect_result(test, call, 0);
-	KUNIT_EXPECT_EQ(test, pool->rejected, 0ULL);
+	KUNIT_EXPECT_EQ(test, pool->counts.rejected, 0ULL);
 }
 
 /* --- ANTS_PAUSE_WITHDRAW: decided to give up -------------------------------- */
 
 /* The same, and the waiter's time is over. */
-static struct call *hold_loser(struct kunit *test, struct ants_pool *pool,
-			       struct gate *gate, atomic_t *count)
+static struct async_call *hold_loser(struct kunit *test, struct ants_pool *pool,
+				     struct gate *gate, atomic_t *count)
 {
-	struct call *call;
+	struct async_call *call;
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_WITHDRAW, pool);
-	call = submit_call(test, pool, count_task, count, 1);
+	call = submit_async(test, pool, count_task, count, 1);
 	expect_held(test, ANTS_PAUSE_WITHDRAW);
 	return call;
 }
@@ -195,13 +200,13 @@ static void loser_is_granted(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_loser(test, pool, gate, count);
+	struct async_call *call = hold_loser(test, pool, gate, count);
 
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, call, 0);
-	KUNIT_EXPECT_EQ(test, pool->rejected, 0ULL);
+	KUNIT_EXPECT_EQ(test, pool->counts.rejected, 0ULL);
 	expect_drained(test, pool, count, 1);
 }
 
@@ -210,11 +215,11 @@ static void loser_is_not_granted(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_loser(test, pool, gate, count);
+	struct async_call *call = hold_loser(test, pool, gate, count);
 
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, call, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, pool->rejected, 1ULL);
+	KUNIT_EXPECT_EQ(test, pool->counts.rejected, 1ULL);
 	gate_open(gate);
 	expect_drained(test, pool, count, 0);
 }
@@ -224,7 +229,7 @@ static void loser_is_tuned_in(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_loser(test, pool, gate, count);
+	struct async_call *call = hold_loser(test, pool, gate, count);
 
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 2), 0);
 	EXPECT_SOON(test, atomic_read(count) == 1);
@@ -237,54 +242,41 @@ static void loser_is_released(struct kunit *test)
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call = hold_loser(test, pool, gate, count);
+	struct async_call *call = hold_loser(test, pool, gate, count);
 
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, call, -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, pool->rejected, 1ULL);
+	KUNIT_EXPECT_EQ(test, pool->counts.rejected, 1ULL);
 	gate_open(gate);
 	expect_drained(test, pool, count, 0);
 }
 
-static int stop_call(struct call *call)
+/* Join the thread of another call; return its result. */
+static int do_stop(struct async_call *call)
 {
-	struct call *other = call->data;
-
-	other->stopped = true;
-	return kthread_stop(other->task);
+	return async_stop(call->data);
 }
 
-static struct call *stop_async(struct kunit *test, struct call *other)
-{
-	struct call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, call);
-	call->fn = stop_call;
-	call->data = other;
-	return call_start(test, call);
-}
-
-/* Both ends of a kthread that is told to stop: @granted meanwhile, or not. */
+/* A kthread is told to stop, and either @granted meanwhile or not. */
 static void stop_a_waiter(struct kunit *test, bool granted)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *call, *stopper;
+	struct async_call *call, *stopper;
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_WITHDRAW, pool);
-	call = submit_call(test, pool, count_task, count, FOREVER);
+	call = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	stopper = stop_async(test, call);
+	stopper = async_start(test, do_stop, call);
 	expect_held(test, ANTS_PAUSE_WITHDRAW);
 	if (granted)
 		gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == granted);
 	let_go(ANTS_PAUSE_WITHDRAW);
-	expect_result(test, call, granted ? 0 : -EINTR);
-	expect_result(test, stopper, 0);
+	expect_result(test, stopper, granted ? 0 : -EINTR);
 	gate_open(gate);
 	expect_drained(test, pool, count, granted);
 }
@@ -299,16 +291,16 @@ static void stopped_kthread_is_not_granted(struct kunit *test)
 	stop_a_waiter(test, false);
 }
 
-/* A head that gave up is out of the way of those behind it. */
+/* A head that gave up no longer blocks the waiters behind it. */
 static void head_that_gave_up_lets_the_next_one_in(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *lost = counter(test), *count = counter(test);
-	struct call *first = hold_loser(test, pool, gate, lost);
-	struct call *next;
+	struct async_call *first = hold_loser(test, pool, gate, lost);
+	struct async_call *next;
 
-	next = submit_call(test, pool, count_task, count, FOREVER);
+	next = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
 	let_go(ANTS_PAUSE_WITHDRAW);
 	expect_result(test, first, -ETIMEDOUT);
@@ -319,19 +311,19 @@ static void head_that_gave_up_lets_the_next_one_in(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(lost), 0);
 }
 
-/* As long as it is in the FIFO the head is the first to be granted. */
+/* While the head is in the FIFO it is the first to be granted. */
 static void head_that_gives_up_is_not_overtaken(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	struct gate *gate = test_gate(test), *second = test_gate(test);
-	struct call *first, *next;
+	struct async_call *first, *next;
 	atomic_t *count = counter(test);
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_WITHDRAW, pool);
-	first = submit_call(test, pool, gate_task, second, 1);
+	first = submit_async(test, pool, gate_task, second, 1);
 	expect_held(test, ANTS_PAUSE_WITHDRAW);
-	next = submit_call(test, pool, count_task, count, FOREVER);
+	next = submit_async(test, pool, count_task, count, FOREVER);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(&second->entered) == 1);
@@ -346,21 +338,21 @@ static void head_that_gives_up_is_not_overtaken(struct kunit *test)
 /* More than the time after which a debug kernel frees a kobject. */
 #define KOBJECT_FREED_MS	5000
 
-/* After its result is known a waiter touches nothing but its own stack. */
+/* Once its result is known, a waiter touches nothing but its own stack. */
 static void pool_is_destroyed_under_waiters(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 1);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
-	struct call *loser, *enrolled, *destroyer;
+	struct async_call *loser, *enrolled, *destroyer;
 
 	loser = hold_loser(test, pool, gate, count);
 	hold(ANTS_PAUSE_ENROLLED, pool);
-	enrolled = submit_call(test, pool, count_task, count, FOREVER);
+	enrolled = submit_async(test, pool, count_task, count, FOREVER);
 	expect_held(test, ANTS_PAUSE_ENROLLED);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	destroyer = call_async(test, pool, call_destroy, 0);
+	destroyer = async_start_on(test, do_destroy, pool, 0);
 	expect_result(test, destroyer, 0);
 	msleep(KOBJECT_FREED_MS);
 	let_go(ANTS_PAUSE_ENROLLED);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Races of work items: cancel against start, finish, timers, release and
- * reboot, and memory that is freed as soon as it may be. Each is tried many
- * times; what comes of it is counted, never timed.
+ * reboot, and memory that is freed as soon as possible. Each race is tried many
+ * times; outcomes are counted, never timed.
  */
 #include <linux/module.h>
 
 #include "repeats.h"
 #include "work.h"
 
-/* Five times, for KUnit gives a case no more than five minutes. */
-#define NR_CANCELLED	((int)(4000 * repeats))
-#define NR_CLOSED	((int)(4000 * repeats))
+/* In five parts, since KUnit gives a case no more than five minutes. */
+#define NR_CANCELLED	((int)(1600 * repeats))
+#define NR_CLOSED	((int)(1600 * repeats))
 #define NR_FREED	2000
 #define NR_FIRED	200
-/* A guest that says nothing for long is taken for dead. */
+/* A guest that prints nothing for long is taken for dead. */
 #define PROGRESS	5000
 
 static const int parts[] = { 1, 2, 3, 4, 5 };
@@ -26,7 +26,7 @@ static void part_desc(const int *part, char *desc)
 
 KUNIT_ARRAY_PARAM(part, parts, part_desc);
 
-/* One item that several threads fight over. */
+/* One item that several threads use at the same time. */
 struct fight {
 	struct item *item;
 	atomic_t accepted;
@@ -52,19 +52,19 @@ static void count_accepted(struct fight *f)
 		pr_info("race_work: %d\n", nr);
 }
 
-static bool stopped(struct call *call)
+static bool stopped(struct async_call *call)
 {
 	cond_resched();
 	return atomic_read(&call->rig->stop);
 }
 
-/* Queues it until the pool has taken it @timeout times. */
-static int do_queue_many(struct call *call)
+/* Queue the item until the pool has accepted it @arg times. */
+static int do_queue_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 	int err;
 
-	while (!stopped(call) && atomic_read(&f->accepted) < call->timeout) {
+	while (!stopped(call) && atomic_read(&f->accepted) < call->arg) {
 		err = ants_queue_work(call->pool, work_of(f->item));
 		if (!err)
 			count_accepted(f);
@@ -74,8 +74,8 @@ static int do_queue_many(struct call *call)
 	return 0;
 }
 
-/* Waits for up to three runs more, so that some take place. */
-static bool turn(struct call *call, struct fight *f)
+/* Wait for up to three more runs, so that some of them happen. */
+static bool turn(struct async_call *call, struct fight *f)
 {
 	if (stopped(call) ||
 	    atomic_read(&f->accepted) - call->accepted < call->value % 4)
@@ -85,7 +85,7 @@ static bool turn(struct call *call, struct fight *f)
 	return true;
 }
 
-static int do_cancel_many(struct call *call)
+static int do_cancel_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 
@@ -96,7 +96,7 @@ static int do_cancel_many(struct call *call)
 }
 
 /* Each wait ends, with a result that the item can have. */
-static int do_wait_many(struct call *call)
+static int do_wait_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 	int err, result;
@@ -111,7 +111,7 @@ static int do_wait_many(struct call *call)
 	return 0;
 }
 
-static int do_cancel_sync_many(struct call *call)
+static int do_cancel_sync_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 
@@ -122,7 +122,7 @@ static int do_cancel_sync_many(struct call *call)
 	return 0;
 }
 
-/* What was accepted has run or was cancelled, once each. */
+/* Each accepted run has happened or was cancelled, once. */
 static void expect_none_lost(struct rig *rig, struct fight *f)
 {
 	struct kunit *test = rig->test;
@@ -137,7 +137,7 @@ static void expect_none_lost(struct rig *rig, struct fight *f)
 	KUNIT_EXPECT_EQ(test, stats.completed + stats.cancelled,
 			stats.submitted);
 	KUNIT_EXPECT_GE(test, stats.cancelled, atomic_read(&f->cancelled));
-	/* Both came first now and then. */
+	/* Now and then each of the two came first. */
 	KUNIT_EXPECT_GT(test, stats.completed, 0ULL);
 	KUNIT_EXPECT_GT(test, stats.cancelled, 0ULL);
 	KUNIT_EXPECT_FALSE(test, f->item->twice);
@@ -147,20 +147,21 @@ static void expect_none_lost(struct rig *rig, struct fight *f)
 		   stats.cancelled, atomic_read(&f->waits));
 }
 
-static void fight_over(struct kunit *test, int (*cancel)(struct call *call),
+static void fight_over(struct kunit *test,
+		       int (*cancel)(struct async_call *call),
 		       bool wait)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
 	struct fight *f = fight_make(test);
 	struct rig *rig = rig_make(test, "fight", attrs);
-	struct call *queue;
+	struct async_call *queue;
 
-	call_start(rig, cancel, 0, f);
+	rig_async(rig, cancel, 0, f);
 	if (wait) {
-		call_start(rig, do_wait_many, 0, f);
+		rig_async(rig, do_wait_many, 0, f);
 		EXPECT_SOON(rig->test, atomic_read(&f->waits) > 0);
 	}
-	queue = call_start(rig, do_queue_many, NR_CANCELLED, f);
+	queue = rig_async(rig, do_queue_many, NR_CANCELLED, f);
 	wait_for_completion(&queue->done);
 	expect_none_lost(rig, f);
 	KUNIT_EXPECT_GE(test, atomic_read(&f->accepted), NR_CANCELLED);
@@ -185,10 +186,10 @@ static void waits_against_all(struct kunit *test)
 /* --- release and reboot ---------------------------------------------------------- */
 
 /*
- * Closes the pool and opens it again, when it has taken some items meanwhile: now
- * few, so that it closes while they start, now many.
+ * Close the pool and open it again after some items were accepted: sometimes
+ * few, so that it closes while they start, sometimes many.
  */
-static int do_close_many(struct call *call)
+static int do_close_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 	int seen, err = 0;
@@ -204,8 +205,8 @@ static int do_close_many(struct call *call)
 	return err;
 }
 
-/* Hands the item over in one way after the other. */
-static int do_try_many(struct call *call)
+/* Queue the item in several ways, one after the other. */
+static int do_try_many(struct async_call *call)
 {
 	struct fight *f = call->data;
 	int i = 0, err;
@@ -230,14 +231,14 @@ static void release_and_reboot_against_items(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
 	struct fight *f = fight_make(test);
 	struct rig *rig = rig_make(test, "fight", attrs);
-	struct call *close, *try;
+	struct async_call *close, *try;
 	struct ants_stats stats;
 
-	close = call_start(rig, do_close_many, 0, f);
+	close = rig_async(rig, do_close_many, 0, f);
 	EXPECT_SOON(test, READ_ONCE(close->value) > 1);
-	call_start(rig, do_cancel_many, 0, f);
-	call_start(rig, do_wait_many, 0, f);
-	try = call_start(rig, do_try_many, 0, f);
+	rig_async(rig, do_cancel_many, 0, f);
+	rig_async(rig, do_wait_many, 0, f);
+	try = rig_async(rig, do_try_many, 0, f);
 	wait_for_completion(&try->done);
 	atomic_set(&rig->stop, 1);
 	expect_results(rig, 0, 0);
@@ -246,7 +247,7 @@ static void release_and_reboot_against_items(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats.completed, atomic_read(&f->item->ran));
 	KUNIT_EXPECT_EQ(test, stats.completed + stats.cancelled,
 			stats.submitted);
-	/* Those whose time never came were not submitted. */
+	/* Delayed runs that never became due were not submitted. */
 	KUNIT_EXPECT_LE(test, stats.submitted, atomic_read(&f->accepted));
 	KUNIT_EXPECT_GT(test, stats.completed, 0ULL);
 	KUNIT_EXPECT_GT(test, close->value, 1);
@@ -267,23 +268,23 @@ static struct item *item_new(void)
 	return item;
 }
 
-/* Keeps @data, a thread that waits, from sleeping. */
-static int do_prod(struct call *call)
+/* Keep @data, a thread that waits, from sleeping. */
+static int do_prod(struct async_call *call)
 {
 	while (!stopped(call))
 		wake_up_process(call->data);
 	return 0;
 }
 
-static struct call *prod_start(struct rig *rig)
+static struct async_call *prod_start(struct rig *rig)
 {
-	return call_start(rig, do_prod, 0, current);
+	return rig_async(rig, do_prod, 0, current);
 }
 
-static void prod_stop(struct rig *rig, struct call *prod)
+static void prod_stop(struct rig *rig, struct async_call *prod)
 {
 	atomic_set(&rig->stop, 1);
-	call_result(prod);
+	async_result(prod);
 }
 
 /* The waiter is awake when the item ends, and frees it at once. */
@@ -291,7 +292,7 @@ static void waiter_frees_the_item(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct rig *rig = rig_make(test, "freed", attrs);
-	struct call *prod = prod_start(rig);
+	struct async_call *prod = prod_start(rig);
 	int i, err = 0, result = 0;
 	struct item *item;
 
@@ -314,7 +315,7 @@ static void canceller_frees_the_item(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2, .queue_depth = 2 };
 	struct rig *rig = rig_make(test, "freed", attrs);
-	struct call *prod = prod_start(rig);
+	struct async_call *prod = prod_start(rig);
 	struct item *item;
 	int i, nr = 0;
 
@@ -333,12 +334,12 @@ static void canceller_frees_the_item(struct kunit *test)
 	expect_counted(test, rig->pool, NR_FREED, nr);
 }
 
-/* Its submitter, which still waits, does not touch it any more. */
+/* The submitter, which still waits, must not touch the freed item. */
 static void submitter_outlives_the_item(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct rig *rig = rig_make(test, "freed", attrs);
-	struct call *submitter;
+	struct async_call *submitter;
 	struct item *item;
 	int i;
 
@@ -351,13 +352,13 @@ static void submitter_outlives_the_item(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);
 		kfree(item);
 		expect_prompt(test, submitter);
-		KUNIT_EXPECT_EQ(test, call_stop(submitter), -ECANCELED);
+		KUNIT_EXPECT_EQ(test, async_stop(submitter), -ECANCELED);
 	}
 }
 
 /* --- timers ------------------------------------------------------------------------ */
 
-/* Items are armed on one CPU and taken back on the other. */
+/* Items are armed on one CPU and cancelled on the other. */
 struct arming {
 	struct ants_pool *pool;
 	struct item *item;
@@ -365,7 +366,7 @@ struct arming {
 	int result;
 };
 
-static int do_arm(struct call *call)
+static int do_arm(struct async_call *call)
 {
 	struct arming *a = call->data;
 	struct item *item;
@@ -383,7 +384,7 @@ static int do_arm(struct call *call)
 	return 0;
 }
 
-/* Hands it over, and waits until it is armed and its time has nearly come. */
+/* Pass on an item, and wait until its timer is armed and about to fire. */
 static void wait_armed(struct arming *a, struct item *item, int i)
 {
 	unsigned long end;
@@ -407,14 +408,14 @@ static void cancel_against_the_timer(struct kunit *test)
 	int i, ret = 0, cancelled = 0;
 	struct item *item;
 	struct rig *rig;
-	struct call *call;
+	struct async_call *call;
 
 	KUNIT_ASSERT_NOT_NULL(test, a);
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs two CPUs");
 	rig = rig_make(test, "armed", attrs);
 	a->pool = rig->pool;
-	call = call_start(rig, do_arm, 0, a);
+	call = rig_async(rig, do_arm, 0, a);
 	set_cpus_allowed_ptr(call->task, cpumask_of(1));
 	set_cpus_allowed_ptr(current, cpumask_of(0));
 	for (i = 0; i < NR_FIRED && ret >= 0; i++) {
@@ -430,8 +431,8 @@ static void cancel_against_the_timer(struct kunit *test)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	KUNIT_EXPECT_GE(test, ret, 0);
 	KUNIT_EXPECT_EQ(test, i, NR_FIRED);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_delayed), 0);
-	/* Each came first now and then. */
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
+	/* Now and then each of the two came first. */
 	KUNIT_EXPECT_GT(test, cancelled, 0);
 	KUNIT_EXPECT_LT(test, cancelled, NR_FIRED);
 	kunit_info(test, "%d of %d cancelled\n", cancelled, i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Races of a worker, forced with pause points: woken and not yet there, and with a
- * task that has not started. With one that has ended: race_finish_test.c.
+ * Races of a worker that is held at pause points: woken but not arrived, and
+ * with a task that has not started. For tasks that have ended see
+ * race_finish_test.c.
  */
 #include <linux/module.h>
 
@@ -9,7 +10,7 @@
 
 /* --- ANTS_PAUSE_ARRIVE: came back from its sleep, has not had the lock -------- */
 
-/* @pool has idle workers; the one that is woken for a counted task is late. */
+/* @pool has idle workers; the one that is woken for a counted task is held. */
 static void hold_woken(struct kunit *test, struct ants_pool *pool,
 		       atomic_t *count)
 {
@@ -18,8 +19,8 @@ static void hold_woken(struct kunit *test, struct ants_pool *pool,
 	expect_held(test, ANTS_PAUSE_ARRIVE);
 }
 
-/* The timer wakes the next one; the late one finds nothing, and parks. */
-static void late_wake_up_holds_up_nobody(struct kunit *test)
+/* The timer wakes the next worker; the late one finds nothing and parks. */
+static void late_wake_up_delays_no_task(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	atomic_t *count = counter(test);
@@ -29,12 +30,12 @@ static void late_wake_up_holds_up_nobody(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 	expect_submitted(test, pool, count_task, count);
 	expect_drained(test, pool, count, 2);
 }
 
-/* The only worker is late, and there is room for another one. */
+/* The only worker is late, and the capacity allows another one. */
 static void late_wake_up_makes_a_thread(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -43,28 +44,28 @@ static void late_wake_up_makes_a_thread(struct kunit *test)
 	park_workers(test, pool, 1);
 	hold_woken(test, pool, count);
 	EXPECT_SOON(test, atomic_read(count) == 1);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
 	expect_drained(test, pool, count, 1);
 }
 
-/* The timer as it fires @ticks after the wake-up: is that late? */
+/* True if the timer, fired @ticks after the wake-up, finds it late. */
 static bool late_after(struct ants_pool *pool, long ticks)
 {
 	bool late;
 
 	local_bh_disable();
 	raw_spin_lock_irq(&pool->lock);
-	pool->waking_since = jiffies - ticks;
+	pool->wakes.since = jiffies - ticks;
 	raw_spin_unlock_irq(&pool->lock);
-	pool->timer.function(&pool->timer);
-	late = !ants_peek(pool->nr_waking);
+	pool->timer.timer.function(&pool->timer.timer);
+	late = !ants_peek(pool->wakes.nr);
 	local_bh_enable();
 	return late;
 }
 
-/* The timer, too, is there in time; a tick may come while it is armed. */
+/* The timer fires in time, too; a tick may come while it is armed. */
 static void wake_up_is_late_after_two_ticks(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
@@ -74,11 +75,11 @@ static void wake_up_is_late_after_two_ticks(struct kunit *test)
 
 	park_workers(test, pool, 1);
 	hold(ANTS_PAUSE_ARRIVE, pool);
-	/* One that is still armed may be another CPU's; this one runs none. */
-	timer_delete_sync(&pool->timer);
+	/* If it is armed, it may be on another CPU; this CPU runs no timers. */
+	timer_delete_sync(&pool->timer.timer);
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, count_task, count), 0);
-	by = ants_peek(pool->timer_by) - ants_peek(pool->waking_since);
+	by = ants_peek(pool->timer.by) - ants_peek(pool->wakes.since);
 	early = late_after(pool, -TEST_DEADLINE);
 	local_bh_enable();
 	expect_held(test, ANTS_PAUSE_ARRIVE);
@@ -89,7 +90,9 @@ static void wake_up_is_late_after_two_ticks(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* A worker that took the lock has arrived: the next one can be woken. */
+/*
+ * A worker that has taken the lock has arrived, and the next one can be woken.
+ */
 static void arrived_worker_frees_the_wake_up(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -98,13 +101,15 @@ static void arrived_worker_frees_the_wake_up(struct kunit *test)
 	park_workers(test, pool, 2);
 	submit_never_late(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 	expect_submitted(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/* One wake-up in flight at first: the woken worker starts its neighbour. */
+/*
+ * At first one wake-up may be in flight: the woken worker wakes the next one.
+ */
 static void woken_worker_wakes_the_next_one(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -119,10 +124,10 @@ static void woken_worker_wakes_the_next_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->entered), 0);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/* Two may be in flight: the second one does not wait for the first. */
+/* Two wake-ups may be in flight: the second one does not wait for the first. */
 static void second_wake_up_overtakes_the_first(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -135,13 +140,13 @@ static void second_wake_up_overtakes_the_first(struct kunit *test)
 	expect_held(test, ANTS_PAUSE_ARRIVE);
 	expect_submitted(test, pool, gate_task, gate);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 1U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 }
 
-/* The holder of the lock need not wait for the timer, which is far away. */
+/* The holder of the lock gives up the wake-up; the timer is far away. */
 static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -152,21 +157,21 @@ static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 	hold(ANTS_PAUSE_ARRIVE, pool);
 	submit_never_late(test, pool, count_task, count);
 	expect_held(test, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 1U);
 	raw_spin_lock_irq(&pool->lock);
-	seq = pool->wake_seq;
-	pool->waking_since = jiffies - ANTS_LATE_TICKS;
-	pool->wake_late = jiffies;
+	seq = pool->wakes.seq;
+	pool->wakes.since = jiffies - ANTS_LATE_TICKS;
+	pool->wakes.late = jiffies;
 	raw_spin_unlock_irq(&pool->lock);
 	ants_late_arm(ANTS_LATE_TICKS);
 	expect_submitted(test, pool, count_task, count);
-	KUNIT_EXPECT_NE(test, ants_peek(pool->wake_seq), seq);
+	KUNIT_EXPECT_NE(test, ants_peek(pool->wakes.seq), seq);
 	EXPECT_SOON(test, atomic_read(count) == 2);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 	expect_drained(test, pool, count, 2);
 }
 
@@ -183,7 +188,7 @@ static void pool_is_released_under_a_woken_worker(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* The surplus is idle, so it goes, and the woken worker stays. */
+/* The idle worker is the surplus and leaves; the woken worker stays. */
 static void shrink_spares_a_woken_worker(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -198,10 +203,10 @@ static void shrink_spares_a_woken_worker(struct kunit *test)
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/* Above the capacity a woken worker leaves the task to those that stay. */
+/* The woken worker exceeds the capacity and leaves its task to the others. */
 static void shrink_overtakes_a_woken_worker(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -217,14 +222,14 @@ static void shrink_overtakes_a_woken_worker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_waking), 0U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 0);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	expect_drained(test, pool, count, 1);
 }
 
-/* Its time as an idle worker is over, but it is not idle any more. */
+/* The woken worker's idle time is over, but it is no longer idle. */
 static void woken_worker_is_not_reaped(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .expiry = 60 * HZ };
@@ -238,16 +243,16 @@ static void woken_worker_is_not_reaped(struct kunit *test)
 	later = jiffies + 10;
 	EXPECT_SOON(test, time_after(jiffies, later));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 1U);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped, 0ULL);
 	let_go(ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, stat_reaped(pool) == 1);
+	EXPECT_SOON(test, stats_of(pool).reaped == 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(count), 1);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
 }
 
 /*
- * One worker is held on its way out, told to leave since it was idle for too
- * long. From now on none expires.
+ * One worker was idle for too long and is held on its way out. No other worker
+ * expires from now on.
  */
 static struct ants_pool *hold_leaving(struct kunit *test, unsigned int capacity,
 				      unsigned int queue_depth)
@@ -263,12 +268,14 @@ static struct ants_pool *hold_leaving(struct kunit *test, unsigned int capacity,
 	hold(ANTS_PAUSE_ARRIVE, pool);
 	expect_written(test, pool, "expiry_ms", "1");
 	expect_held(test, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_leaving), 1U);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_leaving), 1U);
 	expect_written(test, pool, "expiry_ms", "60000");
 	return pool;
 }
 
-/* A task that comes before it is gone makes it stay: no thread is made. */
+/*
+ * A task that comes before the worker is gone makes it stay: no thread is made.
+ */
 static void leaving_worker_takes_a_task_after_all(struct kunit *test)
 {
 	struct ants_pool *pool = hold_leaving(test, 1, 0);
@@ -278,13 +285,13 @@ static void leaving_worker_takes_a_task_after_all(struct kunit *test)
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(count) == 1);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
-	EXPECT_SOON(test, ants_peek(pool->nr_leaving) == 0);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
+	EXPECT_SOON(test, ants_peek(pool->workers.nr_leaving) == 0);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped, 0ULL);
 	expect_drained(test, pool, count, 1);
 }
 
-/* It leaves from its task, for another reason: its time was not over then. */
+/* The worker leaves later, when the pool is released and it was not idle. */
 static void worker_that_stayed_does_not_count_as_reaped(struct kunit *test)
 {
 	struct ants_pool *pool = hold_leaving(test, 1, 0);
@@ -297,8 +304,8 @@ static void worker_that_stayed_does_not_count_as_reaped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	gate_open(gate);
 	expect_drained(test, pool, count, 0);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 1ULL);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped, 0ULL);
 }
 
 static void leaving_worker_leaves(struct kunit *test)
@@ -308,13 +315,13 @@ static void leaving_worker_leaves(struct kunit *test)
 
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_running(pool) == 0);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_leaving), 0U);
-	KUNIT_EXPECT_EQ(test, stat_reaped(pool), 1ULL);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_leaving), 0U);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).reaped, 1ULL);
 	expect_drained(test, pool, count, 0);
 }
 
-/* Somebody else took its place under the capacity; it may not stay. */
-static void leaving_worker_finds_its_place_taken(struct kunit *test)
+/* A shrink left capacity for the other worker only, so this one goes. */
+static void leaving_worker_finds_the_capacity_used(struct kunit *test)
 {
 	struct ants_pool *pool = hold_leaving(test, 2, 1);
 	struct gate *gate = test_gate(test);
@@ -332,8 +339,11 @@ static void leaving_worker_finds_its_place_taken(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* The hard bound counts it, so that no thread may be made in its stead. */
-static void leaving_worker_takes_what_nobody_else_may(struct kunit *test)
+/*
+ * The leaving worker counts against the capacity, so no thread may be made
+ * instead.
+ */
+static void leaving_worker_takes_what_no_other_may(struct kunit *test)
 {
 	struct ants_pool *pool = hold_leaving(test, 2, 0);
 	struct gate *gate = test_gate(test);
@@ -343,7 +353,7 @@ static void leaving_worker_takes_what_nobody_else_may(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 2U);
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, stat_spawned(pool), 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
 static void pool_is_released_under_a_leaving_worker(struct kunit *test)
@@ -409,7 +419,7 @@ static void shrink_never_touches_a_taken_task(struct kunit *test)
 }
 
 static struct kunit_case race_worker_cases[] = {
-	KUNIT_CASE(late_wake_up_holds_up_nobody),
+	KUNIT_CASE(late_wake_up_delays_no_task),
 	KUNIT_CASE(late_wake_up_makes_a_thread),
 	KUNIT_CASE(wake_up_is_late_after_two_ticks),
 	KUNIT_CASE(arrived_worker_frees_the_wake_up),
@@ -423,8 +433,8 @@ static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(leaving_worker_takes_a_task_after_all),
 	KUNIT_CASE(worker_that_stayed_does_not_count_as_reaped),
 	KUNIT_CASE(leaving_worker_leaves),
-	KUNIT_CASE(leaving_worker_finds_its_place_taken),
-	KUNIT_CASE(leaving_worker_takes_what_nobody_else_may),
+	KUNIT_CASE(leaving_worker_finds_the_capacity_used),
+	KUNIT_CASE(leaving_worker_takes_what_no_other_may),
 	KUNIT_CASE(pool_is_released_under_a_leaving_worker),
 	KUNIT_CASE(release_waits_for_a_taken_task),
 	KUNIT_CASE(flush_waits_for_a_taken_task),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reaper: which idle workers leave, when, and which never do. Most cases
- * age workers by hand, so that they depend on no clock.
+ * age workers by hand, so that they do not depend on a clock.
  */
 #include <linux/module.h>
 
@@ -9,26 +9,26 @@
 
 #define NAME	"reaper"
 
-/* When the next idle worker is due, as far as the timer knows. */
+/* The timer is armed for the time when the next idle worker expires. */
 static bool armed_for_deadline(struct ants_pool *pool)
 {
 	struct ants_worker *oldest;
 	bool ret = false;
 
 	raw_spin_lock_irq(&pool->lock);
-	oldest = list_first_entry_or_null(&pool->idle, struct ants_worker,
+	oldest = list_first_entry_or_null(&pool->workers.idle, struct ants_worker,
 					  node);
 	if (oldest) {
-		oldest = list_last_entry(&pool->idle, struct ants_worker, node);
-		ret = timer_pending(&pool->timer) &&
-		      pool->timer.expires ==
-		      oldest->idle_since + pool->expiry + 1;
+		oldest = list_last_entry(&pool->workers.idle, struct ants_worker, node);
+		ret = timer_pending(&pool->timer.timer) &&
+		      pool->timer.timer.expires ==
+		      oldest->idle_since + pool->timer.expiry + 1;
 	}
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
 
-/* Fires the timer in vain: everything that it leads to is over afterwards. */
+/* Fire the timer in vain, and wait until everything it triggers is over. */
 static void fire_in_vain(struct rig *rig)
 {
 	expire(rig->pool, 0);
@@ -47,7 +47,7 @@ static void nothing_expired_nothing_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 0);
 }
 
-/* B3: one, some, all; also more than a round of 16, and than two. */
+/* B3: one, some and all; also more than one round of 16, and than two. */
 static void exactly_the_expired_leave(struct kunit *test)
 {
 	static const unsigned int plan[] = { 1, 2, 17, 20 };
@@ -82,7 +82,7 @@ static void forty_expire_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 40);
 }
 
-/* All expired: @stay of five stay. */
+/* All workers have expired, and @stay of five stay. */
 static void expect_stay(struct kunit *test, struct ants_attrs attrs,
 			unsigned int stay)
 {
@@ -95,9 +95,9 @@ static void expect_stay(struct kunit *test, struct ants_attrs attrs,
 	ASSERT_SOON(test, ants_nr_idle(rig->pool) == 5);
 	expire(rig->pool, 5);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == stay);
-	/* Nobody is left to leave: the timer has fired, and is not armed. */
+	/* No surplus is left: the timer has fired and is not armed. */
 	EXPECT_SOON(test, silent(rig->pool));
-	timer_delete_sync(&rig->pool->timer);
+	timer_delete_sync(&rig->pool->timer.timer);
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), stay);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), stay);
@@ -129,7 +129,10 @@ static void mem_reclaim_keeps_one(struct kunit *test)
 	expect_stay(test, (struct ants_attrs){ .flags = ANTS_MEM_RECLAIM }, 1);
 }
 
-/* Holds the only worker just before it parks; from then to its leave. */
+/*
+ * Hold the only worker just before it parks; return the time from then until it
+ * left.
+ */
 static unsigned long idle_life(struct rig *rig, int phase)
 {
 	unsigned long start;
@@ -147,7 +150,7 @@ static unsigned long idle_life(struct rig *rig, int phase)
 
 /*
  * B25. The start is taken before the worker can have parked and the end after
- * it left, so that a failure is none of the machine's.
+ * it has left, so that a slow machine cannot cause a failure.
  */
 static void no_worker_expires_early(struct kunit *test)
 {
@@ -160,7 +163,7 @@ static void no_worker_expires_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 24);
 }
 
-/* B25: by the tick, which the case above may be too slow to see. */
+/* B25: the same by the tick, which the case above may be too slow to see. */
 static void idle_time_counts_from_the_park(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -177,17 +180,20 @@ static void idle_time_counts_from_the_park(struct kunit *test)
 	after = jiffies;
 	fire_in_vain(rig);
 	raw_spin_lock_irq(&rig->pool->lock);
-	since = list_first_entry(&rig->pool->idle, struct ants_worker,
+	since = list_first_entry(&rig->pool->workers.idle, struct ants_worker,
 				 node)->idle_since;
-	due = rig->pool->timer.expires;
+	due = rig->pool->timer.timer.expires;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_TRUE(test, time_in_range(since, before, after));
-	/* One tick more than the expiry: the first one was not whole. */
+	/*
+	 * One tick more than the expiry, since the first tick was not a whole
+	 * one.
+	 */
 	KUNIT_EXPECT_EQ(test, due - since,
 			msecs_to_jiffies(RIG_EXPIRY_MS) + 1);
 }
 
-/* The one that a task would go to is the last to leave. */
+/* The worker that would get the next task is the last to leave. */
 static void longest_idle_leave_first(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -206,7 +212,7 @@ static void longest_idle_leave_first(struct kunit *test)
 	expire(rig->pool, 3);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 1);
 	raw_spin_lock_irq(&rig->pool->lock);
-	w = list_first_entry(&rig->pool->idle, struct ants_worker, node);
+	w = list_first_entry(&rig->pool->workers.idle, struct ants_worker, node);
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_PTR_NE(test, w->task, rig->posts[0].thread);
 	KUNIT_EXPECT_PTR_NE(test, w->task, rig->posts[1].thread);
@@ -227,13 +233,13 @@ static void busy_worker_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 1);
 }
 
-/* An idle pool whose workers expired causes no wake-ups. */
+/* An idle pool whose workers have expired causes no wake-ups. */
 static void expired_pool_is_silent(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 3, .expiry = HZ / 50 });
 
-	/* It may have left again before anybody sees it parked. */
+	/* The worker may have left again before this case sees it parked. */
 	post_start(rig, 0);
 	gate_open(&rig->posts[0].gate);
 	EXPECT_SOON(test, stats_of(rig->pool).completed == 1);
@@ -241,7 +247,7 @@ static void expired_pool_is_silent(struct kunit *test)
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	EXPECT_SOON(test, silent(rig->pool));
-	timer_delete_sync(&rig->pool->timer);
+	timer_delete_sync(&rig->pool->timer.timer);
 	KUNIT_EXPECT_TRUE(test, silent(rig->pool));
 }
 
@@ -266,10 +272,10 @@ static void longer_expiry_keeps_workers(struct kunit *test)
 	park(rig, 0, 2);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "expiry_ms",
 				       2 * RIG_EXPIRY_MS), 0);
-	/* Past the old expiry, not the new one. */
+	/* Past the old expiry, but not the new one. */
 	raw_spin_lock_irq(&rig->pool->lock);
-	list_last_entry(&rig->pool->idle, struct ants_worker,
-			node)->idle_since -= rig->pool->expiry * 3 / 4;
+	list_last_entry(&rig->pool->workers.idle, struct ants_worker,
+			node)->idle_since -= rig->pool->timer.expiry * 3 / 4;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	fire_in_vain(rig);
 	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 2);
@@ -279,17 +285,17 @@ static void longer_expiry_keeps_workers(struct kunit *test)
 			-EINVAL);
 }
 
-/* Parks one worker and tells it to leave; it has not heard of it yet. */
+/* Park one worker and tell it to leave, which it has not noticed yet. */
 static void make_leaving(struct rig *rig)
 {
 	park(rig, 0, 1);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	expire(rig->pool, 1);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(rig->test, ants_peek(rig->pool->nr_leaving), 1);
+	KUNIT_ASSERT_EQ(rig->test, ants_peek(rig->pool->workers.nr_leaving), 1);
 }
 
-/* A worker that was told to leave takes the task that came meanwhile. */
+/* A worker that was told to leave takes a task that comes meanwhile. */
 static void leaving_worker_rescinds(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -306,31 +312,31 @@ static void leaving_worker_rescinds(struct kunit *test)
 	stats = stats_of(rig->pool);
 	KUNIT_EXPECT_EQ(test, stats.spawned, 1);
 	KUNIT_EXPECT_EQ(test, stats.reaped, 0);
-	/* It can be told again. */
+	/* It can be told to leave again. */
 	expire(rig->pool, 1);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 1);
 }
 
-/* The same, with the task of a caller that waits. */
+/* The same with the task of a waiting caller. */
 static void leaving_worker_serves_a_waiter(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	make_leaving(rig);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
-	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
 }
 
-/* Nobody counts on one that leaves, if another can be made. */
+/* A leaving worker is not relied on if another one can be made. */
 static void leaving_worker_is_not_waited_for(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -358,14 +364,14 @@ static void waking_worker_is_never_reaped(struct kunit *test)
 			0);
 	held(rig, ANTS_PAUSE_ARRIVE);
 	raw_spin_lock_irq(&rig->pool->lock);
-	w = list_first_entry(&rig->pool->workers, struct ants_worker, member);
-	w->idle_since -= 2 * rig->pool->expiry;
+	w = list_first_entry(&rig->pool->workers.list, struct ants_worker, member);
+	w->idle_since -= 2 * rig->pool->timer.expiry;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	expire(rig->pool, 1);
-	EXPECT_SOON(test, !timer_pending(&rig->pool->timer));
-	timer_delete_sync(&rig->pool->timer);
-	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_leaving), 0);
+	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
+	timer_delete_sync(&rig->pool->timer.timer);
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_leaving), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
@@ -373,7 +379,7 @@ static void waking_worker_is_never_reaped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 0);
 }
 
-/* An idle pool gives back the memory of its busy times, too. */
+/* An idle pool gives back the memory of its busy times as well. */
 static void stock_is_trimmed_when_all_left(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){

@@ -5,9 +5,8 @@
 #include "rig.h"
 
 #define NAME	"release"
-#define FOREVER	MAX_SCHEDULE_TIMEOUT
 
-/* P7: after a drain that returned 0 nothing is left, from that moment on. */
+/* P7: nothing is left from the moment at which a drain has returned 0. */
 static void expect_drained(struct rig *rig)
 {
 	struct ants_stats stats = stats_of(rig->pool);
@@ -22,7 +21,7 @@ static void expect_drained(struct rig *rig)
 	KUNIT_EXPECT_EQ(rig->test, stats.free, 0);
 	KUNIT_EXPECT_EQ(rig->test, stats.completed, stats.submitted);
 	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_callers), 0);
-	/* A thread that is joined is seen for a moment yet. */
+	/* A thread that is joined can still be seen for a moment. */
 	EXPECT_SOON(rig->test, nr_threads(NAME) == 0);
 }
 
@@ -65,7 +64,7 @@ static void released_pool_refuses_tasks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 }
 
-/* B14: each of them, while the pool is still busy. */
+/* B14: each waiter is refused while the pool is still busy. */
 static void expect_waiters_refused(struct kunit *test, int nr)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
@@ -108,7 +107,7 @@ static void accepted_tasks_still_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 8);
 }
 
-/* Without a drain that would push them. */
+/* Idle workers leave without a drain that would make them. */
 static void expect_idle_leave(struct kunit *test, struct ants_attrs attrs,
 			      int nr)
 {
@@ -163,11 +162,11 @@ static void closers_do_not_disturb_each_other(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		call_start(rig, do_drain, FOREVER, NULL);
+		rig_async(rig, do_release_timeout, FOREVER, NULL);
 	EXPECT_SOON(test, ants_peek(rig->pool->nr_callers) == 3);
 	gate_open(&rig->gate);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(&rig->calls[i]), 0);
 		KUNIT_EXPECT_EQ(test, rig->calls[i].passed, 2);
 	}
 	expect_drained(rig);
@@ -177,14 +176,14 @@ static void closers_do_not_disturb_each_other(struct kunit *test)
 static void drain_that_timed_out_is_repeated(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, 0), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, 5), -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(rig->pool));
-	call = call_start(rig, do_drain, FOREVER, NULL);
+	call = rig_async(rig, do_release_timeout, FOREVER, NULL);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 1);
 	expect_drained(rig);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, 0), 0);
@@ -193,10 +192,11 @@ static void drain_that_timed_out_is_repeated(struct kunit *test)
 static void drain_ends_when_its_kthread_shall_stop(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
-	struct call *call = call_start(rig, do_drain, FOREVER, NULL);
+	struct async_call *call;
 
+	call = rig_async(rig, do_release_timeout, FOREVER, NULL);
 	ASSERT_SOON(test, ants_is_released(rig->pool));
-	KUNIT_EXPECT_EQ(test, call_stop(call), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
 	gate_open(&rig->gate);
 	drain(rig);
 }
@@ -218,7 +218,7 @@ static void reboot_needs_a_drained_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), -EBUSY);
 }
 
-/* A worker that left is not joined yet. */
+/* A worker that has left is not joined yet. */
 static void reboot_waits_for_the_join(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -248,7 +248,10 @@ static void sum_task(void *data)
 	atomic_add(s->value, &s->rig->count);
 }
 
-/* B27, and ants' TestRebootNewPoolCalc: each task once, in each life. */
+/*
+ * B27, and TestRebootNewPoolCalc of the original: each task runs once, in each
+ * life.
+ */
 static void expect_reboot_cycles(struct kunit *test, struct ants_attrs attrs)
 {
 	struct summand *s = kunit_kcalloc(test, 1000, sizeof(*s), GFP_KERNEL);
@@ -267,7 +270,7 @@ static void expect_reboot_cycles(struct kunit *test, struct ants_attrs attrs)
 		KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 499500);
 		KUNIT_ASSERT_EQ(test, ants_reboot(rig->pool), 0);
 		EXPECT_SOON(test, ants_nr_idle(rig->pool) ==
-			    rig->pool->floor);
+			    rig->pool->config.floor);
 	}
 	KUNIT_EXPECT_LE(test, stats_of(rig->pool).peak_running, 4);
 }
@@ -304,7 +307,7 @@ static void failing_reboot_leaves_the_pool_closed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 3);
 }
 
-/* P5: what was accepted ran before the drain returned, nothing else ran. */
+/* P5: accepted tasks ran before the drain returned, and no others ran. */
 static void release_and_submits_race(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -315,13 +318,13 @@ static void release_and_submits_race(struct kunit *test)
 		atomic_set(&rig->count, 0);
 		rig->nr_calls = 0;
 		for (i = 0; i < 3; i++)
-			call_start(rig, do_submit_many, 0, NULL);
+			rig_async(rig, do_submit_many, 0, NULL);
 		EXPECT_SOON(test, atomic_read(&rig->count) >= round);
 		KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, FOREVER),
 				0);
 		ran = atomic_read(&rig->count);
 		for (i = 0, accepted = 0; i < 3; i++) {
-			KUNIT_EXPECT_EQ(test, call_result(&rig->calls[i]),
+			KUNIT_EXPECT_EQ(test, async_result(&rig->calls[i]),
 					-ESHUTDOWN);
 			accepted += rig->calls[i].accepted;
 		}
@@ -333,7 +336,9 @@ static void release_and_submits_race(struct kunit *test)
 	}
 }
 
-/* B15: the worker is past its task when the pool is closed, not parked yet. */
+/*
+ * B15: the worker has ended its task, but not parked, when the pool is closed.
+ */
 static void expect_held_worker_leaves(struct kunit *test,
 				      enum ants_pause_point point)
 {
@@ -361,7 +366,7 @@ static void waking_worker_leaves(struct kunit *test)
 	expect_held_worker_leaves(test, ANTS_PAUSE_ARRIVE);
 }
 
-/* A thread is on its way when the pool is closed: it is not forgotten. */
+/* A thread is on its way when the pool is closed, and is not forgotten. */
 static void expect_new_worker_leaves(struct kunit *test,
 				     enum ants_pause_point point)
 {
@@ -394,7 +399,7 @@ static void worker_that_just_started_leaves(struct kunit *test)
 	expect_new_worker_leaves(test, ANTS_PAUSE_NEW);
 }
 
-/* P16: and the back-off's timer does not outlive the pool's work. */
+/* P16: nor does the back-off timer outlive the pool's work. */
 static void release_without_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){

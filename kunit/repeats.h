@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For suites that try a race again and again: the module parameter "repeats"
- * says how many times as often as usual. "make test LONG=1" says 10.
+ * For suites that try a race many times: the module parameter "repeats"
+ * multiplies the usual number. "make test LONG=1" passes 10.
  */
 #ifndef _ANTS_KUNIT_REPEATS_H
 #define _ANTS_KUNIT_REPEATS_H

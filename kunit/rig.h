@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For suites that look into a pool: a rig is a pool with the gates, tasks and
- * calling threads of one test. Whatever way the test ends, held threads go on,
- * gates open, the pool is destroyed and the threads are joined, in this order,
- * before the memory goes.
+ * For suites that look into a pool. A rig is a pool with the gates, tasks and
+ * async calls of one test. However the test ends, held threads go on, gates are
+ * opened, the pool is destroyed and the calls are joined, in this order, before
+ * the memory is freed.
  */
 #ifndef _ANTS_KUNIT_RIG_H
 #define _ANTS_KUNIT_RIG_H
 
 #include <linux/bitops.h>
 #include <linux/ktime.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "util.h"
+#include "async.h"
 
 #define RIG_MAX		48
 /* So long that a worker expires only when the test says so. */
 #define RIG_EXPIRY_MS	(3600 * MSEC_PER_SEC)
 
-/* A task with a gate of its own, and what it found. */
+/* A task with a gate of its own, and what it found out. */
 struct post {
 	struct gate gate;
 	struct ants_pool *pool;
@@ -29,21 +28,6 @@ struct post {
 	bool kworker;
 	bool inside;
 	int result;
-};
-
-/* A call from a thread of its own, which lives until call_stop(). */
-struct call {
-	int (*fn)(struct call *call);
-	struct rig *rig;
-	struct ants_pool *pool;
-	unsigned long timeout;
-	void *data;
-	struct task_struct *task;
-	struct completion done;
-	int result;
-	int passed;
-	int accepted;
-	int value;
 };
 
 struct rig {
@@ -57,39 +41,31 @@ struct rig {
 	atomic_t stop;
 	unsigned long held;
 	unsigned int nr_calls;
-	struct call calls[RIG_MAX];
+	struct async_call calls[RIG_MAX];
 	struct post posts[RIG_MAX];
 };
 
-/* The next thread of the rig's pool that comes to @point stops there. */
+/* Make the next thread of the rig's pool that comes to @point stop there. */
 static inline void hold(struct rig *rig, enum ants_pause_point point)
 {
 	rig->held |= BIT(point);
 	ants_pause_arm(point, rig->pool);
 }
 
-/* Waits until one has stopped there. */
+/* Wait until a thread has stopped there. */
 static inline void held(struct rig *rig, enum ants_pause_point point)
 {
 	KUNIT_ASSERT_TRUE(rig->test, ants_pause_reached(point, TEST_DEADLINE));
 }
 
 /*
- * Lets it go on. The same point may be held again only when the thread was seen
- * behind it.
+ * Let the thread go on. The same point may be used again only after the thread
+ * was seen behind it.
  */
 static inline void let_go(struct rig *rig, enum ants_pause_point point)
 {
 	rig->held &= ~BIT(point);
 	ants_pause_resume(point);
-}
-
-/* The thread is joined; a call that still waits returns -EINTR. */
-static inline int call_stop(struct call *call)
-{
-	kthread_stop(call->task);
-	call->task = NULL;
-	return call->result;
 }
 
 static inline void rig_open_gates(struct rig *rig)
@@ -116,7 +92,7 @@ static inline void rig_free(struct kunit_resource *res)
 	ants_pool_destroy(rig->pool);
 	while (rig->nr_calls--)
 		if (rig->calls[rig->nr_calls].task)
-			call_stop(&rig->calls[rig->nr_calls]);
+			async_stop(&rig->calls[rig->nr_calls]);
 }
 
 static inline void post_init(struct rig *rig, int nr)
@@ -141,7 +117,7 @@ static inline struct rig *rig_alloc(struct kunit *test)
 	return rig;
 }
 
-/* A rig with a pool; workers expire when the test says so. */
+/* A rig with a pool whose workers expire only when the test says so. */
 static inline struct rig *rig_make(struct kunit *test, const char *name,
 				   struct ants_attrs attrs)
 {
@@ -159,7 +135,7 @@ static inline struct rig *rig_make(struct kunit *test, const char *name,
 	return rig;
 }
 
-/* A task; says where it runs, then passes its gate. */
+/* A task that records where it runs, then passes its gate. */
 static inline void post_task(void *data)
 {
 	struct post *post = data;
@@ -169,7 +145,7 @@ static inline void post_task(void *data)
 	gate_task(&post->gate);
 }
 
-/* Submits posts[@nr] and waits until it is at its gate. */
+/* Submit posts[@nr] and wait until it is at its gate. */
 static inline void post_start(struct rig *rig, int nr)
 {
 	struct post *post = &rig->posts[nr];
@@ -179,8 +155,8 @@ static inline void post_start(struct rig *rig, int nr)
 }
 
 /*
- * Parks @nr more workers, posts[@first] first; the last one parked is on top. As
- * in fill_pool() none is late.
+ * Park @nr more workers, posts[@first] first; the last one parked is on top. As
+ * in fill_pool(), no wake-up is late.
  */
 static inline void park(struct rig *rig, int first, int nr)
 {
@@ -200,55 +176,21 @@ static inline void park(struct rig *rig, int first, int nr)
 	}
 }
 
-static inline int call_thread(void *arg)
+/* Start a call on the rig's pool; it is joined with the rig at the latest. */
+static inline struct async_call *rig_async(struct rig *rig,
+					   int (*fn)(struct async_call *call),
+					   unsigned long arg, void *data)
 {
-	struct call *call = arg;
-
-	call->result = call->fn(call);
-	call->passed = atomic_read(&call->rig->gate.passed);
-	complete_all(&call->done);
-	while (!kthread_should_stop())
-		schedule_timeout_idle(1);
-	return 0;
-}
-
-static inline struct call *call_start(struct rig *rig,
-				      int (*fn)(struct call *call),
-				      unsigned long timeout, void *data)
-{
-	struct call *call = &rig->calls[rig->nr_calls];
-	struct task_struct *task;
+	struct async_call *call = &rig->calls[rig->nr_calls];
 
 	KUNIT_ASSERT_LT(rig->test, rig->nr_calls, (unsigned int)RIG_MAX);
-	*call = (struct call){
-		.fn = fn, .rig = rig, .pool = rig->pool,
-		.timeout = timeout, .data = data,
+	*call = (struct async_call){
+		.fn = fn, .pool = rig->pool, .data = data, .arg = arg,
+		.rig = rig, .gate = &rig->gate,
 	};
-	init_completion(&call->done);
-	task = kthread_run(call_thread, call, "caller");
-	KUNIT_ASSERT_FALSE(rig->test, IS_ERR(task));
-	call->task = task;
+	async_run(rig->test, call);
 	rig->nr_calls++;
 	return call;
-}
-
-static inline bool call_returned(struct call *call)
-{
-	return completion_done(&call->done);
-}
-
-/* It waits inside the call, and has reason to. */
-static inline void expect_blocked(struct kunit *test, struct call *call)
-{
-	KUNIT_EXPECT_TRUE_MSG(test, stays_inside(call->task, &call->done),
-			      "the call has returned, or runs");
-}
-
-/* Waits until the call has returned by itself; its result. */
-static inline int call_result(struct call *call)
-{
-	EXPECT_SOON(call->rig->test, call_returned(call));
-	return call_stop(call);
 }
 
 /* A rig whose workers are all at the rig's gate. */
@@ -263,60 +205,45 @@ static inline struct rig *rig_make_full(struct kunit *test, const char *name,
 
 /* Calls to start. */
 
-static inline int do_flush(struct call *call)
-{
-	return ants_flush_timeout(call->pool, call->timeout);
-}
-
-static inline int do_drain(struct call *call)
-{
-	return ants_release_timeout(call->pool, call->timeout);
-}
-
-static inline int do_destroy(struct call *call)
-{
-	return ants_pool_destroy(call->pool);
-}
-
-/* A task that counts. */
-static inline int do_submit_count(struct call *call)
+/* Submit a task that counts. */
+static inline int do_submit_count(struct async_call *call)
 {
 	return ants_submit_timeout(call->pool, count_task, &call->rig->count,
-				   call->timeout);
+				   call->arg);
 }
 
-/* A task that stops at the gate in @data. */
-static inline int do_submit_gate(struct call *call)
+/* Submit a task that stops at the gate in @data. */
+static inline int do_submit_gate(struct async_call *call)
 {
 	return ants_submit_timeout(call->pool, gate_task, call->data,
-				   call->timeout);
+				   call->arg);
 }
 
-/* Starts @nr submits, in this order, that have to wait. */
+/* Start @nr submits, one after the other, that have to wait. */
 static inline void start_waiters(struct rig *rig, int nr)
 {
 	unsigned int waiting = ants_nr_waiting(rig->pool);
 
 	while (nr--) {
-		call_start(rig, do_submit_gate, MAX_SCHEDULE_TIMEOUT,
-			   &rig->gate);
+		rig_async(rig, do_submit_gate, MAX_SCHEDULE_TIMEOUT,
+			  &rig->gate);
 		waiting++;
 		ASSERT_SOON(rig->test, ants_nr_waiting(rig->pool) == waiting);
 	}
 }
 
-/* Joins all calls from number @first on; each has to return @result. */
+/* Join all calls from number @first on; each must return @result. */
 static inline void expect_results(struct rig *rig, unsigned int first,
 				  int result)
 {
 	unsigned int i;
 
 	for (i = first; i < rig->nr_calls; i++)
-		KUNIT_EXPECT_EQ(rig->test, call_result(&rig->calls[i]), result);
+		expect_result(rig->test, &rig->calls[i], result);
 }
 
-/* A submitter that goes on until it is refused or stopped. */
-static inline int do_submit_many(struct call *call)
+/* Submit until the pool refuses or the rig stops. */
+static inline int do_submit_many(struct async_call *call)
 {
 	int err = 0;
 
@@ -327,51 +254,46 @@ static inline int do_submit_many(struct call *call)
 	return err;
 }
 
-static inline struct ants_stats stats_of(struct ants_pool *pool)
-{
-	struct ants_stats stats;
-
-	ants_pool_stats(pool, &stats);
-	return stats;
-}
-
-/* Nothing runs, nobody comes or goes, nothing is about to happen. */
+/*
+ * True if no task runs, no thread comes or goes, and nothing is about to
+ * happen.
+ */
 static inline bool settled(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->nr_waking && !pool->nr_starting && !pool->nr_busy &&
-	      !pool->nr_pending && !pool->nr_new && !pool->nr_leaving &&
-	      list_empty(&pool->left) && !pool->upkeep_queued &&
-	      !pool->nr_makers && !pool->join_queued && !pool->stand_in_queued;
+	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
+	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
+	      list_empty(&pool->workers.left) && !pool->upkeep.queued &&
+	      !pool->upkeep.nr_makers && !pool->upkeep.join_queued && !pool->upkeep.stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
 
-/* The pool has settled, and nothing will wake it any more by itself. */
+/* The pool has settled, and nothing of its own will wake it again. */
 static inline bool silent(struct ants_pool *pool)
 {
-	return settled(pool) && !timer_pending(&pool->timer) &&
-	       !work_pending(&pool->upkeep) && !work_pending(&pool->joiner);
+	return settled(pool) && !timer_pending(&pool->timer.timer) &&
+	       !work_pending(&pool->upkeep.work) && !work_pending(&pool->upkeep.joiner);
 }
 
-/* Makes the @nr workers that are idle for the longest time expire now. */
+/* Make the @nr workers that have been idle longest expire now. */
 static inline void expire(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_worker *w;
 
 	raw_spin_lock_irq(&pool->lock);
-	list_for_each_entry_reverse(w, &pool->idle, node) {
+	list_for_each_entry_reverse(w, &pool->workers.idle, node) {
 		if (!nr--)
 			break;
-		w->idle_since -= pool->expiry + 1;
+		w->idle_since -= pool->timer.expiry + 1;
 	}
-	mod_timer(&pool->timer, jiffies);
+	mod_timer(&pool->timer.timer, jiffies);
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* Threads of pools of that name, of at most 10 characters. */
+/* Count the threads of pools of that name, which has at most 10 characters. */
 static inline unsigned int nr_threads(const char *name)
 {
 	char comm[TASK_COMM_LEN];
@@ -386,22 +308,34 @@ static inline unsigned int nr_threads(const char *name)
 	return nr;
 }
 
-/* What an administrator does: writes @value into a file of the pool. */
+/* The file of a pool with that name, in whichever directory, or NULL. */
+static inline struct attribute *find_attr(struct ants_pool *pool,
+					  const char *name)
+{
+	const struct attribute_group **group;
+	struct attribute **attr;
+
+	for (group = get_ktype(&pool->kobj)->default_groups; *group; group++)
+		for (attr = (*group)->attrs; *attr; attr++)
+			if (!strcmp((*attr)->name, name))
+				return *attr;
+	return NULL;
+}
+
+/* Write @value to a file of the pool, as an administrator does. */
 static inline int set_attr(struct ants_pool *pool, const char *name,
 			   unsigned int value)
 {
-	const struct kobj_type *type = get_ktype(&pool->kobj);
-	struct attribute **attr = type->default_groups[0]->attrs;
+	struct attribute *attr = find_attr(pool, name);
 	char buf[16];
 	ssize_t ret;
 	int len;
 
-	while (*attr && strcmp((*attr)->name, name))
-		attr++;
-	if (!*attr)
+	if (!attr)
 		return -ENOENT;
 	len = scnprintf(buf, sizeof(buf), "%u\n", value);
-	ret = type->sysfs_ops->store(&pool->kobj, *attr, buf, len);
+	ret = get_ktype(&pool->kobj)->sysfs_ops->store(&pool->kobj, attr, buf,
+						       len);
 	return ret < 0 ? ret : 0;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What else is changed in a live pool, mostly by an administrator. */
+/* Other settings of a live pool, most of them an administrator's. */
 #include <linux/module.h>
 
 #include "rig.h"
 
 #define NAME	"setting"
 
-/* Opens the gate; when all is over @running workers are left, all idle. */
+/* Open the gate; afterwards @running workers are left, all of them idle. */
 static void expect_left(struct rig *rig, unsigned int running)
 {
 	struct ants_stats stats;
@@ -41,7 +41,10 @@ static void queue_depth_is_set_live(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1);
 }
 
-/* All of its slots are made at once; the sum of both has to be a number. */
+/*
+ * All of its slots are allocated at once, and the sum of both must not
+ * overflow.
+ */
 static void preallocated_pool_refuses_too_high_a_sum(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -66,7 +69,9 @@ static void min_workers_are_made_and_kept(struct kunit *test)
 	expire(rig->pool, 3);
 	EXPECT_SOON(test, silent(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 3);
-	/* Fewer: those that expired meanwhile leave without another push. */
+	/*
+	 * With fewer, workers that have expired meanwhile leave by themselves.
+	 */
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "min_workers", 1), 0);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 1);
 	expect_left(rig, 1);
@@ -112,7 +117,7 @@ static void task_returns(void *unused)
 {
 }
 
-/* Room is called: hands over what did not fit. */
+/* The callback for space: submit what was refused. */
 static void note_room(struct ants_pool *pool)
 {
 	room_result = ants_try_submit(pool, task_returns, NULL);
@@ -120,8 +125,8 @@ static void note_room(struct ants_pool *pool)
 }
 
 /*
- * Sixteen tasks at a gate, as many as there are places, and one sent away. No
- * timer comes any more that would find the room.
+ * As many tasks at a gate as the pool has room for, sixteen, and one refused.
+ * No timer is armed any more that would find the space.
  */
 static struct rig *rig_crammed(struct kunit *test)
 {
@@ -136,11 +141,11 @@ static struct rig *rig_crammed(struct kunit *test)
 						  &rig->gate), 0);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, task_returns, NULL),
 			-EAGAIN);
-	ASSERT_SOON(test, !timer_pending(&rig->pool->timer));
+	ASSERT_SOON(test, !timer_pending(&rig->pool->timer.timer));
 	return rig;
 }
 
-/* Once, and before any task ends: the growth alone made the room. */
+/* Called once, before any task ends: only the growth has made space. */
 static void expect_called_back(struct rig *rig)
 {
 	EXPECT_SOON(rig->test, atomic_read(&nr_room) == 1);
@@ -154,7 +159,7 @@ static void deeper_queue_calls_back(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 10), 0);
 	expect_called_back(rig);
-	/* Nobody was sent away since. */
+	/* No caller was refused since. */
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 12), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
@@ -167,27 +172,27 @@ static void higher_capacity_calls_back(struct kunit *test)
 	expect_called_back(rig);
 }
 
-static int do_deepen(struct call *call)
+static int do_deepen(struct async_call *call)
 {
 	return set_attr(call->pool, "queue_depth", 10);
 }
 
-/* The caller that changes it is held up before what follows from it. */
+/* The caller that makes the change is held before it calls back. */
 static void growth_that_is_held_up_calls_back(struct kunit *test)
 {
 	struct rig *rig = rig_crammed(test);
-	struct call *change;
+	struct async_call *change;
 
 	hold(rig, ANTS_PAUSE_TUNE);
-	change = call_start(rig, do_deepen, 0, NULL);
+	change = rig_async(rig, do_deepen, 0, NULL);
 	held(rig, ANTS_PAUSE_TUNE);
 	expect_called_back(rig);
 	let_go(rig, ANTS_PAUSE_TUNE);
-	KUNIT_EXPECT_EQ(test, call_result(change), 0);
+	KUNIT_EXPECT_EQ(test, async_result(change), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_room), 1);
 }
 
-/* Clients may not change what other clients rely on; its administrator may. */
+/* A client may not change what other clients rely on; an administrator may. */
 static void system_pool_is_its_administrators(struct kunit *test)
 {
 	struct ants_pool *pool = ants_system_pool;
@@ -197,18 +202,17 @@ static void system_pool_is_its_administrators(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->affinity)->nice, 0);
-	KUNIT_EXPECT_TRUE(test, ants_peek(pool->affinity)->any);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->target.affinity)->nice, 0);
+	KUNIT_EXPECT_TRUE(test, ants_peek(pool->target.affinity)->any);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 255), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 1), 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 255);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->affinity)->nice, 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->target.affinity)->nice, 1);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 256), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 0), 0);
 }
 
-/* Whatever is lower than it was needs no memory, though most slots are in use. */
-/* It is one or the other. */
+/* A pool refuses tasks that have no room, or their callers run them; not both. */
 static void callers_that_run_their_tasks_are_not_refused(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -221,6 +225,7 @@ static void callers_that_run_their_tasks_are_not_refused(struct kunit *test)
 	expect_left(rig, 1);
 }
 
+/* Lower bounds need no memory, although most slots are in use. */
 static void lower_bounds_need_no_memory(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Threads that cannot be made: no task is lost, nothing is left behind. */
+/* Threads that cannot be made: no task is lost, and nothing is left behind. */
 #include <linux/module.h>
 
 #include "rig.h"
 
 #define NAME	"spawn"
 
-/* P16: nothing is lost, and nobody has to push. */
+/* P16: nothing is lost, and no further call is needed. */
 static void threads_that_failed_are_made_later(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
 						  &rig->count), 0);
-	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
+	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
 	ants_fail_arm(ANTS_FAIL_THREAD, 3);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 3);
 	EXPECT_SOON(test, settled(rig->pool));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
 	KUNIT_EXPECT_GE(test, stats_of(rig->pool).spawned, 1);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned,
 			ants_nr_running(rig->pool));
@@ -35,7 +35,7 @@ static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 4 });
-	struct call *call;
+	struct async_call *call;
 	int i;
 
 	post_start(rig, 0);
@@ -45,11 +45,11 @@ static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
 						  &rig->posts[i]), 0);
 	}
-	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
+	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
 	gate_open(&rig->posts[0].gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 	for (i = 1; i < 4; i++)
@@ -74,7 +74,7 @@ static void selfish_task(void *data)
 	atomic_inc(&post->gate.passed);
 }
 
-/* No thread can be made: submits @nr such tasks. */
+/* Submit @nr such tasks while no thread can be made. */
 static void submit_without_threads(struct rig *rig, int nr)
 {
 	int i;
@@ -86,7 +86,7 @@ static void submit_without_threads(struct rig *rig, int nr)
 					    &rig->posts[i]), 0);
 }
 
-/* A kernel worker ran @nr tasks, as tasks of the pool, and never the caller. */
+/* A kernel worker, not the caller, ran @nr tasks as tasks of the pool. */
 static void expect_stood_in(struct rig *rig, int nr)
 {
 	int i;
@@ -113,7 +113,7 @@ static void expect_flush_stands_in(struct kunit *test, unsigned int flags)
 	expect_stood_in(rig, 4);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
-	/* It has told the callers that wait that it is gone. */
+	/* The stand-in has notified waiting callers that it has ended. */
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
@@ -142,7 +142,7 @@ static void release_timeout_stands_in_for_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
 }
 
-/* A pool that is opened begins without a pause, whatever failed before. */
+/* A reopened pool begins without a pause, whatever failed before. */
 static void reboot_ends_the_pause(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -151,9 +151,9 @@ static void reboot_ends_the_pause(struct kunit *test)
 	submit_without_threads(rig, 1);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool,
 						   MAX_SCHEDULE_TIMEOUT), 0);
-	KUNIT_EXPECT_GT(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_GT(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
 }
 
 static void destroy_stands_in_for_threads(struct kunit *test)
@@ -167,35 +167,35 @@ static void destroy_stands_in_for_threads(struct kunit *test)
 	expect_stood_in(rig, 4);
 }
 
-/* A task that blocks holds up only callers that wait for ever. */
+/* A task that blocks delays only callers without a time limit. */
 static void flush_ends_in_time_without_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->backoff));
-	call = call_start(rig, do_flush, HZ, NULL);
+	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
+	call = rig_async(rig, do_flush, HZ, NULL);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	EXPECT_SOON(test, call_returned(call));
+	EXPECT_SOON(test, async_returned(call));
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_stop(call), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, async_stop(call), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 1);
 }
 
-/* Threads can be made again: they do not wait for the one that stands in. */
+/* Once threads can be made again, they do not wait for the stand-in. */
 static void thread_is_made_beside_the_stand_in(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
-	struct call *call;
+	struct async_call *call;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
-	call = call_start(rig, do_flush, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_flush, MAX_SCHEDULE_TIMEOUT, NULL);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
@@ -204,7 +204,7 @@ static void thread_is_made_beside_the_stand_in(struct kunit *test)
 	expect_blocked(test, call);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 }
@@ -215,7 +215,7 @@ static void no_work(struct work_struct *work)
 
 static DECLARE_WORK(any_work, no_work);
 
-/* As in a thread: any workqueue is flushed, any other pool destroyed. */
+/* As in a thread, any workqueue may be flushed and any other pool destroyed. */
 static void busy_task(void *data)
 {
 	struct post *post = data;
@@ -243,24 +243,27 @@ static void stand_in_does_what_a_thread_does(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rig->posts[1].kworker);
 }
 
-/* What stands in counts as a worker, and what it frees is granted. */
+/* The stand-in counts as a worker, and the room it makes is granted. */
 static void stand_in_serves_waiters(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
-	struct call *call;
+	struct async_call *call;
 
 	submit_without_threads(rig, 1);
-	call = call_start(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 	expect_stood_in(rig, 1);
 }
 
-/* The pause grows by itself up to its bound, and ends with the trouble. */
+/*
+ * The pause grows by itself up to its limit, and ends when a thread can be
+ * made.
+ */
 static void back_off_grows_and_ends(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -269,13 +272,13 @@ static void back_off_grows_and_ends(struct kunit *test)
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff) ==
+	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff) ==
 		    (unsigned long)ANTS_BACKOFF_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
 }
 
 /* A pool whose first threads cannot be made leaves nothing behind. */
@@ -308,7 +311,7 @@ static void min_workers_create_fails_as_a_whole(struct kunit *test)
 				.capacity = 5, .min_workers = 3 });
 }
 
-static int do_create_prealloc(struct call *call)
+static int do_create_prealloc(struct async_call *call)
 {
 	struct ants_attrs attrs = { .capacity = 40, .flags = ANTS_PREALLOC };
 	struct ants_pool *pool = ants_pool_create(&attrs, NAME);
@@ -319,18 +322,22 @@ static int do_create_prealloc(struct call *call)
 	return 0;
 }
 
-/* Fails when some threads exist already; tries again if it came too late. */
+/*
+ * The failure comes when some threads exist already; try again if it was too
+ * late.
+ */
 static void prealloc_create_takes_back_what_it_made(struct kunit *test)
 {
 	struct rig *rig = rig_alloc(test);
-	struct call *call;
+	struct async_call *call;
 	int tries = 40, result;
 
 	do {
-		call = call_start(rig, do_create_prealloc, 0, NULL);
-		ASSERT_SOON(test, nr_threads(NAME) >= 3 || call_returned(call));
+		call = rig_async(rig, do_create_prealloc, 0, NULL);
+		ASSERT_SOON(test,
+			    nr_threads(NAME) >= 3 || async_returned(call));
 		ants_fail_arm(ANTS_FAIL_THREAD, 1);
-		result = call_result(call);
+		result = async_result(call);
 		ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	} while (!result && --tries);
 	KUNIT_EXPECT_EQ(test, result, -ENOMEM);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The numbers of a pool: what they count, and that they belong together. */
+/* The numbers of a pool: what they count, and that they are consistent. */
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
-/* The getters and the snapshot of a pool at rest say the same. */
+/* The getters and the snapshot of an idle pool agree. */
 static void expect_agreement(struct kunit *test, const struct ants_pool *pool)
 {
 	struct ants_stats s;
@@ -60,10 +60,10 @@ static void numbers_follow_the_tasks(struct kunit *test)
 	};
 	struct ants_pool *pool = test_pool(test, &attrs, "numbers");
 	struct gate *gate = test_gate(test);
-	struct submitter *waiter;
+	struct async_call *waiter;
 
 	expect_gauges(test, pool, 0, 0, 0, 7);
-	/* One at a time, so that never more than one is pending. */
+	/* One at a time, so that no more than one is pending. */
 	fill_pool(test, pool, gate, 1);
 	fill_pool(test, pool, gate, 1);
 	fill_pool(test, pool, gate, 1);
@@ -78,14 +78,14 @@ static void numbers_follow_the_tasks(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	expect_gauges(test, pool, 3, 4, 1, 0);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 3);
 	expect_gauges(test, pool, 0, 0, 0, 7);
 	expect_final_counters(test, pool);
 }
 
-/* B9, B19: more threads than places after a shrink is no debt. */
+/* B9, B19: more threads than the capacity, after a shrink, are not a debt. */
 static void free_is_never_negative(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -133,7 +133,7 @@ static void released_pool_has_nothing_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(pool), num_online_cpus());
 }
 
-/* What is refused is counted once, and is neither submitted nor pending. */
+/* A refusal is counted once, and is neither submitted nor pending. */
 static void each_refusal_is_counted(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_NONBLOCKING };
@@ -168,15 +168,15 @@ static void each_refusal_is_counted(struct kunit *test)
 #define NR_LOADERS	3
 #define NR_LOAD		1500
 
-/* What several threads keep a pool full with. */
+/* Keeps a pool full from several threads. */
 struct load {
 	struct ants_pool *pool;
 	atomic_t count;
 };
 
-static int call_load(void *arg)
+static int do_load(struct async_call *call)
 {
-	struct load *load = arg;
+	struct load *load = call->data;
 	int i, err = 0;
 
 	for (i = 0; i < NR_LOAD && !err; i++)
@@ -188,7 +188,7 @@ static int call_load(void *arg)
 static const char *contradiction(const struct ants_stats *s,
 				 unsigned int limit)
 {
-	unsigned int places = limit - s->busy - s->pending;
+	unsigned int room = limit - s->busy - s->pending;
 
 	if (s->submitted != s->completed + s->busy + s->pending)
 		return "submitted is not completed + busy + pending";
@@ -198,7 +198,7 @@ static const char *contradiction(const struct ants_stats *s,
 		return "busy + idle is more than running";
 	if (s->busy + s->pending > limit)
 		return "more tasks in flight than allowed";
-	if (s->free != (s->waiting ? 0 : places))
+	if (s->free != (s->waiting ? 0 : room))
 		return "free is not what is left";
 	if (s->busy > s->peak_busy || s->pending > s->peak_pending ||
 	    s->waiting > s->peak_waiting || s->running > s->peak_running)
@@ -219,7 +219,7 @@ static const char *goes_back(const struct ants_stats *s,
 	return NULL;
 }
 
-/* Looks at the pool until @nr tasks are done, or the deadline passed. */
+/* Take snapshots until @nr tasks are done, or the deadline has passed. */
 static const char *watch(struct ants_pool *pool, unsigned int limit, u64 nr)
 {
 	unsigned long end = jiffies + TEST_DEADLINE;
@@ -242,23 +242,23 @@ static void snapshots_are_consistent_under_load(struct kunit *test)
 	};
 	struct ants_pool *pool = test_pool(test, &attrs, "load");
 	struct load load = { .pool = pool };
-	struct caller *loaders[NR_LOADERS];
+	struct async_call *loaders[NR_LOADERS];
 	const char *why;
 	int i;
 
 	for (i = 0; i < NR_LOADERS; i++)
-		loaders[i] = call_async(test, call_load, &load);
+		loaders[i] = async_start(test, do_load, &load);
 	why = watch(pool, 7, NR_LOADERS * NR_LOAD);
 	KUNIT_EXPECT_TRUE_MSG(test, !why, "%s", why);
 	for (i = 0; i < NR_LOADERS; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, loaders[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(loaders[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&load.count), NR_LOADERS * NR_LOAD);
 	EXPECT_SOON(test, ants_nr_idle(pool) == ants_nr_running(pool));
 	expect_gauges(test, pool, 0, 0, 0, 7);
 }
 
-/* All threads are there: those that do not run a task are idle. */
+/* All threads exist: those that do not run a task are idle. */
 static void threads_of_a_preallocated_pool_add_up(struct kunit *test)
 {
 	struct ants_attrs attrs = {

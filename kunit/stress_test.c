@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Storms: several submitters, and a thread that changes the pool under them.
- * Each task has an id and a byte that counts how often it ran; each submit that
- * was accepted counts in another byte. In the end both maps have to be equal:
- * nothing is lost, run twice, or run although it was refused. That the bounds
- * hold is seen by ants_check() at each unlock.
+ * Storms: several submitters, and a thread that changes the pool meanwhile.
+ * Each task has an id and a byte that counts its runs; each accepted submit
+ * counts in another byte. In the end both arrays must be equal: nothing is
+ * lost, run twice, or run although it was refused. ants_check() at each unlock
+ * verifies the bounds.
  */
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/vmalloc.h>
 
 #include "race.h"
+#include "repeats.h"
 
 #define NR_SUBMITTERS	4
 #define MAX_CAPACITY	64
@@ -27,19 +28,19 @@ struct part {
 
 /**
  * struct storm - tasks with ids, their submitters, and a thread that meddles
- * @pool: where to
- * @nr: how many ids; submitters take equal parts of them
- * @task: what to run; data is a byte of @ran
- * @submit: one try
+ * @pool: the pool
+ * @nr: number of ids; the submitters take equal parts of them
+ * @task: the task; its data is a byte of @ran
+ * @submit: tries to submit one id
  * @meddle: what is done to the pool again and again, or NULL
- * @again: whether a task that was refused like that is tried again
+ * @again: true if the task is to be tried again after this error
  * @ran: how often each task ran
  * @accepted: how often each task was accepted
- * @at_work: submitters that are not through
+ * @at_work: number of submitters that are not done
  * @part: the submitters
- * @meddler: thread
+ * @meddler: the thread that meddles
  * @meddled: how often it has meddled
- * @failed: how often it was refused, though nobody told it to stop
+ * @failed: how often it was refused, although it was not told to stop
  */
 struct storm {
 	struct ants_pool *pool;
@@ -64,7 +65,7 @@ static void tick_off(void *data)
 	WRITE_ONCE(*byte, READ_ONCE(*byte) + 1);
 }
 
-/* The same, and takes about as long as a timed submitter waits. */
+/* The same; takes about as long as a timed submitter waits. */
 static void tick_off_slowly(void *data)
 {
 	usleep_range(500, 3000);
@@ -157,7 +158,7 @@ static bool storm_start(struct storm *storm)
 	return !IS_ERR(storm->meddler);
 }
 
-/* Ends the threads; a submitter that still waits gives up. */
+/* End the threads; a submitter that still waits gives up. */
 static void storm_stop(struct storm *storm)
 {
 	unsigned int i;
@@ -184,7 +185,7 @@ static void storm_end(struct kunit_resource *res)
 	storm_free(res->data);
 }
 
-/* How many submits were accepted. */
+/* The number of accepted submits. */
 static unsigned int storm_sum(const struct storm *storm)
 {
 	unsigned int i, sum = 0;
@@ -194,7 +195,7 @@ static unsigned int storm_sum(const struct storm *storm)
 	return sum;
 }
 
-/* All threads are through; the pool is drained; now the maps have to agree. */
+/* The threads are done and the pool is drained: now the arrays must agree. */
 static void storm_judge(struct kunit *test, struct storm *storm)
 {
 	struct ants_stats stats;
@@ -206,7 +207,10 @@ static void storm_judge(struct kunit *test, struct storm *storm)
 	ants_pool_stats(storm->pool, &stats);
 	KUNIT_EXPECT_EQ(test, memcmp(storm->ran, storm->accepted, storm->nr), 0);
 	KUNIT_EXPECT_EQ(test, stats.submitted, (u64)storm_sum(storm));
-	/* A submitter that tries again gets all tasks in, others only some. */
+	/*
+	 * A submitter that tries again has all its tasks accepted, others only
+	 * some.
+	 */
 	KUNIT_EXPECT_GE(test, stats.submitted,
 			storm->again == always ? (u64)storm->nr : 1ULL);
 	KUNIT_EXPECT_EQ(test, stats.completed, stats.submitted);
@@ -218,7 +222,7 @@ static void storm_judge(struct kunit *test, struct storm *storm)
 		   stats.spawned, stats.peak_running);
 }
 
-/* A storm that a case runs from its beginning to its end. */
+/* A storm that one case runs from beginning to end. */
 static void storm_run(struct kunit *test, const struct storm *how,
 		      const struct ants_attrs *attrs)
 {
@@ -234,7 +238,7 @@ static void storm_run(struct kunit *test, const struct storm *how,
 	storm_judge(test, storm);
 }
 
-/* --- how to submit ------------------------------------------------------------ */
+/* --- ways to submit ----------------------------------------------------------- */
 
 static int submit_blocking(struct storm *storm, unsigned int id)
 {
@@ -247,7 +251,7 @@ static int submit_timed(struct storm *storm, unsigned int id)
 				   1 + id % 4);
 }
 
-/* A few tries; a pool that others wait for never takes one. */
+/* A few tries; a pool that has waiters never accepts the task. */
 static int submit_trying(struct storm *storm, unsigned int id)
 {
 	int i, err = -EAGAIN;
@@ -278,9 +282,12 @@ static int submit_in_bursts(struct storm *storm, unsigned int id)
 	return submit_any_way(storm, id);
 }
 
-/* --- how to meddle -------------------------------------------------------------- */
+/* --- ways to meddle ------------------------------------------------------------- */
 
-/* A thread that is told to stop waits no longer: what follows from that is no fault. */
+/*
+ * A thread that is told to stop waits no longer; the errors that causes are no
+ * failures.
+ */
 static void note(struct storm *storm, int err)
 {
 	storm->failed += err && !kthread_should_stop();
@@ -302,7 +309,7 @@ static void meddle_tune(struct storm *storm)
 			      1 + get_random_u32() % MAX_CAPACITY));
 	write_random(storm, "queue_depth", 0, 512);
 	write_random(storm, "expiry_ms", 1, 20);
-	/* Making and ending threads is what costs most in a debug kernel. */
+	/* Making and ending threads costs most in a debug kernel. */
 	usleep_range(5000, 30000);
 }
 
@@ -322,26 +329,22 @@ static void meddle_fail(struct storm *storm)
 	write_random(storm, "expiry_ms", 1, 5);
 }
 
-/* --- a million -------------------------------------------------------------------- */
+/* --- many tasks -------------------------------------------------------------------- */
 
-#define MILLION		1000000
+#define NR_TASKS	(200000 * repeats)
 
 /*
- * One storm in steps, a case each: insmod waits for a case without a break, and
- * the hung task detector watches it.
+ * One storm in steps, one for each case: insmod waits for a case without a
+ * break, and the hung task detector watches it.
  */
-static struct storm million = {
-	.nr = MILLION,
+static struct storm many = {
 	.task = tick_off,
 	.submit = submit_any_way,
 	.meddle = meddle_tune,
 	.again = always,
 };
 
-static const unsigned int steps[] = {
-	5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90,
-	95, 100,
-};
+static const unsigned int steps[] = { 20, 40, 60, 80, 100 };
 
 static void describe_step(const unsigned int *percent, char *desc)
 {
@@ -350,42 +353,43 @@ static void describe_step(const unsigned int *percent, char *desc)
 
 KUNIT_ARRAY_PARAM(step, steps, describe_step);
 
-static void million_start(struct kunit *test)
+static void many_start(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = MAX_CAPACITY };
-	struct ants_pool *pool = ants_pool_create(&attrs, "million");
+	struct ants_pool *pool = ants_pool_create(&attrs, "many");
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
-	million.pool = pool;
-	KUNIT_ASSERT_TRUE(test, storm_start(&million));
+	many.nr = NR_TASKS;
+	many.pool = pool;
+	KUNIT_ASSERT_TRUE(test, storm_start(&many));
 }
 
-static void million_tasks_run_once_each(struct kunit *test)
+static void many_tasks_run_once_each(struct kunit *test)
 {
 	const unsigned int *percent = test->param_value;
-	u64 goal = MILLION / 100 * *percent;
+	u64 goal = NR_TASKS / 100 * *percent;
 
-	if (!million.pool)
-		million_start(test);
-	EXPECT_SOON(test, stat_completed(million.pool) >= goal);
-	kunit_info(test, "%llu tasks run", stat_completed(million.pool));
-	if (goal < MILLION)
+	if (!many.pool)
+		many_start(test);
+	EXPECT_SOON(test, stats_of(many.pool).completed >= goal);
+	kunit_info(test, "%llu tasks run", stats_of(many.pool).completed);
+	if (goal < NR_TASKS)
 		return;
-	storm_judge(test, &million);
-	KUNIT_EXPECT_NULL(test, memchr_inv(million.ran, 1, MILLION));
-	KUNIT_EXPECT_LE(test, million.pool->peak_running,
+	storm_judge(test, &many);
+	KUNIT_EXPECT_NULL(test, memchr_inv(many.ran, 1, NR_TASKS));
+	KUNIT_EXPECT_LE(test, many.pool->counts.peak_running,
 			(unsigned int)MAX_CAPACITY);
 }
 
 static void stress_exit(struct kunit_suite *suite)
 {
-	if (million.pool)
-		storm_free(&million);
+	if (many.pool)
+		storm_free(&many);
 }
 
-/* --- other weather ------------------------------------------------------------------ */
+/* --- other storms ------------------------------------------------------------------- */
 
-/* A grant beats a timeout, and what timed out never runs. */
+/* A grant beats a timeout, and a submit that timed out never runs. */
 static void timeouts_around_grants_are_exact(struct kunit *test)
 {
 	const struct storm storm = {
@@ -473,7 +477,7 @@ static struct kunit_case stress_cases[] = {
 	KUNIT_CASE(bursts_and_expiry_lose_nothing),
 	KUNIT_CASE(failing_creation_loses_nothing),
 	KUNIT_CASE(destroy_runs_what_is_in_flight),
-	KUNIT_CASE_PARAM(million_tasks_run_once_each, step_gen_params),
+	KUNIT_CASE_PARAM(many_tasks_run_once_each, step_gen_params),
 	{}
 };
 

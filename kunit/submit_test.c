@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Submitting tasks: refusals and their reasons, the order, the bounds. */
+/* Submitting tasks: refusals and their reasons, the order, and the bounds. */
 #include <linux/module.h>
 
-#include "caller.h"
+#include "async.h"
 
-/* All three ways to hand a task over; a timed one does not wait. */
+/* All three ways to submit a task; the timed one does not wait. */
 static void expect_all(struct kunit *test, struct ants_pool *pool, ants_fn_t fn,
 		       void *data, int submit, int timeout, int try)
 {
@@ -13,7 +13,7 @@ static void expect_all(struct kunit *test, struct ants_pool *pool, ants_fn_t fn,
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, fn, data), try);
 }
 
-/* B30: a NULL function is an error, not a message to the worker. */
+/* B30: a NULL function is an error, and not a message to the worker. */
 static void null_function_is_refused(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2 };
@@ -47,7 +47,7 @@ static void odd_task(void *data)
 	nr_odd_seen++;
 }
 
-/* B30: no value of data has a meaning for the pool. */
+/* B30: no value of the data has a meaning for the pool. */
 static void any_data_is_legal(struct kunit *test)
 {
 	void *odd[NR_ODD] = {
@@ -81,25 +81,25 @@ static void full_nonblocking_pool_says_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 3);
 }
 
-/* The timeout is the call's, the mode the pool's. */
+/* Whether the call waits depends on its timeout, not on the pool's mode. */
 static void timed_submit_waits_in_a_nonblocking_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_NONBLOCKING };
 	struct ants_pool *pool = test_pool(test, &attrs, "patient");
 	struct gate *gate = test_gate(test);
-	struct submitter *waiter;
+	struct async_call *waiter;
 
 	fill_pool(test, pool, gate, 1);
 	waiter = submit_async(test, pool, gate_task, gate,
 			      MAX_SCHEDULE_TIMEOUT - 1);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 2);
 }
 
-/* B28: "gone" is told from "try later" in every mode and fullness. */
+/* B28: "gone" differs from "try later", in every mode, full or not. */
 static void released_pool_says_shutdown(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .max_blocking = 1 };
@@ -192,14 +192,14 @@ static void tasks_start_in_order(struct kunit *test)
 
 #define NR_QUEUED	12
 
-/* P4: in the order of enrolment, behind what was accepted before them. */
+/* P4: in the order of enrolment, behind tasks that were accepted before. */
 static void waiters_are_granted_in_order(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2 };
 	struct logged *tasks = logged_tasks(test, NR_QUEUED);
 	struct ants_pool *pool = test_pool(test, &attrs, "enrol");
 	struct gate *gate = test_gate(test);
-	struct submitter *waiters[NR_QUEUED];
+	struct async_call *waiters[NR_QUEUED];
 	int i;
 
 	fill_pool(test, pool, gate, 1);
@@ -213,42 +213,45 @@ static void waiters_are_granted_in_order(struct kunit *test)
 	}
 	gate_open(gate);
 	for (i = 2; i < NR_QUEUED; i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiters[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	expect_in_order(test, tasks->order, NR_QUEUED);
 }
 
-/* What a task saw of a place that is free while somebody waits for it. */
+/* What a task found out about free room while a caller waits for it. */
 struct intruder {
 	struct ants_pool *pool;
 	atomic_t *count;
-	bool place_and_waiter;
+	bool room_and_waiter;
 	int result;
 };
 
 /*
- * A worker that took a task from the queue leaves a place; the waiter, which
- * last ran on the same CPU, gets it when the queue has run dry, or from the
- * timer. Softirqs off on the timer's CPU keep the timer away.
+ * A worker that takes a task from the queue makes room. The waiter, which last
+ * ran on the same CPU, gets it when the queue has run dry, or from the timer.
+ * Softirqs are off on the timer's CPU, which keeps the timer away.
  */
 static void intruder_task(void *data)
 {
 	struct intruder *i = data;
 
 	local_bh_disable();
-	i->place_and_waiter = ants_nr_waiting(i->pool) &&
+	i->room_and_waiter = ants_nr_waiting(i->pool) &&
 			      ants_nr_admissible(i->pool);
 	i->result = ants_try_submit(i->pool, count_task, i->count);
-	i->place_and_waiter = i->place_and_waiter && ants_nr_waiting(i->pool);
+	i->room_and_waiter = i->room_and_waiter && ants_nr_waiting(i->pool);
 	local_bh_enable();
 }
 
-/* One try: busy gate, intruder and two more in the queue, one waiter. */
+/*
+ * One try: a busy gate, the intruder and two more tasks in the queue, and one
+ * waiter.
+ */
 static bool intrude(struct kunit *test, struct ants_pool *pool,
 		    struct intruder *i)
 {
 	struct gate *gate = test_gate(test);
-	struct submitter *waiter;
+	struct async_call *waiter;
 
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, intruder_task, i), 0);
@@ -256,15 +259,15 @@ static bool intrude(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, i->count), 0);
 	waiter = submit_async(test, pool, count_task, i->count,
 			      MAX_SCHEDULE_TIMEOUT);
-	set_cpus_allowed_ptr(waiter->task, ants_affinity_cpus(pool->affinity));
+	set_cpus_allowed_ptr(waiter->task, ants_affinity_cpus(pool->target.affinity));
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	gate_open(gate);
-	KUNIT_EXPECT_EQ(test, submitter_result(test, waiter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-	return i->place_and_waiter;
+	return i->room_and_waiter;
 }
 
-static void free_place_belongs_to_who_waits(struct kunit *test)
+static void free_room_belongs_to_the_waiter(struct kunit *test)
 {
 	struct ants_attrs attrs = {
 		.capacity = 1, .queue_depth = 3, .cpumask = cpumask_of(0),
@@ -276,21 +279,21 @@ static void free_place_belongs_to_who_waits(struct kunit *test)
 
 	while (!intrude(test, pool, &i) && ++tries < 20)
 		;
-	KUNIT_EXPECT_TRUE(test, i.place_and_waiter);
+	KUNIT_EXPECT_TRUE(test, i.room_and_waiter);
 	KUNIT_EXPECT_EQ(test, i.result, -EAGAIN);
 }
 
-/* In a thread of its own: where the limit fails, it waits. */
+/* In a thread of its own: if the limit did not hold, the call would wait. */
 static void expect_busy(struct kunit *test, struct ants_pool *pool,
 			struct gate *gate)
 {
-	struct submitter *s = submit_async(test, pool, gate_task, gate,
-					   MAX_SCHEDULE_TIMEOUT);
+	struct async_call *s = submit_async(test, pool, gate_task, gate,
+					    MAX_SCHEDULE_TIMEOUT);
 
-	KUNIT_EXPECT_EQ(test, submitter_result(test, s), -EBUSY);
+	KUNIT_EXPECT_EQ(test, async_result(s), -EBUSY);
 }
 
-/* P18: it counts callers, exactly, and never tasks. */
+/* P18: the limit counts callers, exactly, and never tasks. */
 static void max_blocking_is_exact(struct kunit *test)
 {
 	struct ants_attrs attrs = {
@@ -298,7 +301,7 @@ static void max_blocking_is_exact(struct kunit *test)
 	};
 	struct ants_pool *pool = test_pool(test, &attrs, "three");
 	struct gate *gate = test_gate(test);
-	struct submitter *waiters[3];
+	struct async_call *waiters[3];
 	int i;
 
 	fill_pool(test, pool, gate, 1);
@@ -313,7 +316,7 @@ static void max_blocking_is_exact(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 0),
 			-ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, submitter_join(waiters[1]), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(waiters[1]), -EINTR);
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 1),
 			-ETIMEDOUT);
 	waiters[1] = submit_async(test, pool, gate_task, gate,
@@ -322,7 +325,7 @@ static void max_blocking_is_exact(struct kunit *test)
 	expect_busy(test, pool, gate);
 	gate_open(gate);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiters[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 5);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).peak_waiting, 3);
@@ -333,7 +336,7 @@ static void zero_max_blocking_is_no_limit(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct ants_pool *pool = test_pool(test, &attrs, "crowd");
 	struct gate *gate = test_gate(test);
-	struct submitter *waiters[40];
+	struct async_call *waiters[40];
 	int i;
 
 	fill_pool(test, pool, gate, 1);
@@ -343,7 +346,7 @@ static void zero_max_blocking_is_no_limit(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(pool) == ARRAY_SIZE(waiters));
 	gate_open(gate);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
-		KUNIT_EXPECT_EQ(test, submitter_result(test, waiters[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(waiters[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed),
 			ARRAY_SIZE(waiters) + 1);
@@ -413,9 +416,9 @@ static void crowd_task(void *data)
 	atomic_inc(&crowd->done);
 }
 
-static int call_crowd(void *arg)
+static int do_crowd(struct async_call *call)
 {
-	struct crowd *crowd = arg;
+	struct crowd *crowd = call->data;
 	int i, err = 0;
 
 	for (i = 0; i < NR_EACH && !err; i++)
@@ -423,19 +426,22 @@ static int call_crowd(void *arg)
 	return err;
 }
 
-/* B9: the bound is checked and taken in one step, and seen from the tasks. */
+/*
+ * B9: the bound is checked and the task admitted in one step, as seen by the
+ * tasks.
+ */
 static void capacity_holds_under_concurrent_submits(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3 };
 	struct ants_pool *pool = test_pool(test, &attrs, "crowded");
 	struct crowd crowd = { .pool = pool };
-	struct caller *callers[NR_CROWD];
+	struct async_call *callers[NR_CROWD];
 	int i;
 
 	for (i = 0; i < NR_CROWD; i++)
-		callers[i] = call_async(test, call_crowd, &crowd);
+		callers[i] = async_start(test, do_crowd, &crowd);
 	for (i = 0; i < NR_CROWD; i++)
-		KUNIT_EXPECT_EQ(test, caller_result(test, callers[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(callers[i]), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&crowd.done), NR_CROWD * NR_EACH);
 	KUNIT_EXPECT_LE(test, atomic_read(&crowd.most), 3);
@@ -452,7 +458,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(released_pool_says_shutdown),
 	KUNIT_CASE(tasks_start_in_order),
 	KUNIT_CASE(waiters_are_granted_in_order),
-	KUNIT_CASE(free_place_belongs_to_who_waits),
+	KUNIT_CASE(free_room_belongs_to_the_waiter),
 	KUNIT_CASE(max_blocking_is_exact),
 	KUNIT_CASE(zero_max_blocking_is_no_limit),
 	KUNIT_CASE(queue_depth_adds_to_capacity),

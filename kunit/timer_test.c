@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pool's timer: the wheel fires one late that was armed far ahead. A timer
- * gets old here without time passing: it is told to be due, and stays where the
- * wheel has put it.
+ * The pool's timer: the timer wheel fires late if a timer was armed far ahead.
+ * Here a timer ages without time passing: its expiry is changed, and it stays
+ * where the wheel has put it.
  */
 #include <linux/module.h>
 
@@ -12,15 +12,15 @@
 
 static bool is_far(struct ants_pool *pool)
 {
-	return timer_pending(&pool->timer) &&
-	       time_after(READ_ONCE(pool->timer.expires), jiffies + 60 * HZ);
+	return timer_pending(&pool->timer.timer) &&
+	       time_after(READ_ONCE(pool->timer.timer.expires), jiffies + 60 * HZ);
 }
 
-/* The timer was armed an hour ago, and its time comes in @ticks. */
+/* As if the timer had been armed an hour ago, and expired in @ticks. */
 static void timer_gets_old(struct ants_pool *pool, unsigned int ticks)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->timer.expires = jiffies + ticks;
+	pool->timer.timer.expires = jiffies + ticks;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
@@ -47,13 +47,16 @@ static void late_wake_up_is_noticed_under_an_old_timer(struct kunit *test)
 	expect_noticed(test, 1);
 }
 
-/* The new time is the old one, but for a tick in between. */
+/* The new time equals the old one, but for a tick in between. */
 static void timer_is_armed_anew_for_the_same_time(struct kunit *test)
 {
 	expect_noticed(test, ANTS_LATE_TICKS);
 }
 
-/* What a batch holds back comes in time, too: one of eight places is free. */
+/*
+ * A caller that a batch holds back is granted in time, too: there is room for
+ * one of eight tasks.
+ */
 static void held_back_caller_is_granted_under_an_old_timer(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -74,7 +77,7 @@ static void held_back_caller_is_granted_under_an_old_timer(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
-/* What would wake an idle CPU for nothing is not left behind. */
+/* A timer that would wake an idle CPU for nothing is not left behind. */
 static void wake_up_in_time_leaves_no_timer(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -95,7 +98,10 @@ static void wake_up_in_time_leaves_no_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 20);
 }
 
-/* The timer that waits for two wake-ups is left alone by the first to come. */
+/*
+ * The timer is armed for two wake-ups; the first worker to arrive leaves it
+ * armed for the other one, which is late.
+ */
 static void timer_stays_for_a_wake_up_that_is_late(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -109,12 +115,12 @@ static void timer_stays_for_a_wake_up_that_is_late(struct kunit *test)
 	held(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &rig->count), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
-	EXPECT_SOON(test, !ants_peek(pool->nr_waking));
+	EXPECT_SOON(test, !ants_peek(pool->wakes.nr));
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
 }
 
-/* Each arming says by when the timer has fired, whatever it was armed for. */
+/* Each arming records by when the timer will have fired, whatever it is for. */
 static void arming_says_by_when_it_fires(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -125,17 +131,17 @@ static void arming_says_by_when_it_fires(struct kunit *test)
 	park(rig, 0, 1);
 	ASSERT_SOON(test, settled(pool) && is_far(pool));
 	raw_spin_lock_irq(&pool->lock);
-	expires = pool->timer.expires;
-	by = pool->timer_by;
+	expires = pool->timer.timer.expires;
+	by = pool->timer.by;
 	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_EXPECT_TRUE(test, time_after_eq(by, expires +
 					      msecs_to_jiffies(RIG_EXPIRY_MS) / 8));
 }
 
 /*
- * The wheel's rule: from 63 * 8^(n-1) jiffies on it rounds up to the next multiple
- * of 8^n, which is one tick late for the exact ones as well. What is armed while
- * its clock is behind counts from there.
+ * The rule of the wheel: from 63 * 8^(n-1) jiffies on it rounds up to the next
+ * multiple of 8^n, one tick late even for exact multiples. A timer that is
+ * armed while the wheel's clock lags counts from that clock.
  */
 static unsigned long wheel_late(unsigned long distance)
 {
@@ -174,7 +180,7 @@ static void slack_is_enough_for_the_wheel(struct kunit *test)
 	}
 	for (distance = 0; distance < 50; distance++)
 		KUNIT_EXPECT_EQ(test, ants_timer_slack(distance), 0UL);
-	/* What is due already. */
+	/* Times that are over already. */
 	KUNIT_EXPECT_EQ(test, ants_timer_slack(-1000), 0UL);
 }
 

@@ -7,7 +7,7 @@
 
 #define NAME	"tune"
 
-/* Opens the gate; when all is over @running workers are left, all idle. */
+/* Open the gate; afterwards @running workers are left, all of them idle. */
 static void expect_left(struct rig *rig, unsigned int running)
 {
 	struct ants_stats stats;
@@ -21,7 +21,7 @@ static void expect_left(struct rig *rig, unsigned int running)
 	EXPECT_SOON(rig->test, nr_threads(NAME) == running);
 }
 
-/* B18, and without waiting for a task to end. */
+/* B18; no task has to end for it. */
 static void growth_grants_waiters_before_it_returns(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
@@ -37,7 +37,7 @@ static void growth_grants_waiters_before_it_returns(struct kunit *test)
 	expect_left(rig, 6);
 }
 
-/* More than two rounds, and more than there are spare slots. */
+/* More than two rounds, and more waiters than spare slots. */
 static void growth_grants_forty_waiters(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
@@ -67,7 +67,9 @@ static void no_bound_admits_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 3);
 }
 
-/* P10: idle ones go at once, the longest idle first; none of them "expired". */
+/*
+ * P10: idle workers leave at once, the longest idle first; none has "expired".
+ */
 static void shrink_sheds_the_longest_idle(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -80,7 +82,7 @@ static void shrink_sheds_the_longest_idle(struct kunit *test)
 	EXPECT_SOON(test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 0);
 	raw_spin_lock_irq(&rig->pool->lock);
-	list_for_each_entry(w, &rig->pool->idle, node)
+	list_for_each_entry(w, &rig->pool->workers.idle, node)
 		i -= w->task == rig->posts[i].thread;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_EQ(test, i, 3);
@@ -98,7 +100,7 @@ static void shrink_sheds_forty_idle(struct kunit *test)
 	expect_left(rig, 1);
 }
 
-/* Tasks finish, and as many workers leave as are too many. */
+/* Tasks end, and as many workers leave as are too many. */
 static void shrink_lets_busy_workers_finish(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -111,7 +113,7 @@ static void shrink_lets_busy_workers_finish(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 6);
 }
 
-/* B10, B19, P10: two workers finish at once, and one place is too many. */
+/* B10, B19, P10: two workers finish at once, and one of them is too many. */
 static void shrink_to_one_leaves_one(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -130,7 +132,7 @@ static void shrink_to_one_leaves_one(struct kunit *test)
 	expect_left(rig, 1);
 }
 
-/* One finishes on the way to its last locked section while Tune goes on. */
+/* A worker finishes and is about to take the lock while Tune continues. */
 static void shrink_between_finish_and_park(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -148,7 +150,10 @@ static void shrink_between_finish_and_park(struct kunit *test)
 	expect_left(rig, 1);
 }
 
-/* One that was told to leave may not come back when there is no place. */
+/*
+ * A worker that was told to leave may not stay if the capacity does not allow
+ * it.
+ */
 static void shed_worker_does_not_rescind(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -158,7 +163,7 @@ static void shed_worker_does_not_rescind(struct kunit *test)
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_leaving), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_leaving), 1);
 	post_start(rig, 2);
 	KUNIT_EXPECT_PTR_EQ(test, rig->posts[2].thread, rig->posts[1].thread);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
@@ -171,7 +176,7 @@ static void shed_worker_does_not_rescind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 }
 
-/* What was accepted runs; nothing is admitted until the sums fit. */
+/* Accepted tasks run; no task is admitted until the sum fits. */
 static void shrink_below_what_is_pending(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -184,7 +189,10 @@ static void shrink_below_what_is_pending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "queue_depth", 3), 0);
 	start_waiters(rig, 1);
-	/* Six in flight, four allowed: 2 + 4, 1 + 4, 1 + 3 are full. */
+	/*
+	 * Six are in flight and four are allowed: 2 + 4, 1 + 4 and 1 + 3 are
+	 * full.
+	 */
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, stats_of(rig->pool).completed == 1);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 1);
@@ -254,27 +262,24 @@ static void prealloc_makes_threads_first(struct kunit *test)
 	expect_left(rig, 5);
 }
 
-static int do_tune(struct call *call)
-{
-	return ants_tune(call->pool, *(unsigned int *)call->data);
-}
-
-/* Fails when some threads exist already; tries again if it came too late. */
+/*
+ * The failure comes when some threads exist already; try again if it was too
+ * late.
+ */
 static void prealloc_takes_back_what_it_made(struct kunit *test)
 {
-	static unsigned int more = 40;
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 				.capacity = 2, .flags = ANTS_PREALLOC });
-	struct call *call;
+	struct async_call *call;
 	int tries = 40, result;
 
 	do {
 		ants_tune(rig->pool, 2);
 		ASSERT_SOON(test, nr_threads(NAME) == 2);
-		call = call_start(rig, do_tune, 0, &more);
-		ASSERT_SOON(test, nr_threads(NAME) > 4 || call_returned(call));
+		call = rig_async(rig, do_tune, 40, NULL);
+		ASSERT_SOON(test, nr_threads(NAME) > 4 || async_returned(call));
 		ants_fail_arm(ANTS_FAIL_THREAD, 1);
-		result = call_result(call);
+		result = async_result(call);
 		ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	} while (!result && --tries);
 	KUNIT_EXPECT_EQ(test, result, -ENOMEM);
@@ -283,7 +288,7 @@ static void prealloc_takes_back_what_it_made(struct kunit *test)
 	expect_left(rig, 2);
 }
 
-/* Threads on their way out take their places for a little longer. */
+/* Threads on their way out count a little longer. */
 static void prealloc_shrinks_and_grows_at_once(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -299,7 +304,7 @@ static void prealloc_shrinks_and_grows_at_once(struct kunit *test)
 	expect_left(rig, 6);
 }
 
-/* A task that hands another one to its own pool, when its gate opens. */
+/* A task that submits another one to its own pool when its gate opens. */
 static void nested_task(void *data)
 {
 	struct post *post = data;
@@ -309,7 +314,7 @@ static void nested_task(void *data)
 	WRITE_ONCE(post->thread, current);
 }
 
-/* P13: as many wait in tasks as may run; the newest give up. */
+/* P13: as many tasks wait as may run; the newest give up. */
 static void shrink_refuses_the_newest_nested(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -362,7 +367,7 @@ static void task_tunes_its_own_pool(struct kunit *test)
 	expect_left(rig, 1);
 }
 
-static int do_tune_many(struct call *call)
+static int do_tune_many(struct async_call *call)
 {
 	int i, err = 0;
 
@@ -371,26 +376,26 @@ static int do_tune_many(struct call *call)
 	return err;
 }
 
-/* B9: ants_check() watches the bound all the time. */
+/* B9: ants_check() verifies the bound all the time. */
 static void tuners_race_under_load(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 3, .queue_depth = 2 });
-	struct call *call[3];
+	struct async_call *call[3];
 	u64 accepted = 0;
 	int i;
 
 	for (i = 0; i < 3; i++)
-		call[i] = call_start(rig, do_submit_many, 0, NULL);
+		call[i] = rig_async(rig, do_submit_many, 0, NULL);
 	EXPECT_SOON(test, atomic_read(&rig->count));
 	for (i = 0; i < 2; i++)
-		call_start(rig, do_tune_many, 0, NULL);
-	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[3]), 0);
-	KUNIT_EXPECT_EQ(test, call_result(&rig->calls[4]), 0);
+		rig_async(rig, do_tune_many, 0, NULL);
+	KUNIT_EXPECT_EQ(test, async_result(&rig->calls[3]), 0);
+	KUNIT_EXPECT_EQ(test, async_result(&rig->calls[4]), 0);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 2), 0);
 	atomic_set(&rig->stop, 1);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, call_result(call[i]), 0);
+		KUNIT_EXPECT_EQ(test, async_result(call[i]), 0);
 		accepted += call[i]->accepted;
 	}
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);

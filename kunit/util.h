@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the suites share. Every suite is a module of its own, so these are
+ * Helpers for all suites. Every suite is a module of its own, so these are
  * static functions in a header.
  *
  * A test waits for a condition with a generous deadline, never for a time. No
  * KUNIT_ASSERT in a task: it would end the pool's thread. A pool made by
- * test_pool() is destroyed when its test ends, whatever way that is; gates that
- * are still closed are opened first.
+ * test_pool() is destroyed when its test ends, however that is; gates that are
+ * still closed are opened first.
  */
 #ifndef _ANTS_KUNIT_UTIL_H
 #define _ANTS_KUNIT_UTIL_H
@@ -24,7 +24,7 @@
 
 #define TEST_DEADLINE	(40 * HZ)
 
-/* Waits until @cond holds; true if it does. May be evaluated many times. */
+/* Wait until @cond holds; true if it does. Evaluates @cond many times. */
 #define WAIT_FOR(cond)							\
 ({									\
 	unsigned long __end = jiffies + TEST_DEADLINE;			\
@@ -40,7 +40,30 @@
 #define ASSERT_SOON(test, cond)	KUNIT_ASSERT_TRUE_MSG(test, WAIT_FOR(cond), \
 						      "never: " #cond)
 
-/* Off its CPU, and not woken. */
+/*
+ * For cases that need the text of a module or a mounted file system: a kernel
+ * that contains the suites runs them before it has either.
+ */
+static inline void need_module(struct kunit *test)
+{
+#ifndef MODULE
+	kunit_skip(test, "built in");
+#endif
+}
+
+/*
+ * Before each case of a suite that lockdep has to report something in: the first
+ * report is the last one, and a kernel that contains the suites runs them all.
+ */
+static inline int needs_lockdep(struct kunit *test)
+{
+	need_module(test);
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		kunit_skip(test, "no lockdep");
+	return 0;
+}
+
+/* True if @task is off its CPU and not woken. */
 static inline bool sleeps(struct task_struct *task)
 {
 	unsigned int state = READ_ONCE(task->__state);
@@ -50,9 +73,9 @@ static inline bool sleeps(struct task_struct *task)
 }
 
 /*
- * Is @task blocked in a call that completes @done when it returns? True once it
- * was found asleep ten times in a row: a wake-up that it should not get, and that
- * was on its way, has come by then.
+ * True if @task blocks in a call that completes @done on return. It must be
+ * found asleep ten times in a row, so that a spurious wake-up on its way would
+ * have arrived by then.
  */
 static inline bool stays_inside(struct task_struct *task,
 				struct completion *done)
@@ -68,7 +91,7 @@ static inline bool stays_inside(struct task_struct *task,
 	return asleep == 10 && !completion_done(done);
 }
 
-/* A gate: tasks that pass it stop until it is opened. */
+/* A gate: tasks that come to it stop until it is opened. */
 struct gate {
 	struct completion open;
 	atomic_t entered;
@@ -87,13 +110,13 @@ static inline void gate_open(struct gate *gate)
 	complete_all(&gate->open);
 }
 
-/* Lets one task pass. */
+/* Let one task pass. */
 static inline void gate_let_one(struct gate *gate)
 {
 	complete(&gate->open);
 }
 
-/* A task; data is its gate. */
+/* A task; its data is a gate. */
 static inline void gate_task(void *data)
 {
 	struct gate *gate = data;
@@ -103,7 +126,7 @@ static inline void gate_task(void *data)
 	atomic_inc(&gate->passed);
 }
 
-/* A task; data is an atomic_t. */
+/* A task; its data is an atomic_t. */
 static inline void count_task(void *data)
 {
 	atomic_inc(data);
@@ -120,7 +143,7 @@ static inline void test_pool_free(struct kunit_resource *res)
 	ants_pool_destroy(res->data);
 }
 
-/* @pool, if there is one, is destroyed when the test ends. */
+/* Destroy @pool, if there is one, when the test ends. */
 static inline struct ants_pool *test_pool_own(struct kunit *test,
 					      struct ants_pool *pool,
 					      const char *name)
@@ -157,7 +180,7 @@ static inline void test_gate_free(struct kunit_resource *res)
 static struct gate test_gates[128];
 static unsigned int nr_test_gates;
 
-/* A closed gate that is opened when the test ends, before older pools go. */
+/* A closed gate, opened when the test ends before older pools are destroyed. */
 static inline struct gate *test_gate(struct kunit *test)
 {
 	struct gate *gate;
@@ -171,18 +194,18 @@ static inline struct gate *test_gate(struct kunit *test)
 	return gate;
 }
 
-/* As if the pool had adapted to what it runs. */
-/* For a pool without a wake-up in flight. */
+/* As if the pool, which has no wake-up in flight, had adapted to its tasks. */
 static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->wake_limit = limit;
+	pool->wakes.limit = limit;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
 /*
- * Occupies @nr workers of @pool; returns when all of them are at the gate. None is
- * late meanwhile, or a slow machine would make more threads than there are tasks.
+ * Occupy @nr workers of @pool; return when all of them are at the gate. No
+ * wake-up is late meanwhile, or a slow machine would make more threads than
+ * there are tasks.
  */
 static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 			     struct gate *gate, unsigned int nr)
@@ -196,94 +219,24 @@ static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 		err = ants_submit(pool, gate_task, gate);
 	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);
 	ants_late_arm(late);
-	/* It is armed for late ones as it was said above: as it would be now. */
+	/*
+	 * If the timer is armed for late wake-ups, its time is as above; fire
+	 * it now.
+	 */
 	raw_spin_lock_irq(&pool->lock);
-	if (timer_pending(&pool->timer))
-		mod_timer(&pool->timer, jiffies);
+	if (timer_pending(&pool->timer.timer))
+		mod_timer(&pool->timer.timer, jiffies);
 	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, full);
 }
 
-/*
- * Hands over a task; with @fn NULL its data, to the pool's own function.
- * MAX_SCHEDULE_TIMEOUT means the call without a timeout.
- */
-static inline int submit_or_invoke(struct ants_pool *pool, ants_fn_t fn,
-				   void *data, unsigned long timeout)
+static inline struct ants_stats stats_of(struct ants_pool *pool)
 {
-	if (timeout == MAX_SCHEDULE_TIMEOUT)
-		return fn ? ants_submit(pool, fn, data) :
-		       ants_invoke(pool, data);
-	return fn ? ants_submit_timeout(pool, fn, data, timeout) :
-	       ants_invoke_timeout(pool, data, timeout);
-}
+	struct ants_stats stats;
 
-/*
- * A submit from a thread of its own, for calls that wait. Its thread lives
- * until test_join(), so that it can be told to stop.
- */
-struct submitter {
-	struct ants_pool *pool;
-	ants_fn_t fn;
-	void *data;
-	unsigned long timeout;
-	struct task_struct *task;
-	struct completion done;
-	int result;
-};
-
-static inline int submitter_fn(void *arg)
-{
-	struct submitter *s = arg;
-
-	s->result = submit_or_invoke(s->pool, s->fn, s->data, s->timeout);
-	complete(&s->done);
-	while (!kthread_should_stop())
-		schedule_timeout_idle(1);
-	return 0;
-}
-
-/* Starts a submitter; the arguments are those of submit_or_invoke(). */
-static inline struct submitter *submit_async(struct kunit *test,
-					     struct ants_pool *pool,
-					     ants_fn_t fn, void *data,
-					     unsigned long timeout)
-{
-	struct submitter *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, s);
-	s->pool = pool;
-	s->fn = fn;
-	s->data = data;
-	s->timeout = timeout;
-	init_completion(&s->done);
-	s->task = kthread_run(submitter_fn, s, "submitter");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(s->task));
-	return s;
-}
-
-static inline bool submitter_returned(struct submitter *s)
-{
-	return completion_done(&s->done);
-}
-
-/*
- * The result of the call. Tells the thread to stop, which makes a call that
- * still waits return -EINTR: wait for submitter_returned() first if the call is
- * to end by itself.
- */
-static inline int submitter_join(struct submitter *s)
-{
-	kthread_stop(s->task);
-	return s->result;
-}
-
-/* Waits until the call has returned by itself; its result. */
-static inline int submitter_result(struct kunit *test, struct submitter *s)
-{
-	EXPECT_SOON(test, submitter_returned(s));
-	return submitter_join(s);
+	ants_pool_stats(pool, &stats);
+	return stats;
 }
 
 #endif /* _ANTS_KUNIT_UTIL_H */

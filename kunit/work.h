@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Work items for the suites about them. Items are allocated before the rig of
- * their test is made, so that they outlive its pool. An item counts its runs;
- * its result tells them apart.
+ * Work items for the suites about them. Items are allocated before their test's
+ * rig is made, so that they outlive its pool. An item counts its runs, and each
+ * run has a result of its own.
  */
 #ifndef _ANTS_KUNIT_WORK_H
 #define _ANTS_KUNIT_WORK_H
 
 #include "rig.h"
 
-#define FOREVER		MAX_SCHEDULE_TIMEOUT
 /* A delay that never ends by itself. */
 #define NEVER		(3600UL * HZ)
 /* The result of run number @nr, from 1 on. */
@@ -21,20 +20,20 @@ struct item {
 	struct gate *gate;
 	atomic_t inside;
 	atomic_t ran;
-	/* Runs that it still asks for itself, and what it was told. */
+	/* How many more runs it queues, and whether it was told to give up. */
 	int more;
 	unsigned long delay;
 	bool delayed;
 	int queued;
 	bool told;
 	bool twice;
-	/* Whose pool it submits to when it has passed its gate. */
+	/* A post to submit after it has passed its gate. */
 	struct post *submits;
 	unsigned long started;
-	int place;
+	int turn;
 };
 
-/* Places are given out in the order in which items start. */
+/* Items number themselves in the order in which they start. */
 static atomic_t items_started;
 
 static inline struct ants_work *work_of(struct item *item)
@@ -57,7 +56,7 @@ static inline int item_fn(struct ants_work *work)
 	if (atomic_inc_return(&item->inside) != 1)
 		item->twice = true;
 	item->started = jiffies;
-	item->place = atomic_inc_return(&items_started);
+	item->turn = atomic_inc_return(&items_started);
 	if (item->more && item->more--)
 		item->queued = item_requeue(item);
 	if (item->gate)
@@ -120,7 +119,7 @@ static inline unsigned int nr_waiters_of(struct item *item)
 	return nr;
 }
 
-/* It has ended, after @runs runs, with @result. */
+/* The item has ended, after @runs runs, with @result. */
 static inline void expect_ended(struct kunit *test, struct item *item, int runs,
 				int result)
 {
@@ -135,7 +134,7 @@ static inline void expect_ended(struct kunit *test, struct item *item, int runs,
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(work_of(item)->pool), NULL);
 }
 
-/* It runs, and stops at @gate. */
+/* The item runs, and stops at @gate. */
 static inline void item_start(struct rig *rig, struct item *item,
 			      struct gate *gate)
 {
@@ -146,7 +145,7 @@ static inline void item_start(struct rig *rig, struct item *item,
 	ASSERT_SOON(rig->test, atomic_read(&gate->entered) == goal);
 }
 
-/* As many plain tasks at the rig's gate as the pool takes. */
+/* Submit plain tasks, which stop at the rig's gate, until the pool is full. */
 static inline void fill_up(struct rig *rig)
 {
 	int err;
@@ -157,7 +156,7 @@ static inline void fill_up(struct rig *rig)
 	KUNIT_ASSERT_EQ(rig->test, err, -EAGAIN);
 }
 
-/* No task is in the pool, and each of them is accounted for. */
+/* The pool has no task left, and each of its tasks is accounted for. */
 static inline void expect_counted(struct kunit *test, struct ants_pool *pool,
 				  u64 submitted, u64 cancelled)
 {
@@ -170,66 +169,69 @@ static inline void expect_counted(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, stats.completed, submitted - cancelled);
 }
 
-/* Calls to start; data is the item, value the result that it is told. */
+/* Calls to start; @data is the item, @value its result. */
 
-static inline int do_work_wait(struct call *call)
+static inline int do_work_wait(struct async_call *call)
 {
-	return ants_work_wait_timeout(work_of(call->data), call->timeout,
+	return ants_work_wait_timeout(work_of(call->data), call->arg,
 				      &call->value);
 }
 
-static inline int do_cancel_sync(struct call *call)
+static inline int do_cancel_sync(struct async_call *call)
 {
 	return ants_work_cancel_sync(work_of(call->data));
 }
 
-static inline int do_queue_wait(struct call *call)
+static inline int do_queue_wait(struct async_call *call)
 {
 	return ants_queue_work_timeout(call->pool, work_of(call->data),
-				       call->timeout);
+				       call->arg);
 }
 
-/* A caller that waits for the end of @item. */
-static inline struct call *start_wait(struct rig *rig, struct item *item,
-				      unsigned long timeout)
+/* Start a caller that waits for the end of @item. */
+static inline struct async_call *start_wait(struct rig *rig, struct item *item,
+					    unsigned long timeout)
 {
 	unsigned int nr = nr_waiters_of(item);
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(rig, do_work_wait, timeout, item);
+	call = rig_async(rig, do_work_wait, timeout, item);
 	EXPECT_SOON(rig->test, nr_waiters_of(item) == nr + 1);
 	return call;
 }
 
-/* A submitter that waits for a place for @item. */
-static inline struct call *start_queue(struct rig *rig, struct item *item,
-				       unsigned long timeout)
+/* Start a submitter of @item, which has to wait for room. */
+static inline struct async_call *start_queue(struct rig *rig, struct item *item,
+					     unsigned long timeout)
 {
 	unsigned int nr = ants_nr_waiting(rig->pool);
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(rig, do_queue_wait, timeout, item);
+	call = rig_async(rig, do_queue_wait, timeout, item);
 	EXPECT_SOON(rig->test, ants_nr_waiting(rig->pool) == nr + 1);
 	return call;
 }
 
-/* A wake-up that got lost is made up for after 30 s: what is due comes before. */
+/*
+ * A lost wake-up is made up for after 30 s, so anything prompt comes before
+ * that.
+ */
 #define PROMPT		(20 * HZ)
 
-static inline void expect_prompt(struct kunit *test, struct call *call)
+static inline void expect_prompt(struct kunit *test, struct async_call *call)
 {
 	unsigned long end = jiffies + PROMPT;
 
-	while (!call_returned(call) && time_before(jiffies, end))
+	while (!async_returned(call) && time_before(jiffies, end))
 		usleep_range(200, 1000);
-	KUNIT_EXPECT_TRUE(test, call_returned(call));
+	KUNIT_EXPECT_TRUE(test, async_returned(call));
 }
 
-static inline void expect_waited(struct kunit *test, struct call *call,
+static inline void expect_waited(struct kunit *test, struct async_call *call,
 				 int result)
 {
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 0);
 	KUNIT_EXPECT_EQ(test, call->value, result);
 }
 

@@ -21,7 +21,7 @@ static void make_again(struct rig *rig, struct item *item, int more)
 	item->queued = -EINVAL;
 }
 
-/* One wait is for all three runs. */
+/* One wait covers all three runs. */
 static void item_queues_itself(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
@@ -34,7 +34,7 @@ static void item_queues_itself(struct kunit *test)
 	expect_counted(test, rig->pool, 3, 0);
 }
 
-/* More threads than one do not run it at once. */
+/* Several threads do not run it at the same time. */
 static void item_runs_in_one_thread_at_a_time(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 4, .queue_depth = 4 };
@@ -58,11 +58,11 @@ static void flush_waits_for_the_second_run(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, 0);
-	struct call *call;
+	struct async_call *call;
 
 	make_again(rig, item, 1);
 	item_start(rig, item, &rig->gate);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 2);
@@ -71,12 +71,12 @@ static void flush_waits_for_the_second_run(struct kunit *test)
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 0);
 	KUNIT_EXPECT_EQ(test, call->passed, 2);
 	expect_ended(test, item, 2, RESULT(2));
 }
 
-/* It goes to the end of the queue each time. */
+/* The item goes to the end of the queue each time. */
 static void others_run_in_between(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);
@@ -90,14 +90,17 @@ static void others_run_in_between(struct kunit *test)
 						      work_of(&items[i])), 0);
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 3, RESULT(3));
-	KUNIT_EXPECT_EQ(test, items[1].place, 2);
-	KUNIT_EXPECT_EQ(test, items[2].place, 3);
-	KUNIT_EXPECT_EQ(test, items[0].place, 5);
+	KUNIT_EXPECT_EQ(test, items[1].turn, 2);
+	KUNIT_EXPECT_EQ(test, items[2].turn, 3);
+	KUNIT_EXPECT_EQ(test, items[0].turn, 5);
 	expect_counted(test, rig->pool, 6, 0);
 }
 
-/* The place of the run that ends is its own: the bound holds, and it has one. */
-static void second_run_takes_the_first_ones_place(struct kunit *test)
+/*
+ * The second run inherits the admission of the first: the bound holds, and the
+ * run is accepted.
+ */
+static void second_run_inherits_the_admission(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_one(test, 1);
@@ -120,7 +123,7 @@ static void second_run_takes_the_first_ones_place(struct kunit *test)
 	expect_counted(test, rig->pool, 4, 1);
 }
 
-/* An item that asks for another run when its gate was opened. */
+/* An item that asks for another run when its gate is opened. */
 static int queue_late_fn(struct ants_work *work)
 {
 	struct item *item = container_of(work, struct item, dwork.work);
@@ -146,20 +149,23 @@ static void closed_pool_refuses_another_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, PROMPT), 0);
 }
 
-/* While a caller waits for its end; a cancel that does not wait is no obstacle. */
+/*
+ * The item cannot queue itself while ants_work_cancel_sync() waits for its end.
+ * A cancel that does not wait would not prevent that.
+ */
 static void cancelled_item_cannot_ask_again(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, 0);
-	struct call *cancel;
+	struct async_call *cancel;
 
 	INIT_ANTS_WORK(work_of(item), queue_late_fn);
 	item->pool = rig->pool;
 	item_start(rig, item, &rig->gate);
-	cancel = call_start(rig, do_cancel_sync, 0, item);
+	cancel = rig_async(rig, do_cancel_sync, 0, item);
 	EXPECT_SOON(test, nr_waiters_of(item) == 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	expect_ended(test, item, 1, RESULT(1));
 	KUNIT_EXPECT_EQ(test, item->queued, -ECANCELED);
 	item->gate = NULL;
@@ -184,7 +190,7 @@ static void release_leaves_the_second_run(struct kunit *test)
 
 #define NR_MIXED	6
 
-/* Submitters are served in the order in which they came, whatever they bring. */
+/* Waiters are served in the order in which they came, whatever they submit. */
 static void waiters_are_not_overtaken(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_MIXED + 1);
@@ -195,7 +201,7 @@ static void waiters_are_not_overtaken(struct kunit *test)
 	fill_up(rig);
 	for (i = 0; i < NR_MIXED; i++) {
 		start_queue(rig, &items[i], FOREVER);
-		call_start(rig, do_submit_count, FOREVER, NULL);
+		rig_async(rig, do_submit_count, FOREVER, NULL);
 		ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 2 * i + 2);
 	}
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[i])),
@@ -203,7 +209,7 @@ static void waiters_are_not_overtaken(struct kunit *test)
 	gate_open(&rig->gate);
 	for (i = 0; i < NR_MIXED; i++) {
 		expect_ended(test, &items[i], 1, RESULT(1));
-		KUNIT_EXPECT_EQ(test, items[i].place, i + 1);
+		KUNIT_EXPECT_EQ(test, items[i].turn, i + 1);
 	}
 	expect_results(rig, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
@@ -211,8 +217,8 @@ static void waiters_are_not_overtaken(struct kunit *test)
 	expect_counted(test, rig->pool, 2 + 2 * NR_MIXED, 0);
 }
 
-/* A place that is free while a caller waits belongs to that caller. */
-static void free_place_belongs_to_who_waits(struct kunit *test)
+/* While a caller waits, free room belongs to that caller. */
+static void free_room_belongs_to_the_waiter(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_one(test, 0);
@@ -221,10 +227,10 @@ static void free_place_belongs_to_who_waits(struct kunit *test)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	start_queue(rig, &items[0], FOREVER);
 	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->limit += 2;
+	rig->pool->limits.in_flight += 2;
 	ants_update_admit_limit(rig->pool);
 	room = ants_can_admit(rig->pool);
-	rig->pool->limit -= 2;
+	rig->pool->limits.in_flight -= 2;
 	ants_update_admit_limit(rig->pool);
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_FALSE(test, room);
@@ -241,12 +247,12 @@ static struct kunit_case work_again_cases[] = {
 	KUNIT_CASE(item_runs_in_one_thread_at_a_time),
 	KUNIT_CASE(flush_waits_for_the_second_run),
 	KUNIT_CASE(others_run_in_between),
-	KUNIT_CASE(second_run_takes_the_first_ones_place),
+	KUNIT_CASE(second_run_inherits_the_admission),
 	KUNIT_CASE(closed_pool_refuses_another_run),
 	KUNIT_CASE(cancelled_item_cannot_ask_again),
 	KUNIT_CASE(release_leaves_the_second_run),
 	KUNIT_CASE(waiters_are_not_overtaken),
-	KUNIT_CASE(free_place_belongs_to_who_waits),
+	KUNIT_CASE(free_room_belongs_to_the_waiter),
 	{}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cancelling work items: what follows for others, and from whatever context. */
+/* Cancelling work items: its effect on others, and from any context. */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
@@ -7,7 +7,7 @@
 
 #include "work.h"
 
-/* One thread, held at the rig's gate by a plain task, and one place behind it. */
+/* One thread, held at the rig's gate by a plain task, and room for one more. */
 static struct rig *rig_busy(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -28,7 +28,7 @@ static void cancel_grants_a_waiter(struct kunit *test)
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_busy(test);
 	enum ants_work_state state;
-	struct call *submitter;
+	struct async_call *submitter;
 	unsigned int waiting;
 	bool cancelled;
 
@@ -43,7 +43,7 @@ static void cancel_grants_a_waiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, waiting, 0);
 	KUNIT_EXPECT_EQ(test, state, ANTS_WORK_PENDING);
 	expect_prompt(test, submitter);
-	KUNIT_EXPECT_EQ(test, call_stop(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(submitter), 0);
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 0, -ECANCELED);
 	expect_ended(test, &items[1], 1, RESULT(1));
@@ -55,19 +55,19 @@ static void cancelled_submitter_leaves_the_queue(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 3);
 	struct rig *rig = rig_busy(test);
-	struct call *calls[2];
+	struct async_call *calls[2];
 
 	expect_queued(rig, &items[0]);
 	calls[0] = start_queue(rig, &items[1], FOREVER);
 	calls[1] = start_queue(rig, &items[2], FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(&items[1])), 1);
 	expect_prompt(test, calls[0]);
-	KUNIT_EXPECT_EQ(test, call_stop(calls[0]), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, async_stop(calls[0]), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, ants_nr_waiting(rig->pool), 1);
 	expect_blocked(test, calls[1]);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).rejected, 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(calls[1]), 0);
+	KUNIT_EXPECT_EQ(test, async_result(calls[1]), 0);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	expect_ended(test, &items[1], 0, -ECANCELED);
 	expect_ended(test, &items[2], 1, RESULT(1));
@@ -80,82 +80,84 @@ static void cancel_ends_a_flush(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_make(test, "cancel", attrs);
-	struct call *call;
+	struct async_call *call;
 
 	park(rig, 0, 1);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	expect_queued(rig, item);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
-	/* A look, no more: nobody is woken, so no barrier is due. */
+	/* A hint only, no wake-up depends on it: no barrier is needed. */
 	EXPECT_SOON(test, waitqueue_active(&rig->pool->waitq));
 	expect_blocked(test, call);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_prompt(test, call);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
 	expect_ended(test, item, 0, -ECANCELED);
 	expect_counted(test, rig->pool, 2, 1);
 }
 
-/* A flush does not wait for a second run that was called off. */
+/* A flush does not wait for a second run that was cancelled. */
 static void called_off_run_ends_a_flush(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_make(test, "cancel", attrs);
-	struct call *call;
+	struct async_call *call;
 
 	item_start(rig, item, &rig->gate);
 	expect_queued(rig, item);
-	call = call_start(rig, do_flush, FOREVER, NULL);
+	call = rig_async(rig, do_flush, FOREVER, NULL);
 	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_ended(test, item, 1, RESULT(1));
 	expect_counted(test, rig->pool, 2, 1);
 }
 
-/* The last task of a closed pool is cancelled: nothing is left to wait for. */
+/* The last task of a closed pool is cancelled: the pool is drained. */
 static void cancel_lets_a_closed_pool_drain(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_make(test, "cancel", attrs);
-	struct call *call;
+	struct async_call *call;
 
 	hold(rig, ANTS_PAUSE_NEW);
 	expect_queued(rig, item);
 	held(rig, ANTS_PAUSE_NEW);
-	call = call_start(rig, do_drain, FOREVER, NULL);
+	call = rig_async(rig, do_release_timeout, FOREVER, NULL);
 	EXPECT_SOON(test, ants_is_released(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);
 	let_go(rig, ANTS_PAUSE_NEW);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
 	expect_queued(rig, item);
 	expect_ended(test, item, 1, RESULT(1));
 	expect_counted(test, rig->pool, 2, 1);
 }
 
-/* No timer is armed, unless the upkeep is about to see to it. */
+/* True if no timer is armed and no upkeep work is queued. */
 static bool is_quiet(struct ants_pool *pool)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = pool->upkeep_queued || !timer_pending(&pool->timer);
+	ret = pool->upkeep.queued || !timer_pending(&pool->timer.timer);
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
 
-/* No thread can be made: the item ends all the same, and nothing stays armed. */
+/*
+ * No thread can be made: the item ends all the same, and no timer stays armed.
+ */
 static void cancel_without_a_thread(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -164,8 +166,8 @@ static void cancel_without_a_thread(struct kunit *test)
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	expect_queued(rig, item);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->backoff) == ANTS_BACKOFF_MAX);
-	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep_queued));
+	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff) == ANTS_BACKOFF_MAX);
+	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);
 	KUNIT_EXPECT_TRUE(test, is_quiet(rig->pool));
@@ -211,10 +213,10 @@ static int until_told_fn(struct ants_work *work)
 }
 
 /*
- * O17: a task goes on until it is told, and the submitter that would tell it
- * finds no place: it can give up, and call the task off itself.
+ * O17: a task runs until it is told to end, and the submitter that would tell
+ * it waits for room: the submitter can give up, and cancel the task itself.
  */
-static void o17_submitter_can_end_what_he_waits_for(struct kunit *test)
+static void o17_submitter_can_cancel_what_it_waits_for(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
 	struct item *items = items_alloc(test, 2);
@@ -237,7 +239,7 @@ static void o17_submitter_can_end_what_he_waits_for(struct kunit *test)
 
 /* --- from whatever context -------------------------------------------------------- */
 
-/* Calls from somewhere, and what they returned. */
+/* Calls made in some context, and what they returned. */
 struct visit {
 	struct rig *rig;
 	struct item *items;
@@ -256,7 +258,7 @@ struct visit {
 };
 
 /*
- * items[0] is pending, with waiters, and a submitter waits for its place;
+ * items[0] is pending and has waiters, and a submitter waits for its room;
  * items[1] runs; items[2] and [3] are in no pool.
  */
 static void visit_now(struct visit *v)
@@ -304,10 +306,10 @@ static struct visit *visit_make(struct kunit *test)
 	return v;
 }
 
-/* More than one round wakes. */
+/* More waiters than one hold wakes. */
 #define NR_WAITING	20
 
-/* All of these are woken: waiters for the item, a submitter, and a flush. */
+/* All of these are woken: waiters for the item, a submitter and a flush. */
 static void visit_with(struct kunit *test, void (*visit)(struct visit *v))
 {
 	struct visit *v = visit_make(test);
@@ -325,7 +327,7 @@ static void visit_with(struct kunit *test, void (*visit)(struct visit *v))
 	for (i = 0; i < NR_WAITING; i++)
 		expect_waited(test, &rig->calls[i], -ECANCELED);
 	expect_prompt(test, &rig->calls[i]);
-	KUNIT_EXPECT_EQ(test, call_stop(&rig->calls[i]), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(&rig->calls[i]), 0);
 	KUNIT_EXPECT_EQ(test, v->again, 0);
 	KUNIT_EXPECT_TRUE(test, v->told);
 	KUNIT_EXPECT_TRUE(test, v->cancelled);
@@ -367,7 +369,7 @@ static void from_hard_timer(struct kunit *test)
 	visit_with(test, visit_from_timer);
 }
 
-/* lockdep checks the nesting: only raw locks may be taken inside. */
+/* Lockdep checks the nesting: only raw locks may be taken inside. */
 static void visit_under_lock(struct visit *v)
 {
 	static DEFINE_RAW_SPINLOCK(lock);
@@ -396,7 +398,7 @@ static struct kunit_case work_cancel_cases[] = {
 	KUNIT_CASE(cancel_lets_a_closed_pool_drain),
 	KUNIT_CASE(cancel_without_a_thread),
 	KUNIT_CASE(all_are_counted),
-	KUNIT_CASE(o17_submitter_can_end_what_he_waits_for),
+	KUNIT_CASE(o17_submitter_can_cancel_what_it_waits_for),
 	KUNIT_CASE(from_hard_irq),
 	KUNIT_CASE(from_hard_timer),
 	KUNIT_CASE(under_a_raw_lock_with_irqs_off),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items that are detached, static, or on a stack; putting off a run; and
+ * Work items that are detached, static, or on a stack; postponing a run; and
  * waiting for one run of an item that goes on.
  */
 #include <linux/debug_locks.h>
@@ -188,13 +188,13 @@ static void mod_that_is_refused(struct kunit *test)
 	struct item *items = items_alloc(test, 3);
 	struct rig *rig = rig_of(test, 0);
 	struct rig *other = rig_make(test, "other", attrs);
-	struct call *submitter, *cancel;
+	struct async_call *submitter, *cancel;
 
 	item_start(rig, &items[0], &rig->gate);
 	submitter = start_queue(rig, &items[1], FOREVER);
 	KUNIT_EXPECT_EQ(test, mod(rig, &items[1], 0), -EALREADY);
 	KUNIT_EXPECT_EQ(test, mod(other, &items[0], 0), -EALREADY);
-	cancel = call_start(rig, do_cancel_sync, 0, &items[0]);
+	cancel = rig_async(rig, do_cancel_sync, 0, &items[0]);
 	EXPECT_SOON(test, nr_waiters_of(&items[0]) == 1);
 	KUNIT_EXPECT_EQ(test, mod(rig, &items[0], 0), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, ants_release(other->pool), 0);
@@ -202,31 +202,31 @@ static void mod_that_is_refused(struct kunit *test)
 	work_of(&items[2])->fn = NULL;
 	KUNIT_EXPECT_EQ(test, mod(rig, &items[2], 0), -EINVAL);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), 0);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), 0);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
 	expect_ended(test, &items[1], 1, RESULT(1));
 }
 
-static int do_work_flush(struct call *call)
+static int do_work_flush(struct async_call *call)
 {
 	return ants_work_flush(work_of(call->data));
 }
 
-static struct call *start_flush(struct rig *rig, struct item *item)
+static struct async_call *start_flush(struct rig *rig, struct item *item)
 {
 	unsigned int nr = nr_waiters_of(item);
-	struct call *call = call_start(rig, do_work_flush, 0, item);
+	struct async_call *call = rig_async(rig, do_work_flush, 0, item);
 
 	EXPECT_SOON(rig->test, nr_waiters_of(item) == nr + 1);
 	return call;
 }
 
-/* An item that goes on for ever does not hold up a wait for one run. */
+/* An item that queues itself for ever does not hold up a wait for one run. */
 static void flush_waits_for_what_is_queued_now(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_of(test, 0);
-	struct call *first, *second, *end;
+	struct async_call *first, *second, *end;
 
 	item->pool = rig->pool;
 	item_start(rig, item, &rig->gate);
@@ -245,8 +245,8 @@ static void flush_waits_for_what_is_queued_now(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), 1);
 	gate_open(&rig->gate);
 	expect_waited(test, end, RESULT(3));
-	KUNIT_EXPECT_EQ(test, call_stop(first), 0);
-	KUNIT_EXPECT_EQ(test, call_stop(second), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(first), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(second), 0);
 }
 
 static void flush_of_what_is_not_queued(struct kunit *test)
@@ -265,20 +265,20 @@ static void flush_ends_with_a_cancel(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_of(test, 1);
-	struct call *flush;
+	struct async_call *flush;
 
 	item_start(rig, &items[0], &rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(&items[1])), 0);
 	flush = start_flush(rig, &items[1]);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[1])));
 	expect_prompt(test, flush);
-	KUNIT_EXPECT_EQ(test, call_stop(flush), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(flush), 0);
 	flush = start_flush(rig, &items[0]);
-	KUNIT_EXPECT_EQ(test, call_stop(flush), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(flush), -EINTR);
 	KUNIT_EXPECT_EQ(test, nr_waiters_of(&items[0]), 0);
 }
 
-/* What an item is doing, from each state. */
+/* Whether an item is pending or busy, in each state. */
 static void busy_and_pending(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
@@ -303,7 +303,9 @@ static void busy_and_pending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_work_busy(work_of(item)), 0);
 }
 
-/* A task takes it, and so must no caller that waits for a task hold it. */
+/*
+ * A task takes this mutex, so a caller that waits for a task must not hold it.
+ */
 static DEFINE_MUTEX(taken_in_a_task);
 
 static void mutex_task(void *unused)
@@ -312,7 +314,9 @@ static void mutex_task(void *unused)
 	mutex_unlock(&taken_in_a_task);
 }
 
-/* A call that does not wait is no dependency: lockdep would report it here. */
+/*
+ * A call that does not wait is not a dependency: lockdep would report it here.
+ */
 static void calls_that_do_not_wait(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
@@ -355,24 +359,30 @@ static void queued_again_after_a_cancel(struct kunit *test)
 	expect_counted(test, rig->pool, 2, 0);
 }
 
-/* A run that was accepted, and taken back, is in the answer and in a number. */
+/*
+ * A run that was accepted and cancelled shows in the return value and is
+ * counted.
+ */
 static void cancel_sync_says_that_it_took_a_run_off(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_of(test, 0);
-	struct call *cancel;
+	struct async_call *cancel;
 
 	item_start(rig, item, &rig->gate);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
-	cancel = call_start(rig, do_cancel_sync, 0, item);
+	cancel = rig_async(rig, do_cancel_sync, 0, item);
 	EXPECT_SOON(test, nr_waiters_of(item) == 1);
 	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, call_result(cancel), 1);
+	KUNIT_EXPECT_EQ(test, async_result(cancel), 1);
 	expect_ended(test, item, 1, RESULT(1));
 	expect_counted(test, rig->pool, 2, 1);
 }
 
-/* It becomes pending without a submit: a scan for its module has to hear of it. */
+/*
+ * The item becomes pending without a submit, and a scan for its module must
+ * learn of it.
+ */
 static void requeued_item_leaves_a_mark(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
@@ -380,20 +390,21 @@ static void requeued_item_leaves_a_mark(struct kunit *test)
 	struct ants_pool *pool = rig->pool;
 	unsigned long hit;
 
+	need_module(test);
 	item_start(rig, item, &rig->gate);
 	fill_up(rig);
 	KUNIT_EXPECT_EQ(test, ants_queue_work(pool, work_of(item)), 0);
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_mod = THIS_MODULE;
-	pool->scan_hit = 0;
-	pool->scanning = true;
+	pool->scan.hit = 0;
+	pool->pick.scanning = true;
 	raw_spin_unlock_irq(&pool->lock);
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, state_of(item) == ANTS_WORK_PENDING);
 	raw_spin_lock_irq(&pool->lock);
-	hit = pool->scan_hit;
+	hit = pool->scan.hit;
 	pool->scan_mod = NULL;
-	pool->scanning = false;
+	pool->pick.scanning = false;
 	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_EXPECT_TRUE(test, within_module(hit, THIS_MODULE));
 	gate_open(&rig->gate);

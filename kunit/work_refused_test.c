@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items that are refused where their submitter could have waited, and those
- * that are in another pool. What is refused is as it was.
+ * Work items that are refused where their submitter could have waited, and
+ * those that are in another pool. A refused item is unchanged.
  */
 #include <linux/module.h>
 
 #include "group.h"
 
-/* Two ways to wait for a place, with a member that may be used for either. */
+/* Two ways to wait for room, with a member that may be used for either. */
 typedef int (*wait_t)(struct member *m, struct ants_pool *pool);
 
 static int queue_wait(struct member *m, struct ants_pool *pool)
@@ -42,7 +42,7 @@ static wait_t wait_of(struct kunit *test)
 	return way->wait;
 }
 
-/* It is in no pool and no group, and did not run; but it can. */
+/* The item is in no pool and no group, and did not run; but it can. */
 static void expect_as_new(struct kunit *test, struct team *team, int nr)
 {
 	struct ants_work *work = work_at(team, nr);
@@ -74,7 +74,7 @@ static void as_many_wait_as_may(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
-/* A task that waits for a place in its own pool with a member of a team. */
+/* A task that waits for room in its own pool with a member of a team. */
 struct inner {
 	struct member *member;
 	struct ants_pool *pool;
@@ -107,7 +107,7 @@ static struct inner *start_inner(struct kunit *test, struct team *team)
 	return inner;
 }
 
-/* The only thread would wait for itself; for a limited time it may. */
+/* The only thread would wait for itself; with a time limit it may. */
 static void wait_that_could_never_end(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
@@ -117,11 +117,11 @@ static void wait_that_could_never_end(struct kunit *test)
 	EXPECT_SOON(test, completion_done(&inner->done));
 	KUNIT_EXPECT_EQ(test, inner->timed_out, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, inner->result, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, team->rig->pool->nr_nested, 0);
+	KUNIT_EXPECT_EQ(test, team->rig->pool->waiters.nr_nested, 0);
 	expect_as_new(test, team, 0);
 }
 
-/* Of two threads one may wait; of one it may not. */
+/* One of two threads may wait, but not the only one. */
 static void shrink_sends_it_away(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 2 };
@@ -131,15 +131,15 @@ static void shrink_sends_it_away(struct kunit *test)
 
 	fill_pool(test, pool, &team->rig->gate, 1);
 	inner = start_inner(test, team);
-	EXPECT_SOON(test, ants_peek(pool->nr_nested) == 1);
+	EXPECT_SOON(test, ants_peek(pool->waiters.nr_nested) == 1);
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1), 0);
 	EXPECT_SOON(test, completion_done(&inner->done));
 	KUNIT_EXPECT_EQ(test, inner->result, -EDEADLK);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->nr_nested), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->waiters.nr_nested), 0);
 	expect_as_new(test, team, 0);
 }
 
-/* Every call that hands over an item says where it is, whatever that pool is. */
+/* Every call that queues the item refuses it, whatever pool the call is for. */
 static void expect_elsewhere(struct kunit *test, struct ants_pool *pool,
 			     struct item *item)
 {
@@ -161,7 +161,9 @@ static void expect_elsewhere(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, stats_of(pool).rejected, rejected + 5);
 }
 
-/* One that runs, one that is pending, one that is delayed, one that waits. */
+/*
+ * An item that runs, one that is pending, one that is delayed, one that waits.
+ */
 static void expect_all_elsewhere(struct kunit *test, struct ants_pool *other)
 {
 	struct item *items = items_alloc(test, 4);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A work item that cancels itself and would wait for its own end. Lockdep reports
- * it, and looks at nothing more: booted alone, see kunit/config/work_self.boot.
+ * A work item that cancels itself and would wait for its own end. Lockdep
+ * reports it, and is off from then on. Booted alone, see
+ * test/config/work_self.boot.
  */
 #include <linux/debug_locks.h>
 #include <linux/module.h>
@@ -28,7 +29,10 @@ static int cancel_own(struct ants_work *work)
 	return 1;
 }
 
-/* It is told to give up, the second run is off, and it goes on to its end. */
+/*
+ * The item is told to give up, its second run is cancelled, and it runs to its
+ * end.
+ */
 static void item_cancels_itself(struct kunit *test)
 {
 	struct own *own = kunit_kzalloc(test, sizeof(*own), GFP_KERNEL);
@@ -58,6 +62,7 @@ static struct kunit_case work_self_cases[] = {
 
 static struct kunit_suite work_self_suite = {
 	.name = "ants_work_self",
+	.init = needs_lockdep,
 	.test_cases = work_self_cases,
 };
 

@@ -11,7 +11,10 @@ struct outcome {
 	int runs;
 };
 
-/* One state, in a pool of one thread and one more place, and what comes of it. */
+/*
+ * One state, in a pool with one thread and room for one more task, and its
+ * outcomes.
+ */
 struct row {
 	const char *name;
 	enum ants_work_state state;
@@ -53,14 +56,14 @@ static const struct row rows[] = {
 	  { 0, S(AGAIN), 2 }, { 0, S(REARMED), 1 }, { 0, S(RUNNING), 1 } },
 };
 
-/* One row that is tried: its item, its pool, and another one. */
+/* One row under test: its item, its pool, and another pool. */
 struct cell {
 	const struct row *row;
 	struct kunit *test;
 	struct rig *rig;
 	struct rig *other;
 	struct item *item;
-	struct call *submitter;
+	struct async_call *submitter;
 	bool cancelled;
 };
 
@@ -85,7 +88,7 @@ static void enter_running(struct cell *c)
 		KUNIT_ASSERT_FALSE(c->test, ants_work_cancel(work_of(c->item)));
 }
 
-/* A task runs already, and there is one more place. */
+/* A task runs already, and the pool has room for one more. */
 static void enter_queued(struct cell *c)
 {
 	fill_pool(c->test, c->rig->pool, &c->rig->gate, 1);
@@ -101,7 +104,7 @@ static void enter_queued(struct cell *c)
 		c->submitter = start_queue(c->rig, c->item, FOREVER);
 }
 
-/* Brings the item into the state of the row. */
+/* Bring the item into the state of the row. */
 static void enter(struct cell *c)
 {
 	item_init(c->item);
@@ -119,12 +122,12 @@ static void enter(struct cell *c)
 	ASSERT_SOON(c->test, state_of(c->item) == c->row->state);
 }
 
-/* All goes on to its end; an item whose time never comes is cancelled. */
+/* Everything runs to its end; an item that never becomes due is cancelled. */
 static void leave(struct cell *c, int runs)
 {
 	gate_open(&c->rig->gate);
 	if (c->submitter)
-		KUNIT_EXPECT_EQ(c->test, call_result(c->submitter),
+		KUNIT_EXPECT_EQ(c->test, async_result(c->submitter),
 				c->cancelled ? -ECANCELED : 0);
 	EXPECT_SOON(c->test, atomic_read(&c->item->ran) >= runs);
 	EXPECT_SOON(c->test, state_of(c->item) == S(IDLE) ||
@@ -137,7 +140,7 @@ static void leave(struct cell *c, int runs)
 						    TEST_DEADLINE), 0);
 }
 
-/* The call returned @ret; the state is as it should be, and what follows. */
+/* The call returned @ret; check the state, and what follows. */
 static void expect_outcome(struct cell *c, int ret, const struct outcome *o)
 {
 	KUNIT_EXPECT_EQ_MSG(c->test, ret, o->ret, "%s", c->row->name);
@@ -206,10 +209,10 @@ static void table_cancel(struct kunit *test)
 	each_row(test, try_cancel);
 }
 
-/* One that runs is waited for, is told, and cannot be queued meanwhile. */
+/* A running item is waited for, is told, and cannot be queued meanwhile. */
 static void cancel_sync_running(struct cell *c)
 {
-	struct call *call = call_start(c->rig, do_cancel_sync, 0, c->item);
+	struct async_call *call = rig_async(c->rig, do_cancel_sync, 0, c->item);
 
 	EXPECT_SOON(c->test, nr_waiters_of(c->item) == 1);
 	KUNIT_EXPECT_EQ_MSG(c->test, state_of(c->item), S(RUNNING), "%s",
@@ -219,7 +222,7 @@ static void cancel_sync_running(struct cell *c)
 	KUNIT_EXPECT_EQ(c->test, delay(c, 1), -ECANCELED);
 	expect_blocked(c->test, call);
 	gate_open(&c->rig->gate);
-	KUNIT_EXPECT_EQ_MSG(c->test, call_result(call), c->row->cancel.ret,
+	KUNIT_EXPECT_EQ_MSG(c->test, async_result(call), c->row->cancel.ret,
 			    "%s", c->row->name);
 	KUNIT_EXPECT_TRUE(c->test, c->item->told);
 	leave(c, c->row->cancel.runs);
@@ -243,7 +246,7 @@ static void table_cancel_sync(struct kunit *test)
 	each_row(test, try_cancel_sync);
 }
 
-/* How often the item runs if nobody touches it is what a refused queue says. */
+/* How often the item runs by itself is what a refused queue reports. */
 static int runs_alone(const struct row *row)
 {
 	if (row->state == S(IDLE))
@@ -275,11 +278,11 @@ static void table_wait(struct kunit *test)
 	each_row(test, try_wait);
 }
 
-/* A wait is for the last of the runs that were asked for. */
+/* A wait covers the last of the runs that were asked for. */
 static void try_wait_end(struct cell *c)
 {
 	int runs = runs_alone(c->row);
-	struct call *call;
+	struct async_call *call;
 
 	if (c->row->state == S(IDLE) || c->row->state == S(DELAYED)) {
 		leave(c, runs);
@@ -297,7 +300,10 @@ static void table_wait_end(struct kunit *test)
 	each_row(test, try_wait_end);
 }
 
-/* Another pool takes what is in none, and refuses the rest in each way. */
+/*
+ * Another pool accepts an item that is in none, and refuses the others in each
+ * way.
+ */
 static void try_other(struct cell *c)
 {
 	struct ants_pool *pool = c->other->pool;
@@ -325,7 +331,7 @@ static void table_other_pool(struct kunit *test)
 	each_row(test, try_other);
 }
 
-/* A closed pool takes none; what it has accepted runs to its end. */
+/* A closed pool accepts no item; accepted ones run to their end. */
 static void released_pool_refuses(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };

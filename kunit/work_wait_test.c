@@ -4,28 +4,6 @@
 
 #include "work.h"
 
-/* The caller sleeps until the item ends, is killed, or told to stop. */
-static int do_wait_killable(struct call *call)
-{
-	int ret;
-
-	allow_signal(SIGKILL);
-	allow_signal(SIGUSR1);
-	ret = do_work_wait(call);
-	flush_signals(current);
-	return ret;
-}
-
-static int do_cancel_sync_killable(struct call *call)
-{
-	int ret;
-
-	allow_signal(SIGKILL);
-	ret = do_cancel_sync(call);
-	flush_signals(current);
-	return ret;
-}
-
 /* One item at the rig's gate. */
 static struct rig *rig_one(struct kunit *test, struct item *item)
 {
@@ -53,34 +31,37 @@ static void wait_may_time_out_and_be_repeated(struct kunit *test)
 	expect_ended(test, item, 1, RESULT(1));
 }
 
-/* More than fit into one hold of the lock. */
+/* More than one hold of the lock notifies. */
 #define NR_MANY		40
 
-/* Any number of callers may wait, and cancel; the upkeep tells the last of them. */
+/*
+ * Any number of callers may wait, and cancel; the upkeep work notifies the last
+ * ones.
+ */
 static void any_number_may_wait(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, item);
-	struct call *cancel;
+	struct async_call *cancel;
 	unsigned int i;
 
 	for (i = 0; i < NR_MANY; i++)
 		start_wait(rig, item, FOREVER);
-	cancel = call_start(rig, do_cancel_sync, 0, item);
+	cancel = rig_async(rig, do_cancel_sync, 0, item);
 	EXPECT_SOON(test, nr_waiters_of(item) == NR_MANY + 1);
 	KUNIT_EXPECT_EQ(test, state_of(item), ANTS_WORK_RUNNING);
 	gate_open(&rig->gate);
 	for (i = 0; i < NR_MANY; i++)
 		expect_waited(test, &rig->calls[i], RESULT(1));
 	expect_prompt(test, cancel);
-	KUNIT_EXPECT_EQ(test, call_stop(cancel), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(cancel), 0);
 	expect_ended(test, item, 1, RESULT(1));
 }
 
 #define NR_FEW		8
 
-/* Those that gave up are gone, the others stay. */
-static void stopped_waiter_leaves_its_place(struct kunit *test)
+/* Waiters that gave up are gone, the others stay. */
+static void stopped_waiter_leaves_the_list(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, item);
@@ -89,8 +70,8 @@ static void stopped_waiter_leaves_its_place(struct kunit *test)
 	for (i = 0; i < NR_FEW; i++)
 		start_wait(rig, item, FOREVER);
 	/* The first one to come leads the others. */
-	KUNIT_EXPECT_EQ(test, call_stop(&rig->calls[0]), -EINTR);
-	KUNIT_EXPECT_EQ(test, call_stop(&rig->calls[3]), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(&rig->calls[0]), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(&rig->calls[3]), -EINTR);
 	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), NR_FEW - 2);
 	start_wait(rig, item, FOREVER);
 	gate_open(&rig->gate);
@@ -104,9 +85,9 @@ static void killed_waiter_gives_up(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, item);
-	struct call *killed, *other;
+	struct async_call *killed, *other;
 
-	killed = call_start(rig, do_wait_killable, FOREVER, item);
+	killed = rig_async(rig, do_work_wait, FOREVER, item);
 	EXPECT_SOON(test, nr_waiters_of(item) == 1);
 	other = start_wait(rig, item, FOREVER);
 	send_sig(SIGUSR1, killed->task, 1);
@@ -115,21 +96,21 @@ static void killed_waiter_gives_up(struct kunit *test)
 	expect_blocked(test, killed);
 	send_sig(SIGKILL, killed->task, 1);
 	expect_prompt(test, killed);
-	KUNIT_EXPECT_EQ(test, call_stop(killed), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(killed), -EINTR);
 	KUNIT_EXPECT_EQ(test, nr_waiters_of(item), 1);
 	gate_open(&rig->gate);
 	expect_waited(test, other, RESULT(1));
 	expect_ended(test, item, 1, RESULT(1));
 }
 
-/* It promises that the item may be freed. */
+/* The call promises that the item may be freed, so it cannot be killed. */
 static void cancel_sync_is_not_killed(struct kunit *test)
 {
 	struct item *item = items_alloc(test, 1);
 	struct rig *rig = rig_one(test, item);
-	struct call *call;
+	struct async_call *call;
 
-	call = call_start(rig, do_cancel_sync_killable, 0, item);
+	call = rig_async(rig, do_cancel_sync, 0, item);
 	EXPECT_SOON(test, nr_waiters_of(item) == 1);
 	send_sig(SIGKILL, call->task, 1);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),
@@ -137,7 +118,7 @@ static void cancel_sync_is_not_killed(struct kunit *test)
 	expect_blocked(test, call);
 	gate_open(&rig->gate);
 	expect_prompt(test, call);
-	KUNIT_EXPECT_EQ(test, call_stop(call), 0);
+	KUNIT_EXPECT_EQ(test, async_stop(call), 0);
 	expect_ended(test, item, 1, RESULT(1));
 }
 
@@ -146,14 +127,14 @@ static void waiters_hear_of_a_submitter_that_gives_up(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_one(test, &items[0]);
-	struct call *submitter, *waiters[NR_FEW];
+	struct async_call *submitter, *waiters[NR_FEW];
 	int i;
 
 	fill_up(rig);
 	submitter = start_queue(rig, &items[1], FOREVER);
 	for (i = 0; i < NR_FEW; i++)
 		waiters[i] = start_wait(rig, &items[1], FOREVER);
-	KUNIT_EXPECT_EQ(test, call_stop(submitter), -EINTR);
+	KUNIT_EXPECT_EQ(test, async_stop(submitter), -EINTR);
 	for (i = 0; i < NR_FEW; i++)
 		expect_waited(test, waiters[i], -EINTR);
 	KUNIT_EXPECT_EQ(test, ants_queue_work_timeout(rig->pool,
@@ -164,19 +145,19 @@ static void waiters_hear_of_a_submitter_that_gives_up(struct kunit *test)
 	expect_ended(test, &items[0], 1, RESULT(1));
 }
 
-/* A pool that is closed ends the wait of submitter and waiter. */
+/* Closing the pool ends the waits of submitter and waiter. */
 static void release_ends_both_waits(struct kunit *test)
 {
 	struct item *items = items_alloc(test, 2);
 	struct rig *rig = rig_one(test, &items[0]);
-	struct call *submitter, *waiter;
+	struct async_call *submitter, *waiter;
 
 	fill_up(rig);
 	submitter = start_queue(rig, &items[1], FOREVER);
 	waiter = start_wait(rig, &items[1], FOREVER);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	expect_waited(test, waiter, -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, call_result(submitter), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, async_result(submitter), -ESHUTDOWN);
 	expect_ended(test, &items[1], 0, -ESHUTDOWN);
 	gate_open(&rig->gate);
 	expect_ended(test, &items[0], 1, RESULT(1));
@@ -228,7 +209,7 @@ static void expect_insider(struct kunit *test, const struct insider *in)
 	KUNIT_EXPECT_EQ(test, in->wait_self, -EDEADLK);
 }
 
-/* It may cancel, and wait for, all but itself. */
+/* A task may cancel, and wait for, any item but itself. */
 static void task_may_wait_for_its_own_pool(struct kunit *test)
 {
 	struct insider *in = kunit_kzalloc(test, sizeof(*in), GFP_KERNEL);
@@ -292,7 +273,7 @@ static void task_may_wait_for_another_pool(struct kunit *test)
 static struct kunit_case work_wait_cases[] = {
 	KUNIT_CASE(wait_may_time_out_and_be_repeated),
 	KUNIT_CASE(any_number_may_wait),
-	KUNIT_CASE(stopped_waiter_leaves_its_place),
+	KUNIT_CASE(stopped_waiter_leaves_the_list),
 	KUNIT_CASE(killed_waiter_gives_up),
 	KUNIT_CASE(cancel_sync_is_not_killed),
 	KUNIT_CASE(waiters_hear_of_a_submitter_that_gives_up),

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Workers: which one runs a task, when threads are made, late wake-ups. */
+/* Workers: which one runs a task, when threads are made, and late wake-ups. */
 #include <linux/module.h>
 
 #include "rig.h"
 
 #define NAME	"worker"
-/* Threads of an empty burst: few of 256, on a slow machine where others run, too. */
+/*
+ * Threads of an empty burst: few of 256, even on a slow machine where others
+ * run, too.
+ */
 #define BURST_THREADS	64
 
-/* Was the wake-up for posts[@nr], submitted at @when, late? */
+/* True if the wake-up for posts[@nr], submitted at @when, was late. */
 static bool was_late(struct rig *rig, int nr, unsigned long when)
 {
 	return time_after_eq(rig->posts[nr].started, when + ANTS_LATE_TICKS);
 }
 
 /*
- * Parks 0, 1, 2, then occupies three workers: 2, 1, 0. Returns false if a late
- * wake-up made the pool take another one, which says nothing.
+ * Park 0, 1, 2, then occupy three workers, which must be 2, 1, 0. Returns false
+ * if a late wake-up made the pool use another worker, so that the round proves
+ * nothing.
  */
 static bool lifo_round(struct rig *rig)
 {
@@ -53,7 +57,10 @@ static void last_parked_worker_runs_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 3);
 }
 
-/* The maker looks again before each thread: here the first one ran it all. */
+/*
+ * The maker checks again before each thread; here the first thread runs
+ * everything.
+ */
 static void burst_that_is_over_makes_no_more_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -94,7 +101,7 @@ static void idle_worker_is_used_before_one_is_made(struct kunit *test)
 		ASSERT_SOON(test, settled(rig->pool));
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 40);
-	/* A wake-up that is late may make one more, now and then. */
+	/* Now and then a late wake-up causes another thread. */
 	KUNIT_EXPECT_LT(test, stats_of(rig->pool).spawned, 32);
 }
 
@@ -120,7 +127,7 @@ static void blocking_tasks_make_exactly_capacity_threads(struct kunit *test)
 	EXPECT_SOON(test, nr_threads(NAME) == 8);
 }
 
-/* How many of these run at once? */
+/* Records how many such tasks run at once. */
 static void crowd_task(void *data)
 {
 	struct rig *rig = data;
@@ -134,7 +141,7 @@ static void crowd_task(void *data)
 	atomic_dec(&rig->inside);
 }
 
-static int do_crowd(struct call *call)
+static int do_crowd(struct async_call *call)
 {
 	int i, err = 0;
 
@@ -152,7 +159,7 @@ static void never_more_threads_than_capacity(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		call_start(rig, do_crowd, 0, NULL);
+		rig_async(rig, do_crowd, 0, NULL);
 	expect_results(rig, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1200);
@@ -163,7 +170,7 @@ static void never_more_threads_than_capacity(struct kunit *test)
 	KUNIT_EXPECT_LE(test, stats.spawned, 3);
 }
 
-/* B5: the last worker is gone, the next task gets a new one. */
+/* B5: the last worker is gone, and the next task gets a new one. */
 static void worker_is_made_after_all_left(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -193,7 +200,7 @@ static void late_wake_up_is_passed_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_busy(rig->pool), 1);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
-	/* The late one finds nothing to do, and parks. */
+	/* The late worker finds nothing to do, and parks. */
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
 	gate_open(&rig->posts[2].gate);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2 && settled(rig->pool));
@@ -218,7 +225,7 @@ static void late_worker_is_made_up_for(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2 && settled(rig->pool));
 }
 
-/* Nobody else may be woken or made: its task waits for it, in any case. */
+/* No other worker may be woken or made, so the task waits for this one. */
 static void late_worker_finds_its_task(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -229,14 +236,16 @@ static void late_worker_finds_its_task(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	held(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, !ants_peek(rig->pool->nr_waking));
+	EXPECT_SOON(test, !ants_peek(rig->pool->wakes.nr));
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
 }
 
-/* It comes when there is a second task: both run, each once. */
+/*
+ * The late worker comes when there is a second task: both tasks run, each once.
+ */
 static void late_worker_takes_the_next_task(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -267,7 +276,10 @@ static void spin_task(void *data)
 		cond_resched();
 }
 
-/* The first worker runs a task. The other one comes when three more are there. */
+/*
+ * The first worker runs a task. The other one is made when three more are
+ * pending.
+ */
 static void start_second_of_two(struct rig *rig)
 {
 	int i;
@@ -281,7 +293,10 @@ static void start_second_of_two(struct rig *rig)
 	EXPECT_SOON(rig->test, atomic_read(&rig->posts[1].gate.entered) == 1);
 }
 
-/* The last worker sleeps in its task when the next one comes, and more wait. */
+/*
+ * The last worker sleeps in its task when the next one arrives and more tasks
+ * wait.
+ */
 static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -289,12 +304,12 @@ static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
 
 	post_start(rig, 0);
 	EXPECT_SOON(test, sleeps(rig->posts[0].thread));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
 	start_second_of_two(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 2);
 }
 
-/* It is no use to wake more of them if the last one runs. */
+/* While the last worker's task runs, waking more workers would not help. */
 static void wake_limit_stays_while_tasks_run(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -303,11 +318,11 @@ static void wake_limit_stays_while_tasks_run(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_task, rig), 0);
 	EXPECT_SOON(test, atomic_read(&rig->inside) == 1);
 	start_second_of_two(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
 	atomic_set(&rig->stop, 1);
 }
 
-/* Its task was taken by another one. */
+/* Another worker has run the task. */
 static void wake_limit_is_halved_by_a_worker_that_comes_in_vain(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -323,13 +338,13 @@ static void wake_limit_is_halved_by_a_worker_that_comes_in_vain(struct kunit *te
 	gate_open(&rig->posts[2].gate);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 8);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 8);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wake_limit), 4);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 4);
 }
 
-/* Many short tasks need few threads, whatever the pool could have. */
+/* Many short tasks need few threads, whatever the capacity. */
 static void empty_burst_makes_few_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -342,10 +357,10 @@ static void empty_burst_makes_few_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 10000);
 	KUNIT_EXPECT_LE(test, stats_of(rig->pool).spawned, BURST_THREADS);
-	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->wake_limit), 2);
+	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->wakes.limit), 2);
 }
 
-/* From cold to as many threads as tasks, each of which waits for the others. */
+/* Threads are made for all tasks, each of which waits for the others. */
 static void blocking_burst_starts_all_threads(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){

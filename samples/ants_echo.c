@@ -4,11 +4,12 @@
  *
  * One thread accepts connections and hands each to a pool of ants. When all
  * threads of the pool are busy, ants_submit() makes the accepting thread wait:
- * further connections stay in the listener's backlog until one that is served
- * ends. However many clients come, neither threads nor memory grow without a
- * bound, and a task may block for as long as its client likes.
+ * further connections stay in the listener's backlog until one of those being
+ * served ends. However many clients come, threads and memory are bounded, and a
+ * task may block for as long as its client likes.
  *
- * It listens on the loopback address alone: an example, not a service.
+ * This is an example and not a service, so it listens on the loopback address
+ * only.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -45,8 +46,8 @@ MODULE_PARM_DESC(capacity, "connections that are served at once (default 64)");
  * @sock: the socket
  * @buf: bytes on their way back
  *
- * Belongs to the accepting thread until ants_submit() has succeeded, to its
- * task from then on; its owner frees it.
+ * A connection belongs to the accepting thread until ants_submit() has
+ * succeeded, and to its task from then on; its owner frees it.
  */
 struct echo_conn {
 	struct list_head node;
@@ -54,7 +55,7 @@ struct echo_conn {
 	char buf[ECHO_BUF];
 };
 
-/* Guards echo_conns: a connection on the list has a socket. */
+/* Guards echo_conns; each connection on the list has a socket. */
 static DEFINE_MUTEX(echo_lock);
 static LIST_HEAD(echo_conns);
 
@@ -77,7 +78,7 @@ static struct echo_conn *echo_conn_new(struct socket *sock)
 
 static void echo_conn_free(struct echo_conn *conn)
 {
-	/* Off the list first: echo_hang_up() uses every socket that is on it. */
+	/* Off the list first: echo_hang_up() uses every socket on it. */
 	mutex_lock(&echo_lock);
 	list_del(&conn->node);
 	mutex_unlock(&echo_lock);
@@ -93,7 +94,7 @@ static int echo_recv(struct echo_conn *conn)
 	return kernel_recvmsg(conn->sock, &msg, &vec, 1, ECHO_BUF, 0);
 }
 
-/* Sends all of it, unless the connection breaks. */
+/* Send all of it, unless the connection breaks. */
 static int echo_send(struct echo_conn *conn, int len)
 {
 	struct kvec vec = { .iov_base = conn->buf, .iov_len = len };
@@ -102,7 +103,7 @@ static int echo_send(struct echo_conn *conn, int len)
 	return kernel_sendmsg(conn->sock, &msg, &vec, 1, len);
 }
 
-/* The task. Blocks in the socket until the client or echo_hang_up() ends it. */
+/* The task: block in the socket until the client or echo_hang_up() ends it. */
 static void echo_serve(void *data)
 {
 	struct echo_conn *conn = data;
@@ -114,7 +115,10 @@ static void echo_serve(void *data)
 	echo_conn_free(conn);
 }
 
-/* Hands a new connection to the pool: here the accepting thread is held up. */
+/*
+ * Hand a new connection to the pool; the accepting thread may have to wait
+ * here.
+ */
 static void echo_start(struct socket *sock)
 {
 	struct echo_conn *conn = echo_conn_new(sock);
@@ -135,8 +139,8 @@ static int echo_accept(void *unused)
 	while (!kthread_should_stop()) {
 		/*
 		 * Either memory is short, or the listener is shut down and
-		 * kthread_stop() on its way. It must find the thread alive, so
-		 * only kthread_should_stop() ends this loop.
+		 * kthread_stop() is about to be called. It must find the
+		 * thread alive, so only kthread_should_stop() ends this loop.
 		 */
 		if (kernel_accept(echo_listener, &sock, 0))
 			schedule_timeout_interruptible(HZ / 10);
@@ -178,7 +182,7 @@ static struct socket *echo_listen(void)
 	return sock;
 }
 
-/* Ends what every task waits for; each then frees its connection itself. */
+/* End what every task waits for; each task then frees its connection itself. */
 static void echo_hang_up(void)
 {
 	struct echo_conn *conn;
@@ -219,10 +223,10 @@ err_pool:
 module_init(ants_echo_init);
 
 /*
- * The order is the point. No connection is accepted once the listener is shut
- * down; one that was accepted and waits for a place is refused by the release.
- * So the acceptor ends, nothing joins the list any more, and hanging up reaches
- * all tasks, started or not. The pool waits for them.
+ * The order matters. Once the listener is shut down no connection is accepted,
+ * and the release refuses one that was accepted and waits for room. So the
+ * accepting thread ends, and nothing is added to the list any more. Hanging up
+ * then reaches all tasks, started or not, and the pool waits for them.
  */
 static void __exit ants_echo_exit(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ants_hello: the smallest client of ants. Ten tasks, a pool of four threads. */
+/* ants_hello: the smallest client: ten tasks, and a pool of four threads. */
 #include <linux/ants.h>
 #include <linux/delay.h>
 #include <linux/err.h>

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC3043
 #
-# The scenes of the demo; runs in the guest that samples/demo boots. What
-# begins with "demo| " is shown to the user.
+# The scenes of the demo; runs in the guest that samples/demo boots. Lines that begin
+# with "demo| " are shown to the user.
 
-# shellcheck source-path=SCRIPTDIR source=../kunit/guest/lib.sh
+# shellcheck source-path=SCRIPTDIR source=../test/guest/lib.sh
 . /ants/lib.sh
 
 POOL=/sys/kernel/ants/echo
@@ -115,8 +115,8 @@ acceptor()
 	return 1
 }
 
-# The accept loop must sleep in ants_submit(): its kernel stack tells. What the
-# compiler turned into a jump is not on it, so any function of ants will do.
+# The accept loop must sleep in ants_submit(), as its kernel stack shows. A call that the
+# compiler has turned into a jump is not on the stack, so any function of ants counts.
 show_acceptor()
 {
 	local stack

@@ -13,8 +13,8 @@
  *				the others open: make FILE, and continue when it
  *				is removed
  *
- * The sizes go from one byte to 64 KiB. The exit status is 0 if nothing was
- * wrong.
+ * Payloads have sizes from one byte to 64 KiB. The exit status is 0 if nothing
+ * was wrong.
  */
 #define _GNU_SOURCE	/* POLLRDHUP */
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #define MAX_PAYLOAD	65536u
-#define TICK_MS		20	/* how often FILE and the time are looked at */
+#define TICK_MS		20	/* how often FILE and the time are checked */
 
 enum conn_state {
 	CONN_ECHO,	/* sending and checking */
@@ -53,7 +53,10 @@ struct conn {
 	unsigned int back;
 };
 
-/* The gate for the second half: GATE_OPEN unless --half is given. */
+/*
+ * The gate for the second half of the connections; always GATE_OPEN without
+ * --half.
+ */
 enum gate { GATE_AHEAD, GATE_CLOSED, GATE_OPEN };
 
 static unsigned short port = 7007;
@@ -69,7 +72,7 @@ static enum gate gate = GATE_OPEN;
 static unsigned int nr_open, nr_ending, nr_wrong;
 static unsigned long long bytes_sent, bytes_back;
 
-/* splitmix64: any word of any payload, without keeping the payload */
+/* splitmix64: computes any word of any payload, so that none must be kept. */
 static unsigned long long mix(unsigned long long x)
 {
 	x += 0x9e3779b97f4a7c15;
@@ -91,7 +94,10 @@ static void payload(const struct conn *conn, unsigned int from, unsigned char *b
 	}
 }
 
-/* The first sends one byte, the last 64 KiB, the others something between. */
+/*
+ * The first connection sends one byte, the last one 64 KiB, the others
+ * something between.
+ */
 static unsigned int payload_size(unsigned int nr)
 {
 	if (!nr)
@@ -140,7 +146,7 @@ static void send_some(struct conn *conn)
 	payload(conn, conn->sent, buf, len);
 	n = send(fds[conn->nr].fd, buf, len, MSG_NOSIGNAL);
 	if (n < 0)
-		return;		/* not now; or an end, which recv() will see */
+		return;		/* not now, or ended, which recv() sees */
 	conn->sent += n;
 	bytes_sent += n;
 	if (conn->sent == conn->size)
@@ -165,7 +171,7 @@ static void check(struct conn *conn, const unsigned char *got, unsigned int len)
 		set_state(conn, CONN_CHECKED);
 }
 
-/* The server ended the connection. */
+/* The server has ended the connection. */
 static void end(struct conn *conn, int error)
 {
 	if (conn->state == CONN_ECHO || conn->state == CONN_CHECKED)
@@ -225,7 +231,7 @@ static void connect_one(unsigned int nr)
 
 	if (fd < 0)
 		err(1, "socket");
-	/* Loopback: the backlog takes it at once, served or not. */
+	/* On the loopback address the backlog accepts it at once. */
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		err(1, "connection %u", nr);
 	if (fcntl(fd, F_SETFL, O_NONBLOCK))
@@ -240,7 +246,10 @@ static void connect_one(unsigned int nr)
 	nr_open++;
 }
 
-/* Ends what may end now: up to half of all while the gate is not open. */
+/*
+ * End what may end now: at most half of all connections while the gate is
+ * closed.
+ */
 static void end_checked(void)
 {
 	unsigned int limit = gate == GATE_OPEN ? nr_conns : nr_conns / 2;

@@ -8,3 +8,8 @@
 	for (pos = in(head); pos; pos = in(pos))
 #define hlist_for_each_entry(pos, head, member) \
 	for (pos = in(head); pos; pos = in(pos))
+/* And what declares a tracepoint: that is no C before it is expanded. */
+#define DECLARE_EVENT_CLASS(...)
+#define DEFINE_EVENT(...)
+#define DEFINE_EVENT_PRINT(...)
+#define TRACE_EVENT(...)

@@ -18,7 +18,8 @@ mirror_of()
 		$2 == "main" && ($3 == name || $4 == name) && !found++ { print $1 }'
 }
 
-# apt with lists and sources of its own: the machine's stay as they are.
+# apt with lists and sources of its own: the machine's stay as they are. The lists of
+# a suite that has come to its end have expired.
 foreign_apt()
 {
 	local dir=$1
@@ -28,6 +29,7 @@ foreign_apt()
 	     -o Dir::Etc::SourceParts=/dev/null \
 	     -o Dir::State::Lists="$dir/lists" \
 	     -o Dir::Cache::PkgCache="" -o Dir::Cache::SrcPkgCache="" \
+	     -o Acquire::Check-Valid-Until=false \
 	     -o APT::Sandbox::User="$(id -un)"
 }
 
@@ -36,6 +38,8 @@ foreign_update()
 	local suite=$1 dir=$ANTS_CACHE/apt/$1 codename mirror keyring
 
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	# security updates come from a mirror of their own
+	[[ $suite != *-security ]] || codename+=-security
 	mirror=$(mirror_of "$codename")
 	# apt names no targets before it has read a list
 	if [[ ! $mirror ]]; then
@@ -96,6 +100,16 @@ image_package()
 		grep -o "linux-binary-$release" || echo "linux-image-$release"
 }
 
+# The headers of RELEASE, and all that they need but a compiler.
+headers_packages()
+{
+	local suite=$1 release=$2
+
+	echo "linux-headers-$release"
+	foreign_apt "$ANTS_CACHE/apt/$suite" apt-cache depends "linux-headers-$release" |
+		sed -nE 's/.*Depends: (linux-(headers|kbuild)-.*)/\1/p'
+}
+
 # Headers name each other by where they are installed, and their compiler by version.
 move_headers()
 {
@@ -121,15 +135,22 @@ lower_config()
 			"$headers/include/generated/autoconf.h"
 }
 
-# The programs of kbuild ask for a newer libc than this machine's may be: they get
-# that of their suite, beside them.
+# The programs of kbuild that ask for a newer libc than this machine's.
+newer_programs()
+{
+	# shellcheck disable=SC2016 # for that shell
+	find "$1"/usr/lib/linux-kbuild-* -type f -executable \
+		-exec sh -c 'ldd "$1" 2>&1 | grep -q "GLIBC_.* not found"' sh {} \; -print
+}
+
+# They get that of their suite, beside them.
 wrap_programs()
 {
-	local lib=$1/usr/lib/x86_64-linux-gnu programs program
+	local suite=$1 dir=$2 lib=$2/usr/lib/x86_64-linux-gnu programs program
 
-	mapfile -t programs < <(find "$1"/usr/lib/linux-kbuild-* -type f -executable \
-		-exec sh -c '[ "$(head -c 4 "$1")" = "$(printf "\177ELF")" ]' sh {} \; -print)
-	((${#programs[@]})) || return
+	mapfile -t programs < <(newer_programs "$dir")
+	((${#programs[@]})) || return 0
+	fetch_libc "$suite" "$dir" || return
 	for program in "${programs[@]}"; do
 		mv "$program" "$program.bin"
 		# some run others that lie beside them
@@ -140,37 +161,55 @@ wrap_programs()
 	done
 }
 
-# What a build reads, and the image.
-unpack_foreign()
+unpack_debs()
 {
 	local dir=$1 deb
 
 	for deb in "$dir"/tmp/*.deb; do
 		dpkg-deb -x "$deb" "$dir/tmp/root" || return
 	done
+}
+
+# What a build reads, and the image.
+unpack_foreign()
+{
+	local dir=$1
+
+	unpack_debs "$dir" || return
 	mkdir -p "$dir/usr/lib"
 	mv "$dir/tmp/root/usr/src" "$dir/usr/" || return
-	mv "$dir"/tmp/root/usr/lib/{linux-kbuild-*,x86_64-linux-gnu} "$dir/usr/lib/" || return
-	mv "$(find "$dir/tmp/root" -name 'vmlinuz*' -type f)" "$dir/vmlinuz"
+	mv "$dir"/tmp/root/usr/lib/linux-kbuild-* "$dir/usr/lib/" || return
+	mv "$(find "$dir/tmp/root" -name 'vmlinuz*' -type f)" "$dir/vmlinuz" || return
+	rm -rf "$dir/tmp"
+}
+
+# Backports have none of their own.
+fetch_libc()
+{
+	local suite=${1%-backports} dir=$2
+
+	[[ $suite == "$1" ]] || foreign_update "$suite" || return
+	foreign_download "$suite" "$dir/tmp" libc6 || return
+	unpack_debs "$dir" || return
+	mv "$dir/tmp/root/usr/lib/x86_64-linux-gnu" "$dir/usr/lib/" || return
+	rm -rf "$dir/tmp"
 }
 
 fetch_foreign()
 {
-	local suite=$1 dir=$2 release=$3 base=${3%-cloud-amd64} image
-	local headers=$dir/usr/src/linux-headers-$release libc=${1%-backports}
+	local suite=$1 dir=$2 release=$3 packages
+	local headers=$dir/usr/src/linux-headers-$release
 
 	"$ANTS_ROOT/tools/setup" build kernel-build >&2 || return
 	rm -rf "$dir"
-	image=$(image_package "$suite" "$release")
-	[[ $libc == "$suite" ]] || foreign_update "$libc" || return
-	foreign_download "$libc" "$dir/tmp" libc6 || return
-	foreign_download "$suite" "$dir/tmp" "$image" "linux-headers-$release" \
-		"linux-headers-$base-common" "linux-kbuild-$base" || return
+	mapfile -t packages < <(image_package "$suite" "$release"
+		headers_packages "$suite" "$release")
+	foreign_download "$suite" "$dir/tmp" "${packages[@]}" || return
 	unpack_foreign "$dir" || return
 	# without it no BTF is made
-	rm -rf "$dir/tmp" "$headers/vmlinux"
+	rm -f "$headers/vmlinux"
 	move_headers "$dir" "$headers"
-	wrap_programs "$dir" || return
+	wrap_programs "$suite" "$dir" || return
 	lower_config "$headers" || return
 	ln -s "$headers" "$dir/build"
 	touch "$dir/complete"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a pool as files: which there are, what may be done with them,
- * and how they read. Documentation/ABI is linked into this program.
+ * The files of a pool as files: which exist, what may be done with them, and
+ * how they read. Documentation/ABI is linked into this program.
  */
 #include "util.h"
 
@@ -15,7 +15,7 @@
 
 static const char * const writable[] = {
 	"capacity", "max_blocking", "queue_depth", "min_workers", "expiry_ms",
-	"nonblocking", "nice", "cpulist",
+	"nonblocking", "nice", "cpulist", "stall_ms", "stats/timing",
 };
 
 FIXTURE(files) {
@@ -24,7 +24,7 @@ FIXTURE(files) {
 	int nr;
 };
 
-/* The name after "What:", if it is a file of a pool and no directory. */
+/* The name after "What:", if it is a file of a pool and not a directory. */
 static bool parse_what(const char *line, char *name, size_t size)
 {
 	size_t len;
@@ -90,7 +90,7 @@ CASE(files, each_documented_file_exists)
 			TH_LOG("%s does not exist", self->documented[i]);
 }
 
-/* How many files below @dir are not documented. */
+/* Count the files below @dir that are not documented. */
 static int undocumented(struct __test_metadata *_metadata,
 			struct _test_data_files *self, const char *dir)
 {
@@ -149,7 +149,7 @@ CASE(files, modes_are_0644_or_0444)
 	EXPECT_EQ(ARRAY_SIZE(writable), nr_writable);
 }
 
-/* Root, too, may not. */
+/* Not even root may. */
 CASE(files, read_only_files_cannot_be_opened_for_writing)
 {
 	const char *file;
@@ -164,7 +164,7 @@ CASE(files, read_only_files_cannot_be_opened_for_writing)
 	}
 }
 
-/* ANTS_FIXED, 256: not even after somebody changed the modes. */
+/* ANTS_FIXED, 256: not even after the modes were changed. */
 CASE(files, fixed_limits_are_read_only)
 {
 	static const char * const limits[] = {
@@ -196,7 +196,7 @@ CASE(files, callers_that_run_tasks_do_not_fail)
 	EXPECT_EQ(0, put(self->pool, "nonblocking", "0"));
 }
 
-/* ANTS_PREALLOC, 2: there is no making of threads without number. */
+/* ANTS_PREALLOC, 2: an unlimited number of threads cannot be preallocated. */
 CASE(files, preallocated_pool_has_a_bound)
 {
 	ASSERT_EQ(0, ctl("destroy %s", self->pool));
@@ -210,7 +210,7 @@ CASE(files, preallocated_pool_has_a_bound)
 	EXPECT_EQ(5, get_number(self->pool, "stats/running"));
 }
 
-CASE(files, nobody_else_may_write)
+CASE(files, only_root_may_write)
 {
 	int allowed = 0, i;
 	pid_t pid = fork();
@@ -244,7 +244,7 @@ CASE(files, everybody_may_read)
 	EXPECT_EQ(0, reap(pid));
 }
 
-/* A number, a word or a list of CPUs; never two lines, never none. */
+/* A number, a word or a list of CPUs, on exactly one line. */
 CASE(files, one_value_and_one_newline)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789,-";
@@ -264,7 +264,7 @@ CASE(files, one_value_and_one_newline)
 	}
 }
 
-/* A byte at a time reads the same as all at once. */
+/* Reading byte by byte gives the same as reading all at once. */
 CASE(files, partial_reads_add_up)
 {
 	char whole[4097], parts[4097];
@@ -330,7 +330,7 @@ CASE(files, one_descriptor_reads_and_writes)
 	close(fd);
 }
 
-/* echo opens with O_TRUNC, and some open with O_CREAT or O_APPEND. */
+/* echo opens with O_TRUNC, other programs with O_CREAT or O_APPEND. */
 CASE(files, flags_of_open_do_not_matter)
 {
 	int fd = open(pool_path(self->pool, "capacity"),
@@ -353,7 +353,10 @@ CASE(files, nothing_can_be_added_or_removed)
 	EXPECT_STREQ("4", get(self->pool, "capacity"));
 }
 
-/* The file outlives its pool, and is no other pool's even by the same name. */
+/*
+ * The file outlives its pool, and never becomes that of another pool of the
+ * same name.
+ */
 CASE(files, held_open_beyond_the_pool)
 {
 	int fd = open(pool_path(self->pool, "capacity"), O_RDWR);
@@ -381,7 +384,7 @@ CASE(files, name_is_free_again_after_destroy)
 	EXPECT_STREQ("3", get(self->pool, "capacity"));
 }
 
-/* As the kernel lists them. */
+/* The possible CPUs, as the kernel lists them. */
 static const char *possible_cpus(void)
 {
 	static char list[64];
@@ -401,10 +404,13 @@ CASE(files, a_new_pool_shows_the_defaults)
 	EXPECT_STREQ("0", get(self->pool, "nonblocking"));
 	EXPECT_STREQ("0", get(self->pool, "nice"));
 	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpulist"));
+	EXPECT_STREQ("0", get(self->pool, "stall_ms"));
 	EXPECT_STREQ("open", get(self->pool, "state"));
 	EXPECT_STREQ("4", get(self->pool, "stats/free"));
 	EXPECT_STREQ("0", get(self->pool, "stats/running"));
 	EXPECT_STREQ("0", get(self->pool, "stats/submitted"));
+	EXPECT_STREQ("0", get(self->pool, "stats/timing"));
+	EXPECT_STREQ("0", get(self->pool, "stats/longest_ms"));
 }
 
 TEST_HARNESS_MAIN

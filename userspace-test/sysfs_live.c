@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a pool while it works: its numbers, its states, and changes
- * under load.
+ * The files of a pool at work: its numbers, its states, and changes under load.
  */
 #include "util.h"
 
@@ -29,7 +28,7 @@ FIXTURE_TEARDOWN(live)
 
 #define stat_is(name, value)	(get_number(self->pool, "stats/" name) == (value))
 
-/* A child whose one task does not fit; it is in the pool's queue on return. */
+/* A child whose one task has no room; the child waits in the pool on return. */
 #define block_child()							\
 ({									\
 	long __waiting = get_number(self->pool, "stats/waiting");	\
@@ -124,7 +123,7 @@ CASE(live, released_pool_can_be_changed)
 	EXPECT_SOON(stat_is("running", 3));
 }
 
-CASE(live, growing_grants_who_waits)
+CASE(live, growth_grants_waiters)
 {
 	pid_t pid[2];
 
@@ -139,7 +138,7 @@ CASE(live, growing_grants_who_waits)
 	EXPECT_STREQ("2", get(self->pool, "stats/busy"));
 }
 
-CASE(live, a_longer_queue_grants_who_waits)
+CASE(live, a_longer_queue_grants_waiters)
 {
 	pid_t pid;
 
@@ -164,7 +163,7 @@ CASE(live, no_bound_grants_all)
 	EXPECT_SOON(stat_is("busy", 22));
 }
 
-/* What is accepted stays; what is above the new capacity leaves afterwards. */
+/* Accepted tasks stay; surplus threads leave afterwards. */
 CASE(live, shrinking_leaves_accepted_tasks_alone)
 {
 	ASSERT_EQ(0, put(self->pool, "capacity", "4"));
@@ -195,7 +194,7 @@ CASE(live, max_blocking_counts_callers)
 	EXPECT_EQ(0, reap(pid));
 }
 
-/* Callers that wait already go on waiting; further ones are refused. */
+/* Callers that already wait continue to wait; later ones are refused. */
 CASE(live, nonblocking_is_for_newcomers)
 {
 	pid_t pid;
@@ -209,7 +208,7 @@ CASE(live, nonblocking_is_for_newcomers)
 	EXPECT_EQ(0, reap(pid));
 }
 
-CASE(live, release_sends_away_who_waits)
+CASE(live, release_refuses_waiters)
 {
 	pid_t pid;
 
@@ -251,7 +250,7 @@ CASE(live, min_workers_and_capacity_hold_each_other)
 	EXPECT_STREQ("1", get(self->pool, "min_workers"));
 }
 
-/* Threads are made when it grows, and expire when it falls. */
+/* Threads are made when the number grows, and expire when it falls. */
 CASE(live, min_workers_take_effect_at_once)
 {
 	EXPECT_EQ(0, put(self->pool, "expiry_ms", "20"));
@@ -265,7 +264,7 @@ CASE(live, min_workers_take_effect_at_once)
 	EXPECT_STREQ("2", get(self->pool, "stats/reaped"));
 }
 
-/* Threads that are idle already go by the new time, too. */
+/* The new time applies to threads that are already idle, too. */
 CASE(live, shorter_expiry_takes_effect_at_once)
 {
 	ASSERT_EQ(0, put(self->pool, "expiry_ms", "86400000"));
@@ -279,7 +278,7 @@ CASE(live, shorter_expiry_takes_effect_at_once)
 	EXPECT_STREQ("2", get(self->pool, "stats/reaped"));
 }
 
-/* Writes capacities between 1 and 8, one after another; no write may fail. */
+/* Write capacities between 1 and 8, one after another; no write may fail. */
 static int write_capacities(const char *pool, unsigned int seed)
 {
 	char text[16];
@@ -317,7 +316,10 @@ CASE(live, many_write_the_capacity_under_load)
 	EXPECT_SOON(get_number(self->pool, "stats/running") <= 1);
 }
 
-/* Behind a change that takes long; what was interrupted has changed nothing. */
+/*
+ * The write waits behind a change that takes long; once interrupted it changes
+ * nothing.
+ */
 CASE(live, write_that_waits_can_be_interrupted)
 {
 	static const char * const files[] = {
@@ -340,7 +342,7 @@ CASE(live, write_that_waits_can_be_interrupted)
 	EXPECT_STREQ("3", get(self->pool, "capacity"));
 }
 
-/* Any value, or the file is gone; nothing in between. */
+/* Any value is read, or the file is gone; nothing in between. */
 static bool reads_well(const char *pool, const char *file)
 {
 	char buf[128];
@@ -351,7 +353,7 @@ static bool reads_well(const char *pool, const char *file)
 	return len > 1 && buf[len - 1] == '\n';
 }
 
-/* Reads everything it finds until @done can be read from. */
+/* Read everything there is until @done can be read from. */
 static int read_all_until(const char *pool, int done)
 {
 	static const char * const dirs[] = { "", "stats/" };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a multi: which there are, what may be done with them, and its
- * states. Each test runs once for each strategy. Documentation/ABI is linked into
- * this program.
+ * The files of a multi: which exist, what may be done with them, and its
+ * states. Each test runs once for each strategy. Documentation/ABI is linked
+ * into this program.
  */
 #include "util.h"
 
@@ -83,7 +83,7 @@ CASE(multi, each_file_is_documented)
 	EXPECT_EQ(NR_FILES, nr);
 }
 
-/* The CPUs of local shards were decided when it was made. */
+/* The CPUs of local shards were decided when the multi was made. */
 static unsigned int mode_of(const char *file, bool local, bool fixed)
 {
 	if (!strcmp(file, "nice"))
@@ -121,7 +121,7 @@ CASE(multi, modes_are_0644_or_0444)
 	expect_modes(_metadata, self->name, variant->nr == 2, false);
 }
 
-/* Not even after somebody changed the modes. */
+/* Not even after the modes were changed. */
 CASE(multi, fixed_limits_are_read_only)
 {
 	static const char * const limits[] = {
@@ -157,7 +157,7 @@ CASE(multi, a_new_multi_shows_how_it_was_made)
 	EXPECT_STREQ("4", get(self->name, "stats/free"));
 }
 
-/* One shard that is not empty is enough for it to drain. */
+/* A single shard that is not empty keeps the multi draining. */
 CASE(multi, state_open_draining_released_open)
 {
 	ASSERT_EQ(0, ctl("hold %s 1", self->name));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the writable files of a pool take and what they refuse. Each test runs
- * once for each file: the fixture's variants name them.
+ * What the writable files of a pool accept and refuse. Each test runs once for
+ * each file; the fixture's variants name them.
  */
 #include "util.h"
 
-/* What is written, and what is read then. */
+/* What is written, and what is read afterwards. */
 struct good {
 	const char *text;
 	const char *read;
@@ -139,6 +139,40 @@ FIXTURE_VARIANT_ADD(values, nonblocking) {
 	},
 };
 
+FIXTURE_VARIANT_ADD(values, stall_ms) {
+	.file = "stall_ms",
+	.good = {
+		{ "0", "0" },
+		{ "60000\n", "60000" },
+		{ "0x7530", "30000" },
+		{ "072460", "30000" },
+		{ "+60001", "60001" },
+		{ "2147483647", "2147483647" },
+	},
+	.bad = {
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
+FIXTURE_VARIANT_ADD(values, timing) {
+	.file = "stats/timing",
+	.good = {
+		{ "1", "1" },
+		{ "0", "0" },
+		{ "0x1\n", "1" },
+		{ "01", "1" },
+		{ "+0", "0" },
+	},
+	.bad = {
+		{ "2", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "y", EINVAL },
+		{ "on", EINVAL },
+	},
+};
+
 FIXTURE_VARIANT_ADD(values, nice) {
 	.file = "nice",
 	.has_sign = true,
@@ -208,7 +242,7 @@ CASE(values, refuses_what_is_out_of_range)
 		EXPECT_REFUSED(b->err, b->text);
 }
 
-/* The files take what kstrtouint() takes, and nothing else. */
+/* The files accept what kstrtouint() accepts, and nothing else. */
 CASE(values, refuses_what_is_no_number)
 {
 	static const char * const texts[] = {
@@ -245,7 +279,7 @@ CASE(values, refuses_pages_of_digits)
 	EXPECT_REFUSED(ERANGE, text);
 }
 
-/* sysfs does not pass it on. */
+/* sysfs does not pass an empty write on. */
 CASE(values, empty_write_changes_nothing)
 {
 	const char *before = get(self->pool, variant->file);
@@ -270,7 +304,7 @@ CASE(values, position_of_a_write_is_ignored)
 	close(fd);
 }
 
-/* One descriptor, many writes; each one is a value. */
+/* Each of many writes to one descriptor is a value. */
 CASE(values, descriptor_can_be_written_again)
 {
 	const struct good *g = variant->good;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs share: files in a few words, and pools that are driven
- * through the module ants_ctl. All functions return -errno on error.
+ * Helpers that the programs share: short functions for files, and for pools
+ * driven through the module ants_ctl. All functions return -errno on error.
  */
 #ifndef _ANTS_USERSPACE_TEST_UTIL_H
 #define _ANTS_USERSPACE_TEST_UTIL_H
 
-/* Before any header of the C library: it asks for all that it has. */
+/*
+ * Before any header of the C library, so that all of its functions are
+ * declared.
+ */
 #define _GNU_SOURCE
 
-/* The harness is not made for -Wextra. */
+/* The harness does not compile cleanly with -Wextra. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "kselftest_harness.h"
@@ -27,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In a test; harnesses that know XFAIL_ADD() note the exit status instead. */
+/* In a test; harnesses that have XFAIL_ADD() take the exit status instead. */
 #ifdef XFAIL_ADD
 #define PASSED_SO_FAR	(_metadata->exit_code == KSFT_PASS)
 #else
@@ -40,7 +43,7 @@
 /* Seconds for a condition that must come true; a loaded machine is slow. */
 #define DEADLINE	60
 
-/* Waits until @cond holds; the value says whether it did. */
+/* Wait until @cond holds; the value says whether it did. */
 #define soon(cond)							\
 ({									\
 	int __tries = DEADLINE * 200;					\
@@ -86,7 +89,7 @@ static inline int write_file(const char *path, const void *buf, size_t len)
 	return ret;
 }
 
-/* A command for ants_ctl; 0 or what ants answered. */
+/* Pass a command to ants_ctl. Returns 0, or the error from ants. */
 static inline int ctl(const char *fmt, ...)
 {
 	char line[128];
@@ -110,7 +113,10 @@ static inline const char *pool_path(const char *pool, const char *file)
 	return p;
 }
 
-/* The text of a file without its newline, good until the fourth call after. */
+/*
+ * The text of a file without its newline, valid until the fourth call after
+ * this.
+ */
 static inline const char *get(const char *pool, const char *file)
 {
 	static char text[4][4097];
@@ -135,7 +141,7 @@ static inline long get_number(const char *pool, const char *file)
 	return *text && !*end ? ret : -1;
 }
 
-/* 0 if all of @text was taken. */
+/* Returns 0 if all of @text was written. */
 static inline int put(const char *pool, const char *file, const char *text)
 {
 	int ret = write_file(pool_path(pool, file), text, strlen(text));
@@ -143,7 +149,7 @@ static inline int put(const char *pool, const char *file, const char *text)
 	return ret < 0 ? ret : ret != (int)strlen(text);
 }
 
-/* A child that gives ants_ctl one command; reap() returns the answer. */
+/* A child that passes one command to ants_ctl; reap() returns the answer. */
 static inline pid_t ctl_async(const char *command)
 {
 	pid_t pid = fork();
@@ -167,7 +173,10 @@ static inline void ignore_signal(int nr)
 	(void)nr;
 }
 
-/* What a write returns whose wait for another one is interrupted. */
+/*
+ * Start a write that waits for another one, and interrupt it; returns its
+ * error.
+ */
 static inline int put_interrupted(const char *pool, const char *file,
 				  const char *text)
 {
@@ -175,7 +184,7 @@ static inline int put_interrupted(const char *pool, const char *file,
 	pid_t pid;
 	int status;
 
-	/* In the parent, so that no signal comes before it is handled. */
+	/* In the parent, so that no signal comes before the handler is set. */
 	sigaction(SIGUSR1, &action, NULL);
 	pid = fork();
 	if (!pid)
@@ -187,7 +196,9 @@ static inline int put_interrupted(const char *pool, const char *file,
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }
 
-/* A child that changes the capacity, and is held with all others shut out. */
+/*
+ * A child that changes the capacity, and is held while it locks out all others.
+ */
 static inline pid_t put_and_hold(const char *pool, const char *capacity)
 {
 	pid_t pid;

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ants: tasks with a handle, with a result, or in a group. Part of
- * <linux/ants.h>, which explains the errors.
+ * ants: tasks with a handle or with a result. Part of <linux/ants.h>, which explains
+ * the errors.
+ *
+ * A work item is a task with a handle. It lives in memory of the caller, so queueing
+ * it needs no memory, in any context. It can be waited for and cancelled, and has a
+ * result. It is in one pool at most, and runs in one thread at a time.
  */
 #ifndef _LINUX_ANTS_WORK_H
 #define _LINUX_ANTS_WORK_H
 
+#include <linux/ants_pool.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/list.h>
 #include <linux/timer.h>
 #include <linux/types.h>
-
-#include <linux/ants.h>
-
-/*
- * Work items. A work item is a task with a handle. It lives in memory of the
- * caller, so queueing it needs no memory, in any context. It can be waited for
- * and cancelled, and has a result. It is in one pool at most, and runs in one
- * thread at a time.
- */
 
 struct ants_work;
 struct ants_group;
@@ -45,16 +41,19 @@ enum ants_work_flags {
 };
 
 /**
- * enum ants_work_busy - bits that ants_work_busy() returns
+ * enum ants_work_busy_bits - bits that ants_work_busy() returns
  * @ANTS_WORK_BUSY_PENDING: the item is queued, and that run has not started
  * @ANTS_WORK_BUSY_RUNNING: its function runs
  */
-enum ants_work_busy {
+enum ants_work_busy_bits {
 	ANTS_WORK_BUSY_PENDING	= 1 << 0,
 	ANTS_WORK_BUSY_RUNNING	= 1 << 1,
 };
 
-/* private: a task that is accepted and not started, see kernel/slot.h */
+/*
+ * private: a task that is accepted and not started, see kernel/slot.h. A work item
+ * contains one.
+ */
 struct ants_slot {
 	union {
 		struct list_head node;
@@ -63,6 +62,7 @@ struct ants_slot {
 	ants_fn_t fn;
 	void *data;
 	unsigned int tag;
+	unsigned int stamp;
 };
 
 /**
@@ -97,13 +97,18 @@ struct ants_work {
 /* A driver embeds one in each of its requests. */
 static_assert(sizeof(struct ants_work) <= 128);
 
-/* private: */
-#define __ANTS_WORK_INITIALIZER(_fn)	{ .fn = (_fn), .result = -EINVAL }
-
 /* Define a work item that is ready to be queued. */
 #define DEFINE_ANTS_WORK(name, fn)					\
 	struct ants_work name = __ANTS_WORK_INITIALIZER(fn)
 
+/**
+ * ants_work_init() - initialise a work item; see INIT_ANTS_WORK()
+ * @work: the work item, in no pool
+ * @fn: what it runs
+ * @flags: bits of enum ants_work_flags
+ *
+ * Context: Any context.
+ */
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 		    unsigned int flags);
 
@@ -123,9 +128,6 @@ struct ants_delayed_work {
 	struct list_head node;
 };
 
-/* private: */
-void ants_delayed_timer_fn(struct timer_list *timer);
-
 /* Define a delayed work item that is ready to be queued. */
 #define DEFINE_ANTS_DELAYED_WORK(name, fn)				\
 	struct ants_delayed_work name = {				\
@@ -133,10 +135,36 @@ void ants_delayed_timer_fn(struct timer_list *timer);
 		.timer = __TIMER_INITIALIZER(ants_delayed_timer_fn, 0),	\
 	}
 
+/**
+ * ants_delayed_work_init() - initialise a delayed work item
+ * @dwork: the work item, in no pool
+ * @fn: what it runs
+ * @flags: bits of enum ants_work_flags
+ *
+ * Context: Any context.
+ */
 void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
 			    unsigned int flags);
+
+/**
+ * ants_delayed_work_init_onstack() - make one on the stack; see
+ *	INIT_ANTS_DELAYED_WORK_ONSTACK()
+ * @dwork: the work item; ants_destroy_delayed_work_on_stack() before it goes
+ * @fn: what it runs
+ *
+ * Context: Any context.
+ */
 void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
 				    ants_work_fn_t fn);
+
+/**
+ * ants_destroy_delayed_work_on_stack() - a delayed work item leaves the stack
+ * @dwork: the work item, in no pool
+ *
+ * Tells the kernel's checkers of timers; without them it does nothing.
+ *
+ * Context: Any context.
+ */
 void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
 
 #define INIT_ANTS_DELAYED_WORK(dwork, fn)	ants_delayed_work_init(dwork, fn, 0)
@@ -146,22 +174,195 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
 #define INIT_ANTS_DELAYED_WORK_ONSTACK(dwork, fn)			\
 	ants_delayed_work_init_onstack(dwork, fn)
 
+/**
+ * ants_queue_work() - submit a work item to a pool, never wait
+ * @pool: the pool
+ * @work: the work item
+ *
+ * An item that runs, in this pool, runs once more when it has finished. The new
+ * run takes over the admission of the old one, so no other task can get in
+ * between.
+ *
+ * Context: as ants_try_submit(). Uses no memory.
+ * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
+ * function, or its priority is unknown. -EALREADY: it is queued, or in another
+ * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
+ * its group is cancelled. -ESHUTDOWN: the pool is released. -EAGAIN: it is
+ * full, or callers wait.
+ */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
+
+/**
+ * ants_queue_work_timeout() - submit a work item to a pool, wait a limited time
+ * @pool: the pool
+ * @work: the work item
+ * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
+ *	does not wait
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_queue_work(), but never -EAGAIN. -ETIMEDOUT: the pool was
+ * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout().
+ * -ECANCELED: also if the item was cancelled meanwhile.
+ */
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout);
+
+/**
+ * ants_queue_delayed_work() - submit a work item to a pool after a delay
+ * @pool: the pool
+ * @dwork: the work item
+ * @delay: the delay, in jiffies
+ *
+ * If the pool is full then, the item waits for room. Such items go ahead of
+ * callers that wait, but after 8 of them in a row one caller is served. If the
+ * pool is released before the item is accepted, the item ends with the result
+ * -ESHUTDOWN. An item that runs, in this pool, is queued once more; it does not
+ * start again before it has finished.
+ *
+ * Context: as ants_queue_work().
+ * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
+ * no function, or its priority is unknown. -EALREADY: it is queued, or in
+ * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
+ * end, or its group is cancelled. -ESHUTDOWN: the pool is released.
+ */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
 			    unsigned long delay);
+
+/**
+ * ants_mod_delayed_work() - queue a delayed work item, or put off its next run
+ * @pool: the pool
+ * @dwork: the work item
+ * @delay: the time from now until the item is due, in jiffies
+ *
+ * A run that is queued and has not started becomes due after @delay instead,
+ * whether that is sooner or later than before. Otherwise this is
+ * ants_queue_delayed_work().
+ *
+ * Context: as ants_queue_work().
+ * Return: 1: the item was queued, and that run has been put off. 0: it was not,
+ * and is queued now. -EALREADY: a caller of ants_queue_work_timeout() waits
+ * with it, or it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
+ * ants_queue_delayed_work(); nothing has changed.
+ */
 int ants_mod_delayed_work(struct ants_pool *pool,
 			  struct ants_delayed_work *dwork, unsigned long delay);
+
+/**
+ * ants_work_wait() - wait until a work item has ended
+ * @work: the work item; the caller that gets 0 may free it if no other caller
+ *	uses it
+ * @result: see ants_work_wait_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
+ */
 int __must_check ants_work_wait(struct ants_work *work, int *result);
+
+/**
+ * ants_work_wait_timeout() - wait until a work item has ended, a limited time
+ * @work: the work item; the caller that gets 0 may free it if no other caller
+ *	uses it
+ * @timeout: the longest time to wait, in jiffies; 0 does not wait
+ * @result: what its function returned; -ECANCELED if it was cancelled before it
+ *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
+ *	-EINVAL if it was never queued, and the error of
+ *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
+ *
+ * An item that is queued again while it runs ends with the run that follows. In
+ * a task of the same pool the caller runs an item that has not been started;
+ * then the call may take longer than @timeout.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: it is in no pool, and @result is set. -ETIMEDOUT, -EINTR: it has
+ * not ended yet. -EDEADLK: the caller is a task of the same pool, and the wait
+ * could never end: the item runs in the caller, or waits for it; or the pool is
+ * ordered; or 8 items run inside one another in the caller. -EINVAL: the item
+ * is %ANTS_WORK_DETACHED.
+ */
 int __must_check ants_work_wait_timeout(struct ants_work *work,
 					unsigned long timeout, int *result);
+
+/**
+ * ants_work_flush() - wait for the run of a work item that is queued now
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * Waits for the run in progress and for a run that is queued behind it, but not
+ * for later ones: an item that queues itself for ever does not hold up the
+ * caller. A delay is not waited for, because an item whose timer is armed is
+ * not queued yet. But if ants_mod_delayed_work() puts off a run that is being
+ * waited for, the wait continues until that run has ended.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
+ * -EDEADLK, -EINVAL: as ants_work_wait().
+ */
 int __must_check ants_work_flush(struct ants_work *work);
+
+/**
+ * ants_work_cancel() - prevent a work item from running
+ * @work: the work item
+ *
+ * An item that runs is asked to stop, see ants_work_cancelled(), and does not
+ * run again if it was queued meanwhile. It may be queued again at once, even
+ * while that run has not ended. It may not be freed yet, whatever this returns:
+ * the timer function of a delayed item may be about to look at it.
+ *
+ * Context: as ants_queue_work().
+ * Return: true: it was queued, and that run will not start. false: it was not
+ * queued.
+ */
 bool ants_work_cancel(struct ants_work *work);
+
+/**
+ * ants_work_cancel_sync() - cancel a work item and wait until it has ended
+ * @work: the work item; afterwards it is in no pool, and may be freed
+ *
+ * Waits for an item that runs, and no signal ends the wait; until the item has
+ * ended it cannot be queued again. Any number of callers may wait, tasks of the
+ * same pool included; two that wait for each other are not detected. Only a
+ * caller that is the item itself, or a task that runs inside the item, cannot
+ * wait for it: that is warned of, and the item, which was asked to stop, has
+ * not ended when this returns. The state of a %ANTS_WORK_DETACHED item that has
+ * started is unknown: it is not waited for.
+ *
+ * Context: Process context. May sleep.
+ * Return: true: it was queued, and that run did not start. false: it was not
+ * queued, or another caller had cancelled it.
+ */
 bool ants_work_cancel_sync(struct ants_work *work);
+
+/**
+ * ants_work_cancelled() - test whether a running work item was asked to stop
+ * @work: the work item; its own function may ask, unless it is
+ *	%ANTS_WORK_DETACHED
+ *
+ * Context: Any context.
+ * Return: true once this run was cancelled for the first time.
+ */
 bool ants_work_cancelled(const struct ants_work *work);
+
+/**
+ * ants_work_pending() - test whether a work item has a queued run
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * A run counts as queued until it starts, even if its delay is not over or its
+ * submitter waits for room. A hint: it may be outdated when this returns.
+ *
+ * Context: Any context.
+ * Return: true if it has one.
+ */
 bool ants_work_pending(const struct ants_work *work);
+
+/**
+ * ants_work_busy() - query what a work item is doing
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * A hint: it may be outdated when this returns.
+ *
+ * Context: Any context.
+ * Return: bits of enum ants_work_busy_bits; 0: it is in no pool.
+ */
 unsigned int ants_work_busy(const struct ants_work *work);
 
 /* The result of a work item that has ended. */
@@ -170,7 +371,7 @@ static inline int ants_work_result(const struct ants_work *work)
 	return work->result;
 }
 
-/* call.c, each.c: functions that run in a pool as if they were called here */
+/* Functions that run in a pool as if they were called here. */
 
 /**
  * typedef ants_call_fn_t - the function that ants_call() runs
@@ -191,75 +392,74 @@ typedef int (*ants_call_fn_t)(void *data);
  */
 typedef int (*ants_each_fn_t)(unsigned long i, void *ctx);
 
+/**
+ * ants_call() - run a function in a pool, and wait for its result
+ * @pool: the pool
+ * @fn: the function
+ * @data: its argument; any value
+ * @timeout: the longest time to wait until it starts, in jiffies. Once it runs
+ *	the caller waits for it, whatever the timeout and signals
+ *
+ * A task of the same pool is in a thread of the pool already, so it runs @fn
+ * itself.
+ *
+ * Context: Process context. May sleep.
+ * Return: what @fn returned. If @fn did not run: -ETIMEDOUT, -EINTR, -EINVAL,
+ * -ESHUTDOWN, -EBUSY as ants_submit_timeout(); -EDEADLK: the caller is a task
+ * of the same pool, and 8 calls or work items run inside one another in it
+ * already. Choose results of @fn that differ from these.
+ */
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout);
+
+/**
+ * ants_call_release() - call a function in a pool; the caller may leave before
+ * its end
+ * @pool: the pool
+ * @fn: the function
+ * @data: its argument; given away, whatever is returned except -EINVAL
+ * @timeout: the longest time to wait until it has ended, in jiffies
+ * @release: called once with @data when @fn has returned or will not run, and
+ *	the caller has left; in process context
+ *
+ * Context: Process context. May sleep.
+ * Return: what @fn returned. -EINPROGRESS: it runs. If it did not and will not
+ * run: -ENOMEM, or as ants_call().
+ */
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release);
+
+/**
+ * ants_for_each() - run a function for each number from 0 to @n - 1
+ * @pool: the pool that takes part, as far as it has room
+ * @n: how many numbers; at most LONG_MAX
+ * @fn: the function, called once for each number, in no order, by several
+ *	threads at once; the caller is one of them
+ * @ctx: the argument of @fn; any value
+ *
+ * Needs neither room nor memory: without them the caller runs all numbers
+ * itself. May be called from a task of the same pool.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, or the first error that @fn returned; then some numbers were left
+ * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is
+ * released.
+ */
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx);
 
-/*
- * group.c: many work items, one wait
- */
+/* private: what the macros above are made of */
+
+#define __ANTS_WORK_INITIALIZER(_fn)	{ .fn = (_fn), .result = -EINVAL }
 
 /**
- * enum ants_group_flags - the modes of a group
- * @ANTS_GROUP_CANCEL_ON_ERROR: after a result other than 0 no further member
- *	starts
- */
-enum ants_group_flags {
-	ANTS_GROUP_CANCEL_ON_ERROR	= 1 << 0,
-};
-
-/**
- * struct ants_group - work items that belong together, in one pool
+ * ants_delayed_timer_fn() - timer function of a delayed work item
+ * @timer: the timer
  *
- * Made with ants_group_init(). It and its work items may be freed when
- * ants_group_wait() has returned 0 or ants_group_next() NULL, or before any was
- * submitted. An error of either call does not mean that the group has ended:
- * its work items go on. An item that ants_group_next() has returned is not in
- * the group any more, and may be freed at once.
- */
-struct ants_group {
-	/* private: */
-	struct ants_pool *pool;
-	struct list_head works;
-	struct list_head finished;
-	struct list_head waiters;
-	struct list_head node;
-	struct list_head *cancel_at;
-	struct list_head *join_at;
-	u64 stamp;
-	unsigned int nr_left;
-	unsigned int nr_offers;
-	int error;
-	bool sealed;
-	bool cancelled;
-	bool walking;
-	bool cancel_on_error;
-};
-
-int ants_group_init(struct ants_group *group, struct ants_pool *pool,
-		    unsigned int flags);
-int ants_group_submit(struct ants_group *group, struct ants_work *work);
-void ants_group_seal(struct ants_group *group);
-int __must_check ants_group_wait(struct ants_group *group, int *error);
-int __must_check ants_group_wait_timeout(struct ants_group *group,
-					 unsigned long timeout, int *error);
-struct ants_work *ants_group_next(struct ants_group *group,
-				  unsigned long timeout);
-void ants_group_cancel(struct ants_group *group);
-int ants_group_reset(struct ants_group *group);
-
-/**
- * ants_group_for_each() - iterate over the work items of a group, in order of
- * acceptance
- * @work: the struct ants_work to iterate with
- * @group: the group; all of its work items have ended
+ * Exported for DEFINE_ANTS_DELAYED_WORK(), and for nothing else.
  *
- * Items that ants_group_next() has returned are not in the group any more.
+ * Context: Softirq.
  */
-#define ants_group_for_each(work, group)	\
-	list_for_each_entry(work, &(group)->works, in_group)
+void ants_delayed_timer_fn(struct timer_list *timer);
 
 #endif /* _LINUX_ANTS_WORK_H */

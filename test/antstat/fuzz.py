@@ -14,7 +14,7 @@ ROUNDS = 150
 
 
 def check(antstat, tree, *args):
-    """Whatever is there: a status that is promised, and output that is whole."""
+    """Whatever is there: a documented status, and complete output."""
     status, out, err = antstat(tree, *args)
     assert status in (0, 1, 3, 4, 5), (args, status, out, err)
     assert re.fullmatch(r"(antstat: [\x20-\x7e]*\n)*", err), (args, err)
@@ -45,7 +45,7 @@ def go(tree, name, gone):
 
 
 def churn(tree, done):
-    """Pools come and go as a whole: nobody may see one with a file missing."""
+    """Pools come and go as a whole: no reader may see one with a file missing."""
     number = 0
     while not done.is_set():
         number += 1

@@ -84,16 +84,26 @@ def test_hostile_names(antstat, tree):
     assert frame[3].startswith(r"\x1b[2J\x0a ") and frame[3].endswith(r"\x1b[1m")
 
 
+def started(antstat, tree, **options):
+    """A terminal with antstat top, and the first frame."""
+    terminal = Terminal(antstat, tree, "top", "1000", **options)
+    return terminal, terminal.read_frame()
+
+
+def quits(terminal):
+    """Does it end when it is told to?"""
+    terminal.press("q")
+    return terminal.end() == 0
+
+
 def test_keys(antstat, tree):
     """q ends it, another key shows the pools again."""
     tree.pool("echo")
-    terminal = Terminal(antstat, tree, "top", "1000")
-    terminal.read_frame()
+    terminal, _ = started(antstat, tree)
     tree.pool("another")
     terminal.press(" ")
     assert "another" in terminal.read_frame()
-    terminal.press("q")
-    assert terminal.end() == 0 and terminal.output.endswith(LEAVE)
+    assert quits(terminal) and terminal.output.endswith(LEAVE)
 
 
 def test_signals(antstat, tree):
@@ -101,8 +111,7 @@ def test_signals(antstat, tree):
     tree.pool("echo")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
                    signal.SIGUSR1, signal.SIGALRM, signal.SIGPIPE):
-        terminal = Terminal(antstat, tree, "top", "1000")
-        terminal.read_frame()
+        terminal, _ = started(antstat, tree)
         terminal.process.send_signal(number)
         assert terminal.end() == 0 and terminal.output.endswith(LEAVE)
 
@@ -114,25 +123,21 @@ def in_a_shell(command):
 def test_stop(antstat, tree):
     """it gives the terminal back while it is stopped."""
     tree.pool("echo")
-    terminal = Terminal(antstat, tree, "top", "1000", wrap=in_a_shell)
-    terminal.read_frame()
+    terminal, _ = started(antstat, tree, wrap=in_a_shell)
     terminal.press("\x1a")
     assert LEAVE in terminal.read_until("has stopped")
     assert ENTER in terminal.read_frame()
-    terminal.press("q")
-    assert terminal.end() == 0
+    assert quits(terminal)
 
 
 def test_orphaned(antstat, tree):
-    """it goes on where nobody could continue it."""
+    """it does not stop where no shell could continue it."""
     tree.pool("echo")
-    terminal = Terminal(antstat, tree, "top", "1000")
-    terminal.read_frame()
+    terminal, _ = started(antstat, tree)
     terminal.process.send_signal(signal.SIGTSTP)
     output = terminal.read_frame()
     assert output.index(LEAVE) < output.index(ENTER)
-    terminal.press("q")
-    assert terminal.end() == 0
+    assert quits(terminal)
 
 
 def unprivileged(command):
@@ -166,13 +171,12 @@ def test_nothing(antstat, tree):
 def test_resize(antstat, tree):
     """a new size of the terminal is answered at once."""
     tree.pool("echo")
-    terminal = Terminal(antstat, tree, "top", "1000", columns=80)
-    narrow = bar(frames(terminal.read_frame())[0][3])
+    terminal, frame = started(antstat, tree, columns=80)
+    narrow = bar(frames(frame)[0][3])
     terminal.resize(24, 120)
     wide = bar(frames(terminal.read_frame())[0][3])
     assert len(wide) > len(narrow)
-    terminal.press("q")
-    assert terminal.end() == 0
+    assert quits(terminal)
 
 
 def test_gone(antstat, tree):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What main.c, sysfs.c, multi_sysfs.c, hotplug.c and jitter.c are to the rest: the
- * module begins and ends, has no files, and no time is lost on purpose.
+ * What the files that are left out provide to the rest: the module begins and
+ * ends, has no files in sysfs, and wastes no time on purpose.
  */
 #include "internal.h"
 #include "multi.h"
@@ -10,7 +10,7 @@
 
 struct ants_pool *ants_system_pool;
 
-/* An older tree has none. */
+/* Older trees do not have this function. */
 #pragma weak ants_stand_in_init
 #pragma weak ants_stand_in_exit
 
@@ -26,9 +26,26 @@ int ants_sysfs_add(struct ants_pool *pool)
 	return 0;
 }
 
+void ants_sysfs_del(struct ants_pool *pool)
+{
+}
+
+void ants_sysfs_put(struct ants_pool *pool)
+{
+	kobject_put(&pool->kobj);
+}
+
+void ants_notice(struct ants_pool *pool)
+{
+}
+
 int ants_multi_sysfs_add(struct ants_multi *multi)
 {
 	return 0;
+}
+
+void ants_multi_sysfs_del(struct ants_multi *multi)
+{
 }
 
 int ants_multi_sysfs_show(struct ants_multi *multi)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads are coroutines, and each switch is a choice.
- */
+/* Threads are coroutines, and each switch is a choice. */
 #include <linux/spinlock.h>
 
 #include <sanitizer/asan_interface.h>
@@ -13,7 +11,7 @@
 
 #define STACK_SIZE	(128 * 1024)
 #define MAX_THREADS	192
-/* By chance one step in so many is a deviation. */
+/* With -r, one step in so many is a deviation. */
 #define CHANCE		16
 
 /**
@@ -21,12 +19,12 @@
  * @sp: its stack pointer while it does not run
  * @stack: its memory, used again in the next run
  * @size: of @stack
- * @fake: the sanitizer's
- * @task: what it runs; gone before the thread
- * @met: what it waits for, NULL if for nothing
- * @arg: of @met
- * @trace: what it has done and seen: see explore_trace.c
- * @live: it is there
+ * @fake: the sanitizer's fake stack
+ * @task: the task that it runs, which goes before the thread
+ * @met: the condition it waits for, or NULL
+ * @arg: the argument of @met
+ * @trace: a hash of what it has done and seen: see explore_trace.c
+ * @live: it exists
  */
 struct shim_thread {
 	void *sp;
@@ -46,7 +44,7 @@ bool shim_has_read;
 static struct shim_thread threads[MAX_THREADS], outside;
 static unsigned int nr_threads;
 static struct shim_thread *running;
-/* The last one that ended, if its stack is not out of bounds yet. */
+/* The last thread that ended, if its stack is not out of bounds yet. */
 static struct shim_thread *ended;
 static const struct scenario *scenario;
 static unsigned long now;
@@ -57,7 +55,7 @@ static unsigned long nr_passed;
 #error "shim_switch() is written for x86-64 alone"
 #endif
 
-/* Stores the stack pointer at @from and goes on with @to. */
+/* Store the stack pointer at @from and continue with @to. */
 void shim_switch(void **from, void *to);
 __asm__(".text\n"
 	"shim_switch:\n"
@@ -101,7 +99,7 @@ static void switch_to(struct shim_thread *to)
 	running = to;
 	trace_self = &to->trace;
 	shim_has_read = false;
-	/* One that goes round alone passes points, too. */
+	/* A thread that loops alone passes points, too. */
 	if (++nr_passed > 10 * MAX_STEPS)
 		shim_fail("the run does not end");
 	if (to == from)
@@ -119,7 +117,7 @@ static bool is_softirq(const struct shim_thread *t)
 	return t->task && t->task->softirq;
 }
 
-/* The timers come last, and those that lag before them. */
+/* Timers come last, after threads that lag. */
 static unsigned int rank(const struct shim_thread *t)
 {
 	if (t == running || !t->task)
@@ -132,7 +130,7 @@ static bool can_run(struct shim_thread *t)
 	return t->live && (!t->met || t->met(t->arg));
 }
 
-/* The caller if it can go on, the others in turn, by rank. */
+/* The caller if it can continue, and the others in turn, by rank. */
 static unsigned int find_options(struct shim_thread **options)
 {
 	unsigned int i, r, nr = 0, first = running - threads;
@@ -168,7 +166,7 @@ unsigned int explore_random(unsigned int below)
 	return (explore_run.random >> 33) % below;
 }
 
-/* All that has been done and seen, the thread that runs first. */
+/* A hash of everything that was done and seen, the running thread first. */
 static u64 state_key(void)
 {
 	unsigned int i, first = running - threads;
@@ -179,7 +177,9 @@ static u64 state_key(void)
 	return key ?: 1;
 }
 
-/* The end of what is explored: the same in runs that lead to the same state. */
+/*
+ * Record the final state: runs that lead to the same state have the same one.
+ */
 static void note_end(void)
 {
 	u64 key = 0;
@@ -190,7 +190,10 @@ static void note_end(void)
 	explore_run.end = key ?: 1;
 }
 
-/* Some of what the memory holds, to see whether two states are the same. */
+/*
+ * A hash of some of the memory, to check whether two states really are the
+ * same.
+ */
 static u64 state_digest(void)
 {
 	u64 digest = trace_mix(trace_watched(), now);
@@ -204,7 +207,7 @@ static u64 state_digest(void)
 	return digest;
 }
 
-/* Was this state met before? Then there is nothing left to choose. */
+/* If this state was seen before, nothing is left to choose. */
 static void look_up(struct run *run)
 {
 	if (run->known || run->nr < run->given || run->used >= run->bound)
@@ -336,7 +339,7 @@ static struct shim_thread *thread_start(struct task_struct *task)
 		t->stack = stack_make();
 	t->size = STACK_SIZE;
 	ASAN_UNPOISON_MEMORY_REGION(t->stack, t->size);
-	/* As if it had called shim_switch() from thread_entry()'s caller. */
+	/* As if thread_entry()'s caller had called shim_switch(). */
 	sp = (void *)t->stack + STACK_SIZE - 8;
 	*--sp = thread_entry;
 	t->sp = sp - 6;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Explorer: all threads of a scenario run one at a time, and a run is
- * determined by which one continues at each point. A run in which no thread is
- * interrupted, and the next one in turn follows one that sleeps, has no
- * deviation; all runs with up to some number of deviations are tried, one after
+ * Explorer: the threads of a scenario run one at a time, and a run is
+ * determined by which one continues at each point. A run has no deviation if no
+ * thread is interrupted, and if the next thread in turn follows one that
+ * sleeps. All runs with up to some number of deviations are tried, one after
  * the other.
  */
 #ifndef _EXPLORE_H
@@ -17,29 +17,29 @@ struct trace_set;
 
 /**
  * struct scenario - what is run again and again
- * @name: on the command line
- * @run: makes pools, calls explore_begin(), lets threads do things at the same
- *	time, calls explore_end(), and looks what has come of it
+ * @name: its name on the command line
+ * @run: makes pools, calls explore_begin(), lets threads act at the same time,
+ *	calls explore_end(), and checks the outcome
  */
 struct scenario {
 	const char *name;
 	void (*run)(void);
 };
 
-/* A timer that is due later than that is for the log, or a last resort. */
+/* A timer that is due later than this is for the log, or a last resort. */
 #define EXPLORE_FAR	(10 * HZ)
 
-/* Threads are interrupted from here on, or no more. */
+/* Between these two, threads are interrupted. */
 void explore_begin(void);
 void explore_end(void);
 
-/* From now on @task goes on by itself only when nobody else but a timer can. */
+/* From now on @task continues only when no other thread but a timer can. */
 void explore_lag(struct task_struct *task);
 
-/* What has come of the pool, for "explore -c". */
+/* Record the outcome, the state of the pool, for "explore -c". */
 void explore_note(struct ants_pool *pool);
 
-/* A step of a run at which more than one thread could go on. */
+/* A step of a run at which more than one thread could continue. */
 struct step {
 	unsigned char nr;
 	unsigned char pick;
@@ -49,19 +49,19 @@ struct step {
 
 /**
  * struct run - one run of a scenario
- * @steps: what was picked
- * @nr: how many there were
- * @given: how many of them were given; then the first thread goes on
- * @bound: most deviations
+ * @steps: the choices made
+ * @nr: number of steps
+ * @given: number of steps that were given; after these the first thread continues
+ * @bound: the most deviations
  * @used: deviations so far
  * @traced: hashes of what the threads do are wanted
- * @states: those met before, NULL if each run is to be gone on with
- * @checked: they are looked at, whether those with the same hash are the same
- * @known: this run has come to one of them
- * @end: that at its end
+ * @states: states seen before, or NULL if no run is to be cut short
+ * @checked: verify that states with the same hash are the same
+ * @known: this run has come to one of @states
+ * @end: the state at its end
  * @outcome: what explore_note() found there
- * @seed: if not 0, deviations that are not given are picked by chance
- * @random: the state of that
+ * @seed: if not 0, deviations that are not given are random
+ * @random: the state of the random numbers
  */
 struct run {
 	struct step steps[MAX_STEPS];
@@ -81,13 +81,13 @@ struct run {
 
 extern struct run explore_run;
 
-/* By chance, for scenarios, too: determined by the seed. */
+/* A random number, for scenarios as well; determined by the seed. */
 unsigned int explore_random(unsigned int below);
 
-/* Once, as explore_run says. */
+/* Run the scenario once, as explore_run says. */
 void explore_once(const struct scenario *s);
 
-/* scenario_*.c; the last one of each has no name. */
+/* scenario_*.c; the last entry of each array has no name. */
 extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_wake[];
 extern const struct scenario scenarios_defer[];
@@ -98,7 +98,7 @@ extern const struct scenario scenarios_unload[];
 
 /* explore_scenario.c */
 
-/* A pool whose idle threads do not help out who missed a wake-up. */
+/* A pool whose idle threads do not hide a missed wake-up. */
 struct ants_pool *explore_pool(const struct ants_attrs *attrs);
 
 /* Threads that a scenario joins at its end. */

@@ -3,10 +3,11 @@
  * explore [-b BOUND] [-t SECONDS] [-n RUNS] [-x] [-c] [-r] [-s SEED]
  *	   [SCENARIO [STEPS]]
  *
- * Tries all runs of each scenario with 0 deviations, with up to 1, and so on to
- * BOUND, for SECONDS or RUNS at most; with -x without reduction, with -c with
- * and without, to compare what they reach; with -r runs by chance. SEED, or STEPS, which are the
- * deviations of one run, STEP:THREAD,..., are printed after a failure.
+ * Try all runs of each scenario with 0 deviations, with up to 1, and so on up
+ * to BOUND, for at most SECONDS or RUNS; with -x without reduction, with -c
+ * both with and without it, to compare what they reach; with -r make random
+ * runs. SEED, or STEPS, which are the deviations of one run, STEP:THREAD,...,
+ * are printed after a failure.
  */
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
@@ -32,19 +33,19 @@ static const struct scenario *current_scenario;
 static unsigned int max_bound = 3;
 static unsigned int seconds = 5;
 static unsigned long max_runs = ULONG_MAX;
-/* Of the current scenario, the one in progress included. */
+/* Of the current scenario, including the run in progress. */
 static unsigned long nr_runs;
 static bool by_chance;
 static unsigned long only_seed;
 static bool all_ways, compares;
-/* States at choices, and at the ends of runs, and what came of them. */
+/* States at choices, states at the ends of runs, and outcomes. */
 static struct trace_set states, ends, outcomes;
 static bool failed;
 static struct timespec begin;
 
 /*
- * The stacks of threads that have ended are out of bounds anyway, and a look at
- * frames that have returned takes seven times as long:
+ * The stacks of threads that have ended are out of bounds anyway, and checking
+ * the frames of functions that have returned takes seven times as long:
  * ASAN_OPTIONS=detect_stack_use_after_return=1.
  */
 const char *__asan_default_options(void);
@@ -121,7 +122,7 @@ static void run_once(void)
 	}
 }
 
-/* Returns whether that was all there are. */
+/* Returns true if all runs were made. */
 static bool explore_bound(unsigned int bound, unsigned int *longest)
 {
 	explore_run.bound = bound;

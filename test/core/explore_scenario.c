@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What scenarios are made of, beside calls of ants: pools, and threads that call.
+ * What scenarios use besides calls of ants: pools, and threads that make calls.
  */
 #include "explore.h"
 #include "explore_trace.h"

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Partial-order reduction: two runs that lead to the same state are gone on with
- * once.
+ * Partial-order reduction: of two runs that lead to the same state only one is
+ * continued.
  *
  * What a thread will do depends on what it has done and seen, and each thread
- * has a hash of that: how many points it has passed, the values that it read
- * without a lock, and, whenever it takes a lock or changes a word that others
- * may change, the hash of the thread that did so last. So hashes of threads
+ * has a hash of that: how many points it has passed, the values that it has
+ * read without a lock, and, whenever it takes a lock or changes a word that
+ * other threads may change, the hash of the thread that did so last. So threads
  * that did the same, and met one another in the same order wherever that
- * matters, are the same, in whatever order their steps were made otherwise.
- * Memory is a function of that, too: it is changed under locks, or by marked
- * writes, and plain reads and writes are ordered by those, or ThreadSanitizer
+ * matters, have the same hashes, whatever the order of their other steps was.
+ * Memory is a function of these hashes as well: it is changed under locks, or
+ * by marked writes, and those order plain reads and writes, or ThreadSanitizer
  * would find a race in load-tsan.
  *
- * A state is known by the hashes of all threads that there were, those that have
- * ended included, in the order in which explore.c offers them, the one that runs
- * first. If it was met before, with as many deviations left or more, all that can
- * follow is tried from there, and no choice is left in the rest of this run. So
- * nothing is lost within the bound. Sleep sets would lose some: the run that they
- * leave out may need fewer deviations than the one that they keep.
+ * A state is identified by the hashes of all threads there have been, including
+ * those that have ended, in the order in which explore.c offers them, the
+ * running thread first. If a state was seen before, with at least as many
+ * deviations left, everything that can follow is tried from there, and no
+ * choice is left in the rest of this run. So nothing is lost within the bound.
+ * Sleep sets would lose some runs: the run that they leave out may need fewer
+ * deviations than the one that they keep.
  *
- * More than that may differ is harmless: then both are tried. That goes for a
- * dependency too many, as when two locks have an address in turn. "explore -c"
- * compares what is reached with and without all this.
+ * It is harmless if hashes differ although the states are the same: then both
+ * runs are tried. That happens if a dependency is recorded that is none, as
+ * when two locks have the same address one after the other. "explore -c"
+ * compares what is reached with and without the reduction.
  */
 #include "internal.h"
 #include "explore.h"
@@ -39,8 +41,8 @@ static struct {
 } words[NR_WORDS];
 
 /*
- * A piece of memory that was allocated in this run, and a name that is the same in
- * runs in which its address is another.
+ * Memory that was allocated in this run, and a name for it that is the same in
+ * all runs, unlike its address.
  */
 static struct {
 	u64 addr;
@@ -94,7 +96,7 @@ void shim_saw(unsigned long long value)
 	shim_has_read = true;
 	if (!trace_on)
 		return;
-	/* Whatever is less is no address. */
+	/* Smaller values are no addresses. */
 	if (value > 1UL << 32)
 		value = name_of(value);
 	*trace_self = trace_mix(trace_mix(*trace_self, 2), value);
@@ -132,7 +134,7 @@ void shim_allocated(const void *p, size_t size)
 
 /* --- what else is known ----------------------------------------------------------------- */
 
-/* The pool of the scenario, NULL if it has none or it is gone. */
+/* The pool of the scenario; NULL if it has none or the pool is gone. */
 static const struct ants_pool *watched;
 
 void trace_watch(const struct ants_pool *pool)
@@ -149,14 +151,15 @@ void shim_freed(const void *p)
 static u64 pool_digest(const struct ants_pool *p)
 {
 	const u64 values[] = {
-		p->nr_busy, p->nr_pending, p->nr_stock, p->nr_idle,
-		p->nr_workers, p->nr_leaving, p->nr_new, p->nr_waiting,
-		p->nr_callers, p->epoch, p->released, p->upkeep_queued,
-		p->submitted, p->spawned, p->reaped, p->blocked, p->rejected,
-		p->cancelled, p->nr_waking, p->nr_starting, p->nr_late,
-		p->wake_limit, p->wake_seq, p->waking_since, p->wake_late, p->wake_deferred,
-		p->nr_vain, p->nr_deferred, p->nr_makers, p->nr_making,
-		p->arrived ? p->arrived->state : ~0ULL, p->timer_waking,
+		p->nr_busy, p->nr_pending, p->nr_stock, p->workers.nr_idle,
+		p->workers.nr, p->workers.nr_leaving, p->workers.nr_new, p->space.nr_waiting,
+		p->nr_callers, p->epoch, p->released, p->upkeep.queued,
+		p->submitted, p->counts.spawned, p->counts.reaped,
+		p->counts.blocked, p->counts.rejected,
+		p->counts.cancelled, p->wakes.nr, p->workers.nr_starting, p->workers.nr_late,
+		p->wakes.limit, p->wakes.seq, p->wakes.since, p->wakes.late, p->wakes.deferred,
+		p->wakes.nr_vain, p->wakes.nr_deferred, p->upkeep.nr_makers, p->workers.nr_making,
+		p->wakes.arrived ? p->wakes.arrived->state : ~0ULL, p->timer.waking,
 	};
 	u64 digest = 0;
 	unsigned int i;
@@ -205,7 +208,7 @@ bool trace_set_add(struct trace_set *set, u64 key, unsigned int used,
 		set->used[i] = used;
 		return true;
 	}
-	/* What is not noted is tried again. */
+	/* A hash that is not recorded is tried again. */
 	if (set->nr > TRACE_SET_SIZE / 4 * 3)
 		return true;
 	set->keys[i] = key;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sequences of calls, whatever they are: each two bytes of the input are a call
- * and what it is about. Two callers take turns with them. The threads are those
- * of explore.c, and which one continues is determined by the input, too.
- * Invariants are checked at each unlock, and what has run is compared with what
- * was accepted at the end.
+ * Arbitrary sequences of calls: each two bytes of the input are a call and its
+ * argument. Two callers take turns with them. The threads are those of
+ * explore.c, and the input determines which one continues. Invariants are
+ * checked at each unlock, and at the end the runs are compared with what was
+ * accepted.
  *
  * For libFuzzer, or for fuzz_main.c if there is none.
  */
@@ -33,14 +33,14 @@ static const struct ants_attrs kinds[] = {
 
 /**
  * struct fuzz - one input
- * @pool: whom all calls are for, but those for what is below
- * @held: tasks that are held run until this is false, or for HELD_ROUNDS
+ * @pool: the pool for all calls
+ * @held: held tasks run until this is false, or for HELD_ROUNDS
  * @runs: how often each plain task ran
  * @accepted: how often it was accepted
  * @next: the plain task that comes next
  * @items: work items, with a timer
  * @group: a group
- * @members: those that may come to be in it
+ * @members: work items that may become its members
  */
 struct fuzz {
 	struct ants_pool *pool;
@@ -218,9 +218,9 @@ static void call_config(u8 arg)
 		WARN_ON(ants_set_cpumask(pool, arg & 8 ? cpu_possible_mask : NULL));
 		break;
 	default:
-		mutex_lock(&pool->config);
+		mutex_lock(&pool->config.lock);
 		ants_set_queue_depth(pool, pool->ordered ? 0 : arg >> 4);
-		mutex_unlock(&pool->config);
+		mutex_unlock(&pool->config.lock);
 	}
 }
 
@@ -323,12 +323,15 @@ static void fuzz_end(void)
 	kfree(fuzz);
 }
 
-/* One of two that take turns: the calls at even places, or at odd ones. */
-static int caller_fn(void *place)
+/*
+ * One of two callers: it makes the calls with even numbers, or those with odd
+ * ones.
+ */
+static int caller_fn(void *first)
 {
 	size_t i;
 
-	for (i = 1 + (size_t)place; i + 1 < input_size; i += 4)
+	for (i = 1 + (size_t)first; i + 1 < input_size; i += 4)
 		calls[input[i] % ARRAY_SIZE(calls)](input[i + 1]);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz -max_total_time=SECONDS -seed=SEED, or fuzz FILE...: as libFuzzer, but the
- * inputs are random, and the last one is left in crash-input.
+ * fuzz -max_total_time=SECONDS -seed=SEED, or fuzz FILE...: like libFuzzer, but
+ * with random inputs; the last one is left in crash-input.
  */
 #include <linux/types.h>
 

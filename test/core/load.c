@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load N [SUBMITTERS [SEED]]: N tasks through pools of all kinds, while they are
- * tuned, flushed, closed and opened again. Each task that was accepted runs
- * once; the invariants of debug.c hold at each unlock.
+ * load N [SUBMITTERS [SEED]]: N tasks through pools of all kinds, while these
+ * are tuned, flushed, closed and opened again. Each accepted task runs once,
+ * and the invariants of debug.c hold at each unlock.
  */
 #include "load.h"
 
@@ -56,7 +56,7 @@ static void token_fn(void *data)
 	     "a task ran twice, or was refused and ran");
 }
 
-/* A token that no task has; the oldest one is waited for. */
+/* A token that no task has; wait for the oldest one if there is none. */
 static struct token *token_arm(struct submitter *s)
 {
 	struct token *token = &s->tokens[s->next++ % NR_TOKENS];
@@ -145,7 +145,7 @@ static bool match_some(ants_fn_t fn, void *data, void *arg)
 	if (fn != token_fn || token < s->tokens ||
 	    token >= s->tokens + NR_TOKENS || load_random(&s->random, 2))
 		return false;
-	/* It will not run: as if it had. */
+	/* The task will not run: treat it as if it had. */
 	WARN(!__atomic_exchange_n(&token->armed, 0, __ATOMIC_ACQ_REL),
 	     "a task that is pending ran");
 	return true;
@@ -241,7 +241,7 @@ static void change_one(u64 *random)
 				2 + load_random(random, 10));
 		break;
 	default:
-		/* The last one is ordered. */
+		/* The last pool is ordered. */
 		if (nr < NR_POOLS - 1)
 			ants_tune(pool, 2 + load_random(random, 8));
 	}
@@ -350,7 +350,7 @@ static struct submitter *submitters_start(unsigned int nr, long n, u64 seed)
 	return s;
 }
 
-/* After the end of all pools. */
+/* To be called when all pools are gone. */
 static void check_tokens(const struct submitter *s)
 {
 	unsigned int i;

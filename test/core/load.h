@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the load share: many submitters, which do whatever comes
- * next with whatever pool.
+ * What the files of the load share: many submitters, which make random calls on
+ * random pools.
  */
 #ifndef _LOAD_H
 #define _LOAD_H
@@ -15,21 +15,21 @@
 #define NR_TOKENS	256
 
 /**
- * struct token - what one task at a time is about
- * @armed: it was handed over, and has not run
+ * struct token - used by one task at a time
+ * @armed: the task was submitted, and has not run
  */
 struct token {
 	int armed;
 };
 
 /**
- * struct submitter - a thread that hands over tasks
+ * struct submitter - a thread that submits tasks
  * @task: its thread
- * @random: the state of its choices
- * @left: how many tasks it is to hand over yet
- * @handed: how many it has
- * @next: the token that comes next
- * @tokens: for its plain tasks
+ * @random: the state of its random numbers
+ * @left: how many tasks it still has to submit
+ * @handed: how many it has submitted
+ * @next: the token to use next
+ * @tokens: tokens for its plain tasks
  */
 struct submitter {
 	struct task_struct *task;
@@ -42,7 +42,7 @@ struct submitter {
 
 extern struct ants_pool *load_pools[NR_POOLS];
 extern struct ants_multi *load_multis[NR_MULTIS];
-/* Runs of all tasks of whatever kind. */
+/* Runs of all tasks of all kinds. */
 extern long load_runs;
 
 /* load.c */
@@ -50,9 +50,7 @@ unsigned int load_random(u64 *state, unsigned int below);
 struct ants_pool *load_pool(struct submitter *s);
 void load_run(void);
 
-/*
- * Each returns how many tasks were handed over. load_items.c, load_groups.c
- */
+/* Each returns how many tasks it has submitted. load_items.c, load_groups.c */
 typedef unsigned int (*load_op_t)(struct submitter *s);
 
 unsigned int load_item_wait(struct submitter *s);
@@ -68,7 +66,7 @@ unsigned int load_call_timeout(struct submitter *s);
 unsigned int load_each(struct submitter *s);
 unsigned int load_join(struct submitter *s);
 
-/* The error is one of those that may come while pools are closed and full. */
+/* The error must be one that may occur while pools are closed and full. */
 void load_expect(int err, const char *what);
 
 #endif

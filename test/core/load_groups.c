@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups, which their waiters free, and tasks that wait for others of their pool.
+ * Groups, which their waiters free, and tasks that wait for others of their
+ * pool.
  */
 #include <linux/slab.h>
 
@@ -23,7 +24,7 @@ struct member {
  * @nr: how many members it has
  * @cancel_at: the member that cancels the group
  * @error_at: the member that fails
- * @go: the first member need not wait for somebody to cancel the group
+ * @go: the first member need not wait until the group is cancelled
  * @members: its members
  */
 struct party {
@@ -138,7 +139,7 @@ static int held_fn(struct ants_work *work)
 	return member_fn(work);
 }
 
-/* Begins while a member is held, so that the group is there. */
+/* Begins while a member is held, so that the group exists. */
 static void cancel_fn(void *data)
 {
 	struct party *party = data;
@@ -147,7 +148,7 @@ static void cancel_fn(void *data)
 	ants_group_cancel(&party->group);
 }
 
-/* Not blocking: the place may be the one that the first member holds. */
+/* Does not wait: the first member may hold the room that it would wait for. */
 static unsigned int submit_rest(struct party *party)
 {
 	unsigned int i;
@@ -167,10 +168,12 @@ unsigned int load_group_race(struct submitter *s)
 	struct ants_pool *pool = load_pools[nr], *other;
 	struct party *party;
 
-	/* One behind it, so that no two groups hold each other up. */
+	/* In a pool further on, so that no two groups wait for each other. */
 	other = load_pools[nr + 1 + load_random(&s->random, NR_POOLS - 1 - nr)];
 	party = party_make(s, pool, member_fn);
-	/* Nobody else cancels it, or it could be gone when cancel_fn() begins. */
+	/*
+	 * No other cancel, or the group could be gone when cancel_fn() begins.
+	 */
 	party->cancel_at = MOST_MEMBERS;
 	party->error_at = MOST_MEMBERS;
 	INIT_ANTS_WORK(&party->members[0].work, held_fn);
@@ -179,7 +182,9 @@ unsigned int load_group_race(struct submitter *s)
 		return 0;
 	}
 	party->members[0].accepted = true;
-	/* Until one of both is set the first member holds the group. */
+	/*
+	 * The first member holds the group until it is cancelled or told to go.
+	 */
 	if (ants_try_submit(other, cancel_fn, party))
 		WRITE_ONCE(party->go, true);
 	party->nr = 1 + submit_rest(party);
@@ -205,7 +210,7 @@ static void fork_init(struct fork *fork, struct ants_pool *pool,
 	fork->runs = 0;
 }
 
-/* Two halves, as far as there is room, and the task waits for both. */
+/* Two halves, as far as the pool has room, and the task waits for both. */
 static int fork_fn(struct ants_work *work)
 {
 	struct fork *fork = container_of(work, struct fork, work);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Work items and calls.
- */
+/* Work items and calls. */
 #include <linux/slab.h>
 
 #include "load.h"
@@ -12,7 +10,7 @@
  * @pool: where it is queued
  * @runs: how often it ran
  * @again: how often it queues itself
- * @requeued: how often that went well
+ * @requeued: how often that succeeded
  */
 struct item {
 	struct ants_work work;
@@ -46,7 +44,7 @@ static struct item *item_make(struct submitter *s, unsigned int again)
 	return item;
 }
 
-/* Some may wait for a place, others not. */
+/* Some items may wait for room, others may not. */
 static int item_queue(struct submitter *s, struct item *item)
 {
 	int err;
@@ -173,7 +171,7 @@ unsigned int load_item_delayed(struct submitter *s)
 		kfree(d);
 		return 0;
 	}
-	/* If it has run by now then this would be a second run. */
+	/* If the item has run by now, this would be a second run. */
 	if (load_random(&s->random, 3) == 0)
 		cancelled = ants_work_cancel_sync(&d->dwork.work);
 	else

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads are the system's, and so is the time.
- */
+/* Threads are the system's, and so is the time. */
 #include <linux/spinlock.h>
 
 #include <sched.h>
@@ -67,8 +65,8 @@ void shim_park(void)
 }
 
 /*
- * What came before the wake-up is seen by a thread that sets its state later
- * and looks, for the exchange is fully ordered even if the thread runs.
+ * A thread that sets its state later, and then looks, sees everything before
+ * the wake-up: the exchange is fully ordered even if the thread runs.
  */
 bool shim_unpark(struct task_struct *task)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What scenarios of plain tasks share: a pool, and tasks that count how often they
- * ran. Each file that includes this has its own.
+ * What scenarios of plain tasks share: a pool, and tasks that count their runs.
+ * Each file that includes this has copies of its own.
  */
 #ifndef _SCENARIO_H
 #define _SCENARIO_H
@@ -12,7 +12,7 @@
 
 static struct ants_pool *pool;
 static unsigned int runs[MAX_TASKS];
-/* How often each of them has to run. */
+/* How often each task has to run. */
 static unsigned int accepted[MAX_TASKS];
 
 static inline void run_fn(void *data)
@@ -44,7 +44,7 @@ static inline bool all_ran(void *unused)
 	return !memcmp(runs, accepted, sizeof(runs));
 }
 
-/* The pool is gone. */
+/* To be called when the pool is gone. */
 static inline void tasks_end(void)
 {
 	unsigned int i;
@@ -55,7 +55,7 @@ static inline void tasks_end(void)
 	core_end();
 }
 
-/* All tasks run before the pool is closed, which wakes whoever sleeps. */
+/* All tasks run before the pool is closed, which would wake every sleeper. */
 static inline void tasks_drain(void)
 {
 	explore_join();
@@ -65,7 +65,7 @@ static inline void tasks_drain(void)
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
 }
 
-/* Destroys the pool while callers are inside. */
+/* Destroy the pool while callers are inside. */
 static inline void tasks_destroy(void)
 {
 	WARN_ON(ants_pool_destroy(pool));
@@ -74,7 +74,7 @@ static inline void tasks_destroy(void)
 	tasks_end();
 }
 
-/* Returns the error; those that the scenario expects are up to it. */
+/* Returns the error; the scenario knows which errors may occur. */
 static inline int submit_fn(ants_fn_t fn, unsigned int i)
 {
 	int err = ants_submit(pool, fn, &runs[i]);
@@ -88,7 +88,10 @@ static inline int submit(unsigned int i)
 	return submit_fn(run_fn, i);
 }
 
-/* Calls to start; of submits, the number of the task, or the first of two. */
+/*
+ * Calls to start; for submits, with the number of the task, or of the first of
+ * two.
+ */
 
 static inline int submit_one(void *data)
 {

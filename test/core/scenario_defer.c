@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of a wake-up that is deferred, because those before it came in vain.
- * Workers are idle, and tasks come in one section: the one that takes the first of
- * them defers the wake-up for the others, in each run. But for the first scenario
- * nothing is ever late, so that something else has to end that.
+ * Scenarios of a wake-up that is deferred because earlier ones were in vain.
+ * Workers are idle, and tasks are submitted in one section: in each run the
+ * worker that takes the first task defers the wake-up for the others. Except in
+ * the first scenario no wake-up is ever late, so something else has to end the
+ * deferral.
  */
 #include "internal.h"
 #include "scenario.h"
@@ -33,23 +34,23 @@ static bool all_wait(void *nr)
 
 static bool all_idle(void *nr)
 {
-	return pool->nr_idle == (unsigned long)nr;
+	return pool->workers.nr_idle == (unsigned long)nr;
 }
 
 static bool is_deferred(void *unused)
 {
-	return pool->wake_deferred;
+	return pool->wakes.deferred;
 }
 
 static void set_limits(unsigned int wake_limit, unsigned int nr_vain)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->wake_limit = wake_limit;
-	pool->nr_vain = nr_vain;
+	pool->wakes.limit = wake_limit;
+	pool->wakes.nr_vain = nr_vain;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
-/* All @capacity workers are idle, and the next wake-up is deferred. */
+/* All @capacity workers are idle, and the next wake-up will be deferred. */
 static void begin(unsigned long capacity, unsigned long late_ticks)
 {
 	unsigned int i;
@@ -72,14 +73,14 @@ static void begin(unsigned long capacity, unsigned long late_ticks)
 static void end(void)
 {
 	tasks_drain();
-	WARN(pool->nr_waking || pool->wake_deferred,
+	WARN(pool->wakes.nr || pool->wakes.deferred,
 	     "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	ants_late_arm(ANTS_LATE_TICKS);
 	tasks_end();
 }
 
-/* In one section: both are pending when a worker comes. */
+/* In one section: both tasks are pending when a worker comes. */
 static void submit_both(ants_fn_t first, ants_fn_t second)
 {
 	const struct ants_task tasks[] = {
@@ -92,7 +93,7 @@ static void submit_both(ants_fn_t first, ants_fn_t second)
 	accepted[1]++;
 }
 
-/* The task that runs waits for the one that is pending. */
+/* The running task waits for the pending one. */
 static void defer_late(void)
 {
 	begin(2, ANTS_LATE_TICKS);
@@ -101,7 +102,7 @@ static void defer_late(void)
 	end();
 }
 
-/* The worker takes all the others, or finds nothing. */
+/* The worker takes all other tasks, or finds none. */
 static void defer_submit(void)
 {
 	begin(2, NEVER);
@@ -150,7 +151,10 @@ static void defer_release(void)
 	end();
 }
 
-/* What the wake-up was for is gone; the task that runs ends, and the next one comes. */
+/*
+ * The task to wake up for is cancelled; the running task ends, and the next one
+ * comes.
+ */
 static int cancel_deferred(void *unused)
 {
 	shim_wait_until(is_deferred, NULL);
@@ -176,7 +180,7 @@ static int item_fn(struct ants_work *work)
 	return 0;
 }
 
-/* It takes its work item off, and runs it itself. */
+/* The task removes its work item from the queue, and runs it itself. */
 static void join_fn(void *data)
 {
 	INIT_ANTS_WORK(&item, item_fn);

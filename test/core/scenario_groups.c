@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Scenarios of groups, and of tasks that wait for others of their pool.
- */
+/* Scenarios of groups, and of tasks that wait for others of their pool. */
 #include <linux/slab.h>
 
 #include "internal.h"
 #include "explore.h"
 
-/* More than one round of a cancel takes. */
+/* More members than one round of a cancel takes. */
 #define MANY		18
 
 struct member {
@@ -32,7 +30,9 @@ static int failing_fn(struct ants_work *work)
 	return -EIO;
 }
 
-/* Runs until somebody has begun to cancel its group, which is there until then. */
+/*
+ * True once the member's group is being cancelled; the group exists until then.
+ */
 static bool is_cancelled(void *unused)
 {
 	return READ_ONCE(group->cancelled) || may_end;
@@ -72,7 +72,7 @@ static void members_check(unsigned int nr)
 		     ants_work_result(&members[i].work));
 }
 
-/* By the caller that was told that it has ended. */
+/* Called by the waiter that was notified of the group's end. */
 static void group_free(unsigned int nr)
 {
 	members_check(nr);
@@ -129,7 +129,7 @@ static int next_soon_fn(void *nr)
 	return 0;
 }
 
-/* The cancel may go on while the group ends: its waiter frees it at once. */
+/* The cancel may still run when the group ends: its waiter frees it at once. */
 static void cancel_wait_on(unsigned int nr, int (*wait)(void *nr))
 {
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = nr }, 0, nr,
@@ -140,7 +140,7 @@ static void cancel_wait_on(unsigned int nr, int (*wait)(void *nr))
 	end();
 }
 
-/* A member that is handed over as the time runs out is not lost. */
+/* A member that is returned just when the time runs out is not lost. */
 static void group_next_timeout(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 }, 0, 2,
@@ -163,7 +163,7 @@ static int late_fn(struct ants_work *work)
 	return member_fn(work);
 }
 
-/* The same, but the member does not end before. */
+/* The same, but the member does not end earlier. */
 static void group_next_late(void)
 {
 	start = jiffies;
@@ -216,7 +216,7 @@ static int submit_late_fn(void *g)
 	return 0;
 }
 
-/* A member whose submitter waits for a place, against a cancel. */
+/* A member whose submitter waits for room, against a cancel. */
 static void group_submit(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 }, 0, 1, held_fn);
@@ -298,7 +298,9 @@ static void join_later(void *unused)
 	WARN(!forked, "it has ended and did not run");
 }
 
-/* A task waits for an item that is not due yet, and nobody else can run it. */
+/*
+ * A task waits for an item that is not due yet, and no other thread can run it.
+ */
 static void join_later_in(unsigned int depth)
 {
 	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = depth };
@@ -338,7 +340,9 @@ static bool one_joins(void *unused)
 	return pool->nr_joining == 1;
 }
 
-/* The only thread sleeps in a task that waits for a group, and a member comes. */
+/*
+ * The only thread sleeps in a task that waits for a group, and a member comes.
+ */
 static void join_stream(void)
 {
 	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
@@ -377,8 +381,8 @@ static void submit_inner(void *unused)
 }
 
 /*
- * Of two tasks one waits for a place, and one for a group: one of them gives up,
- * and so do two callers that wait for the work item it wanted to hand over.
+ * One of two tasks waits for room, the other one for a group: one of them gives
+ * up, and so do two callers that wait for the work item it wanted to queue.
  */
 static void join_last(void)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Scenarios of work items, with a timer and without, and of calls.
- */
+/* Scenarios of work items, with a timer and without, and of calls. */
 #include <linux/slab.h>
 
 #include "explore.h"
@@ -11,9 +9,9 @@
  * @dwork: the item
  * @runs: how often it ran
  * @again: how often it queues itself
- * @requeued: how often that went well
- * @accepted: how often others queued it, or were about to and waited
- * @taken_back: runs that were cancelled
+ * @requeued: how often that succeeded
+ * @accepted: how often others queued it, or waited to
+ * @taken_back: number of runs that were cancelled
  */
 struct thing {
 	struct ants_delayed_work dwork;
@@ -48,7 +46,7 @@ static void begin(const struct ants_attrs *attrs, unsigned int again)
 	thing->again = again;
 }
 
-/* Each time that it was queued it ran, or was taken back. */
+/* Each time the item was queued, it ran or was cancelled. */
 static void check(void)
 {
 	WARN_ON(ants_work_wait(&thing->dwork.work, NULL));
@@ -85,7 +83,7 @@ static int queue_wait_fn(void *unused)
 	int err = ants_queue_work_timeout(pool, &thing->dwork.work,
 					  MAX_SCHEDULE_TIMEOUT);
 
-	/* Nobody keeps others from queueing it: it was cancelled while it waited. */
+	/* -ECANCELED: the item was cancelled while its submitter waited. */
 	thing->accepted += !err || err == -ECANCELED;
 	WARN(err && err != -EALREADY && err != -ECANCELED, "error %d", err);
 	return 0;
@@ -108,7 +106,7 @@ static int wait_fn(void *unused)
 	int result;
 
 	WARN_ON(ants_work_wait(&thing->dwork.work, &result));
-	/* It may not have been queued yet. */
+	/* The item may not have been queued yet. */
 	WARN(result != 7 && result != -ECANCELED && result != -EINVAL,
 	     "result %d", result);
 	return 0;
@@ -131,7 +129,7 @@ static void cancel_finish(void)
 	end();
 }
 
-/* The first to see the end frees it. */
+/* The first thread to see the end frees the item. */
 static void cancel_sync_free(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 1 }, 0);
@@ -189,7 +187,7 @@ static int stubborn_fn(struct ants_work *work)
 	return 7;
 }
 
-/* It queues itself as long as it may. */
+/* The item queues itself as long as it may. */
 static void requeue_stubborn(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 2 }, 4);
@@ -207,7 +205,7 @@ static int flush_fn(void *unused)
 	return 0;
 }
 
-/* The last task of a flush is cancelled, while the upkeep is at work. */
+/* The last task of a flush is cancelled while the upkeep work runs. */
 static void cancel_flush(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
@@ -218,7 +216,7 @@ static void cancel_flush(void)
 	end();
 }
 
-/* Somebody looks whether the item is in a pool, and the pool goes. */
+/* A thread asks whether the item is in a pool, while the pool is destroyed. */
 static void item_destroy(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
@@ -294,7 +292,7 @@ static void delayed_cancel_twice(void)
 	end();
 }
 
-/* Late ones stand before callers that wait. */
+/* Due items go ahead of callers that wait. */
 static void delayed_late(void)
 {
 	unsigned int runs = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of pools of some kind: whose threads cannot be made, whose callers run
- * tasks, of several shards; and of what is left in a pool that is closed.
+ * Scenarios of particular kinds of pools: whose threads cannot be made, whose
+ * callers run tasks, with several shards; and of what is left in a closed pool.
  */
 #include "internal.h"
 #include "scenario.h"
@@ -28,7 +28,10 @@ static int drain_fn(void *unused)
 	return 0;
 }
 
-/* A waiter has a worker stand in, until threads can be made again, or never. */
+/*
+ * A waiter makes a stand-in run the tasks, until threads can be made, or for
+ * ever.
+ */
 static void stand_in_on(int times)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
@@ -64,7 +67,7 @@ static void context_end(struct ants_pool *p, void *data)
 	accepted[MAX_TASKS - 1]++;
 }
 
-/* The first thread fails to get ready, the others have their contexts ended. */
+/* The first thread fails to get ready; the contexts of the others are ended. */
 static void worker_init(void)
 {
 	tasks_begin(&(struct ants_attrs) {
@@ -88,7 +91,7 @@ static bool three_have_run(void *unused)
 	return runs[0] && runs[1] && runs[2];
 }
 
-/* A caller that runs a task itself is inside, when the pool goes. */
+/* A caller that runs a task itself is inside the pool when it is destroyed. */
 static void caller_runs(void)
 {
 	tasks_begin(&(struct ants_attrs) {
@@ -118,14 +121,14 @@ static void prealloc_tune(void)
 	end();
 }
 
-/* Ends when the task behind it has run. */
+/* Ends when the next task has run. */
 static void wait_fn(void *data)
 {
 	shim_wait_until(has_run, data + sizeof(*runs));
 	run_fn(data);
 }
 
-/* The upkeep, too, makes a thread for the place that is new. */
+/* The upkeep work, too, makes a thread for the new capacity. */
 static void prealloc_busy(void)
 {
 	tasks_begin(&(struct ants_attrs) {
@@ -146,10 +149,10 @@ static int nice_fn(void *unused)
 
 static bool all_moved(void *unused)
 {
-	return !pool->nr_stale;
+	return !pool->target.nr_stale;
 }
 
-/* Threads take up the change, wherever they are; parked ones are woken for it. */
+/* Threads apply the change wherever they are; parked ones are woken for it. */
 static void move(void)
 {
 	tasks_begin(&(struct ants_attrs) {
@@ -234,14 +237,14 @@ static void multi_destroy(void)
 
 /* --- closed and opened again ---------------------------------------------------------- */
 
-/* Looked at whenever no lock is held, so that no moment is missed. */
+/* Evaluated whenever no lock is held, so that no moment is missed. */
 static bool is_quiet(void *unused)
 {
 	if (pool->lock.lock.owner || !ants_is_drained(pool))
 		return false;
-	WARN(pool->upkeep_queued || pool->join_queued || pool->nr_releasing,
+	WARN(pool->upkeep.queued || pool->upkeep.join_queued || pool->release.nr,
 	     "a drained pool has work queued");
-	WARN(timer_pending(&pool->timer), "a drained pool has its timer armed");
+	WARN(timer_pending(&pool->timer.timer), "a drained pool has its timer armed");
 	return true;
 }
 
@@ -266,12 +269,12 @@ static int close_fn(void *unused)
 
 static bool both_have_closed(void *unused)
 {
-	return pool->release_seq == 2;
+	return pool->release.seq == 2;
 }
 
 /*
- * Two callers close the pool, and one of them opens it again. What the other one
- * does meanwhile is over then, and ends nobody's wait.
+ * Two callers close the pool, and one of them opens it again once both have.
+ * The release of the other one must not fail submits to the open pool.
  */
 static void reboot_submit(void)
 {
@@ -303,7 +306,7 @@ static bool reboot_has_begun(void *unused)
 	return shim_has_task("ants/pool");
 }
 
-/* A release wins over an opening, with threads that are made before. */
+/* A release wins over a reboot that first makes threads. */
 static void reboot_close(void)
 {
 	tasks_begin(&(struct ants_attrs) {

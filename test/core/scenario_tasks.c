@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Scenarios of plain tasks: submits, threads that come and go, the end.
- */
+/* Scenarios of plain tasks: submits, threads that come and go, and the end. */
 #include "scenario.h"
 
-/* All that was accepted has run. */
+/* Everything accepted has run. */
 static void end(void)
 {
 	explore_join();
@@ -159,8 +157,8 @@ static void reboot(void)
 }
 
 /*
- * The destroyer knows from a task that the caller has come to the pool.
- * The caller is still inside.
+ * A task tells the destroyer that the caller has reached the pool, while the
+ * caller is still inside.
  */
 static void destroy_after(unsigned int i)
 {
@@ -215,7 +213,7 @@ static bool both_have_come(void *unused)
 	return ants_nr_waiting(pool) + nr_returned >= 2;
 }
 
-/* Callers that wait when the pool goes give up, or are told to. */
+/* When the pool is destroyed, waiting callers give up or are refused. */
 static void timeout_destroy(void)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
@@ -258,7 +256,7 @@ static void flush_two(void)
 	end();
 }
 
-/* What a flush waits for includes all that its caller handed over before. */
+/* A flush waits for all tasks that its caller has submitted before. */
 static int submit_flush(void *data)
 {
 	unsigned int i = (unsigned long)data;
@@ -305,7 +303,7 @@ static bool urgent_are_over(void *unused)
 	return nr_urgent > NR_URGENT;
 }
 
-/* Tasks of high priority that come again and again stop nobody for ever. */
+/* Tasks of high priority that keep coming do not starve the others. */
 static void starve(void)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 3 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of a client whose module goes while its tasks are in a pool of
- * somebody else's, or in one that it forgot.
+ * Scenarios of a client whose module is unloaded while its tasks are in a pool
+ * of another module, or in one that it forgot.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -10,8 +10,8 @@
 
 /**
  * struct client - the module's static data, which goes with its text
- * @dwork: what it has queued
- * @again: how often that queues itself
+ * @dwork: the item that it has queued
+ * @again: how often the item queues itself
  */
 struct client {
 	struct ants_delayed_work dwork;
@@ -31,7 +31,7 @@ static void begin(const struct ants_attrs *attrs, ants_work_fn_t fn)
 	INIT_ANTS_DELAYED_WORK(&client->dwork, fn);
 }
 
-/* Nothing of the module is in use when this returns. */
+/* When this returns, nothing of the module is in use. */
 static int unload_fn(void *unused)
 {
 	shim_module_going(&shim_client);
@@ -82,8 +82,8 @@ static void foreign_fn(void *unused)
 }
 
 /*
- * A work item that runs and is queued again, while the pools are looked through.
- * A task of somebody else's stands before it, so that no worker runs it meanwhile.
+ * A work item runs and is queued again while the pools are scanned. A task of
+ * another module is ahead of it, so no worker runs it meanwhile.
  */
 static void unload_requeue(void)
 {
@@ -127,7 +127,7 @@ static SHIM_CLIENT void hand_on_fn(void *to)
 		WARN_ON(ants_submit(to, task_fn, NULL));
 }
 
-/* One task hands over to the next, in a pool that was looked through before. */
+/* Each task submits the next one, to a pool that was already scanned. */
 static void unload_hand_on(void)
 {
 	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of wake-ups: several in flight at once, and late ones; and of the makers
- * of threads. The pool has adapted to tasks that block before each of them begins.
+ * Scenarios of wake-ups: several in flight at once, and late ones; and of the
+ * makers of threads. Before each of them begins, the pool has adapted to tasks
+ * that block.
  */
 #include "internal.h"
 #include "scenario.h"
@@ -9,7 +10,7 @@
 static void set_limit(unsigned int limit)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->wake_limit = limit;
+	pool->wakes.limit = limit;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
@@ -19,17 +20,17 @@ static void begin(const struct ants_attrs *attrs, unsigned int limit)
 	set_limit(limit);
 }
 
-/* Nothing is in flight in a pool that is empty. */
+/* An empty pool has nothing in flight. */
 static void end(void)
 {
 	tasks_drain();
-	WARN(pool->nr_waking || pool->nr_starting || pool->nr_late ||
-	     pool->arrived, "something is in flight in an empty pool");
+	WARN(pool->wakes.nr || pool->workers.nr_starting || pool->workers.nr_late ||
+	     pool->wakes.arrived, "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	tasks_end();
 }
 
-/* When a wake-up that came before is late, and perhaps nobody has noticed. */
+/* When an earlier wake-up is late, and perhaps not noticed yet. */
 static int submit_later(void *data)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
@@ -43,7 +44,7 @@ static const struct ants_attrs warm = {
 
 static const struct ants_attrs cold = { .capacity = 3, .queue_depth = 1 };
 
-/* Workers are idle: two submitters wake them side by side. */
+/* Workers are idle: two submitters wake them at the same time. */
 static void wake_several(void)
 {
 	begin(&warm, 4);
@@ -53,7 +54,7 @@ static void wake_several(void)
 	end();
 }
 
-/* The one that arrives wakes the others, in one section. */
+/* The worker that arrives wakes the others, in one section. */
 static int submit_batch(void *unused)
 {
 	const struct ants_task tasks[] = {
@@ -101,7 +102,9 @@ static void start_beside(void)
 	end();
 }
 
-/* A submitter gives up those that are late, or the timer does; then they come. */
+/*
+ * A submitter gives up late wake-ups, or the timer does; then the workers come.
+ */
 static void late_woken(void)
 {
 	const struct ants_attrs two = {
@@ -126,10 +129,12 @@ static void late_started(void)
 
 static bool all_idle(void *unused)
 {
-	return pool->nr_idle == warm.min_workers;
+	return pool->workers.nr_idle == warm.min_workers;
 }
 
-/* What is woken is late at once, in the same section, which has no list for two. */
+/*
+ * A wake-up is late at once, in the same section, whose list has room for one.
+ */
 static void late_batch(void)
 {
 	begin(&warm, 1);
@@ -164,7 +169,7 @@ static bool batch_has_run(void *unused)
 	return runs[0] + runs[1] + runs[2] + runs[3] == 4;
 }
 
-/* No thread can be had from two makers; the third one serves. */
+/* Two makers cannot make a thread; the third one can. */
 static int resume_fn(void *unused)
 {
 	shim_wait_until(batch_has_run, NULL);
@@ -184,7 +189,7 @@ static void makers_stuck(void)
 	end();
 }
 
-/* Two of them fail side by side. */
+/* Two makers fail at the same time. */
 static void makers_fail(void)
 {
 	begin(&cold, 4);
@@ -212,7 +217,7 @@ static void makers_release(void)
 	end();
 }
 
-/* From now on the maker of the calling thread waits for all others. */
+/* From now on the maker of the calling thread waits for all other threads. */
 static void *lag_init(struct ants_pool *unused)
 {
 	explore_lag(current->parent);
@@ -233,7 +238,9 @@ static void makers_init(void)
 	end();
 }
 
-/* The tasks are over, and the threads gone, before a maker looks once more. */
+/*
+ * The tasks have ended, and the threads are gone, before a maker checks again.
+ */
 static void makers_quiet(void)
 {
 	begin(&lagging, 4);
@@ -241,7 +248,7 @@ static void makers_quiet(void)
 	explore_call(submit_two, (void *)0, "a");
 	shim_wait_until(has_run, &runs[1]);
 	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	WARN(pool->nr_makers, "a drained pool has a maker");
+	WARN(pool->upkeep.nr_makers, "a drained pool has a maker");
 	end();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The shim: what kernel/ needs of a kernel, in an ordinary program. shim_*.c are
- * written in terms of what one of two files offers: native.c, where each thread
- * is one of the system's, or explore.c, which runs one at a time and chooses.
+ * The shim: what kernel/ needs of a kernel, in an ordinary program. shim_*.c
+ * build on functions of one of two files: native.c, where each thread is one of
+ * the system's, or explore.c, which runs one thread at a time and chooses it.
  */
 #ifndef _SHIM_H
 #define _SHIM_H
@@ -15,12 +15,12 @@
 
 void shim_thread_make(struct task_struct *task);
 void shim_thread_free(struct task_struct *task);
-/* Sleeps until the state is TASK_RUNNING, which shim_unpark() makes it. */
+/* Sleep until the state is TASK_RUNNING, which shim_unpark() sets. */
 void shim_park(void);
 bool shim_unpark(struct task_struct *task);
-/* Waits for what nobody wakes for. */
+/* Wait for a condition without a wake-up. */
 void shim_wait_until(bool (*met)(void *arg), void *arg);
-/* Sleeps until a timer is due, or shim_timer_kick(). */
+/* Sleep until a timer is due, or shim_timer_kick(). */
 void shim_timer_rest(void);
 void shim_timer_kick(void);
 
@@ -29,14 +29,14 @@ void shim_timer_kick(void);
 void shim_task_main(struct task_struct *task);
 struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 				    unsigned int flags, const char *name);
-/* Has a thread of this name not ended? */
+/* True if a thread of this name has not ended. */
 bool shim_has_task(const char *name);
-/* A thread that is none of the kernel's, running; joined once. */
+/* Start a thread that is not one of the kernel's; it is joined once. */
 struct task_struct *shim_run(int (*fn)(void *data), void *data,
 			     const char *name);
 void shim_join(struct task_struct *task);
 void shim_kill(struct task_struct *task);
-/* The calling thread becomes one, and is the last one. */
+/* The calling thread becomes a task, and is the last one. */
 void shim_tasks_begin(void);
 void shim_tasks_end(void);
 
@@ -53,7 +53,7 @@ bool shim_timers_stopping(void);
 
 /* shim_misc.c */
 long shim_nr_allocated(void);
-/* For callers that tell what led to the failure. */
+/* For programs that print what led to the failure. */
 extern void (*shim_on_fail)(void);
 extern bool shim_verbose;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory, interrupts and the log.
- */
+/* Memory, interrupts and the log. */
 #include <linux/preempt.h>
 #include <linux/slab.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A client's module, and the one notifier that hears of its end.
- */
+/* A client's module, and the only notifier that is called at its end. */
 #include <linux/module.h>
 
 #include "shim.h"
@@ -10,7 +8,7 @@ struct module shim_client = { .name = "client" };
 
 static struct notifier_block *notifier;
 
-/* There is no such section if nothing is in it. */
+/* The section does not exist if nothing is in it. */
 #pragma weak __start_client_text
 #pragma weak __stop_client_text
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Threads, their sleep, and kthreads.
- */
+/* Threads, their sleep, and kthreads. */
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -13,7 +11,7 @@ __thread struct task_struct *shim_self;
 static LIST_HEAD(tasks);
 static DEFINE_RAW_SPINLOCK(tasks_lock);
 static unsigned int nr_tasks;
-/* Those that have ended and are not freed included. */
+/* Including threads that have ended and are not freed. */
 static unsigned int nr_live;
 static int last_pid;
 
@@ -74,7 +72,7 @@ void put_task_struct(struct task_struct *task)
 	__atomic_fetch_sub(&nr_live, 1, __ATOMIC_RELEASE);
 }
 
-/* To wake a task that ended needs an RCU section, or a reference. */
+/* Waking a task that may have ended needs an RCU section, or a reference. */
 void shim_task_main(struct task_struct *task)
 {
 	shim_self = task;
@@ -136,7 +134,7 @@ long schedule_timeout(long timeout)
 	return max(left, 0L);
 }
 
-/* As on a preemptible kernel with one CPU: a wake-up preempts its caller. */
+/* As on a preemptible kernel with one CPU, a wake-up preempts its caller. */
 int wake_up_process(struct task_struct *task)
 {
 	bool slept;
@@ -192,7 +190,7 @@ void shim_join(struct task_struct *task)
 	put_task_struct(task);
 }
 
-/* A fatal signal. */
+/* Send a fatal signal. */
 void shim_kill(struct task_struct *task)
 {
 	WRITE_ONCE(task->killed, true);
@@ -258,7 +256,7 @@ bool rcu_read_lock_held(void)
 	return current->rcu & SHIM_RCU_NEST;
 }
 
-/* A reader that was there when the grace period began. */
+/* A reader that existed when the grace period began. */
 struct reader {
 	struct task_struct *task;
 	u64 word;
@@ -272,14 +270,17 @@ static bool reader_left(void *arg)
 	return !(now & SHIM_RCU_NEST) || now >> 32 != r->word >> 32;
 }
 
-/* None of explore.c's points, where conditions look at the list: its lock is held. */
+/*
+ * Not a point of explore.c, because conditions walk the list, whose lock is
+ * held.
+ */
 static void hold_listed(struct task_struct *task)
 {
 	shim_wrote(&task->users);
 	__atomic_fetch_add(&task->users.refs.counter, 1, __ATOMIC_RELAXED);
 }
 
-/* A task that has come since then, or is about to end, is no reader. */
+/* A task that was made since, or is about to end, is not a reader. */
 static unsigned int find_readers(struct reader **readers)
 {
 	struct task_struct *task;

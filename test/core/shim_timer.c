@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timers, in a list by the time when they are due, and the thread that runs them.
+ * Timers, in a list by the time when they are due, and the thread that runs
+ * them.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -10,7 +11,7 @@
 
 static LIST_HEAD(timers);
 static DEFINE_RAW_SPINLOCK(timers_lock);
-/* The one whose function runs; may be gone. */
+/* The timer whose function runs; it may be freed. */
 static struct timer_list *running;
 static struct task_struct *softirq;
 
@@ -20,7 +21,10 @@ static void unlink_timer(struct timer_list *timer)
 	WRITE_ONCE(timer->pending, false);
 }
 
-/* Behind those that are due at the same time. Returns whether it is the first. */
+/*
+ * Link the timer behind those that are due at the same time. Returns true if it
+ * is the first.
+ */
 static bool link_timer(struct timer_list *timer)
 {
 	struct timer_list *other;
@@ -42,10 +46,8 @@ int mod_timer(struct timer_list *timer, unsigned long when)
 	was = timer->pending;
 	if (was)
 		unlink_timer(timer);
-	if (!timer->shut) {
-		timer->expires = when;
-		first = link_timer(timer);
-	}
+	timer->expires = when;
+	first = link_timer(timer);
 	shim_unlock(&timers_lock.lock);
 	if (first)
 		shim_timer_kick();
@@ -69,32 +71,17 @@ static bool not_running(void *timer)
 	return __atomic_load_n(&running, __ATOMIC_ACQUIRE) != timer;
 }
 
-static int delete_sync(struct timer_list *timer, bool shut)
-{
-	int was;
-
-	might_sleep();
-	shim_lock(&timers_lock.lock);
-	timer->shut |= shut;
-	shim_unlock(&timers_lock.lock);
-	was = timer_delete(timer);
-	shim_wait_until(not_running, timer);
-	return was;
-}
-
 int timer_delete_sync(struct timer_list *timer)
 {
-	int was = timer_delete(timer);
+	int was = 0;
 
-	/* Its function may have armed it again. */
-	while (!was && !not_running(timer))
-		was = delete_sync(timer, false);
+	might_sleep();
+	/* Its function may arm it again. */
+	do {
+		was |= timer_delete(timer);
+		shim_wait_until(not_running, timer);
+	} while (timer_pending(timer));
 	return was;
-}
-
-int timer_shutdown_sync(struct timer_list *timer)
-{
-	return delete_sync(timer, true);
 }
 
 bool shim_timer_next(unsigned long *when)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Wait queues, completions and mutexes.
- */
+/* Wait queues, completions and mutexes. */
 #include <linux/mutex.h>
 #include <linux/wait.h>
 
@@ -76,7 +74,7 @@ void complete(struct completion *x)
 	raw_spin_unlock_irqrestore(&x->lock, flags);
 }
 
-/* One look: is it done? If not the caller is enrolled. */
+/* Take the completion if it is done; else enroll the caller. */
 static bool completion_take(struct completion *x,
 			    struct wait_queue_entry *entry, bool enrol)
 {
@@ -132,7 +130,9 @@ void mutex_lock(struct mutex *mutex)
 	shim_lock(&mutex->lock);
 }
 
-/* A signal does not end the wait: one that comes late is as good. */
+/*
+ * A signal does not end this wait; one that comes too late would not, either.
+ */
 int mutex_lock_killable(struct mutex *mutex)
 {
 	if (READ_ONCE(current->killed))

@@ -35,7 +35,7 @@ static bool runs(struct workqueue_struct *wq, struct work_struct *work)
 	return false;
 }
 
-/* The next one that does not run still. */
+/* The next item that is not running. */
 static struct work_struct *take_work(struct workqueue_struct *wq)
 {
 	struct work_struct *work;
@@ -86,7 +86,7 @@ static int worker_fn(void *data)
 	return 0;
 }
 
-/* A thread that runs already serves as well as one that was made at once. */
+/* A thread that already runs serves as well as one that is made at once. */
 static void add_worker(struct workqueue_struct *wq)
 {
 	struct wq_worker *w = shim_alloc(sizeof(*w), 0);
@@ -153,7 +153,7 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 		WRITE_ONCE(work->wq, wq);
 		work->pending = true;
 		list_add_tail(&work->node, &wq->works);
-		/* The thread that runs it looks again. */
+		/* The thread that runs it checks again. */
 		if (!runs(wq, work))
 			kick_worker(wq);
 	}

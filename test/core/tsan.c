@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the compiler calls before a volatile access: see READ_ONCE().
- */
+/* The compiler calls these before a volatile access: see READ_ONCE(). */
 #include <linux/types.h>
 
 #define IGNORE(access)			\

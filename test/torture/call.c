@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every call has in common: it is counted, it is watched for as long as it
- * lasts, one of its allocations may fail, and its error has to be one that the
- * headers allow.
+ * What all calls have in common: each is counted and watched while it lasts,
+ * one of its allocations may fail, and its error must be one that the headers
+ * allow.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
@@ -14,21 +14,21 @@
 
 #include "torture.h"
 
-/* More than any call allocates before it is through. */
+/* More than any call allocates before it is done. */
 #define MOST_ALLOCATIONS	24
 
-/* Tasks that make calls at the same time; others then do without. */
+/* Tasks that make calls at the same time; any further task makes none. */
 #define NR_SHARED_ACTORS	64
 
 #define NR_WATCHED		160
 
 static struct actor shared_actors[NR_SHARED_ACTORS];
 
-/* Threads and interrupts; entries are never taken back. */
+/* Threads and interrupts; entries are never removed. */
 static struct actor *watched[NR_WATCHED];
 static atomic_t nr_watched;
 
-/* Each error that ants has is a bit. */
+/* A bit for each error of ants. */
 enum errbit {
 	SHUTDOWN = BIT(0),
 	AGAIN = BIT(1),
@@ -42,15 +42,15 @@ enum errbit {
 	ALREADY = BIT(10),
 	CANCELED = BIT(11),
 	INPROGRESS = BIT(12),
-	/* the result of a function of the torture itself */
+	/* the result of a function of this test */
 	OWN = BIT(13),
-	/* does not succeed */
+	/* the call never succeeds */
 	FAILS = BIT(14),
 };
 
 /**
- * struct contract - what the headers say of a call
- * @name: of the function
+ * struct contract - what the headers say about a call
+ * @name: the name of the function
  * @errors: bits of enum errbit that it may return
  */
 struct contract {
@@ -171,7 +171,7 @@ static bool allowed(enum call call, int err)
 	return contracts[call].errors & bit_of(err);
 }
 
-/* The kernel makes the n-th allocation from here on fail, n by chance. */
+/* Make the n-th allocation from here on fail, for a random n. */
 static void fault_arm(struct actor *actor)
 {
 #ifdef CONFIG_FAULT_INJECTION
@@ -216,7 +216,7 @@ int call_leave(struct actor *actor, int err)
 	return err;
 }
 
-/* How often each call was made, and how often it was refused. */
+/* Print how often each call was made, and how often it was refused. */
 void calls_print(void)
 {
 	unsigned int i;
@@ -227,7 +227,7 @@ void calls_print(void)
 			  atomic_long_read(&refused[i]), contracts[i].name);
 }
 
-/* Reports calls that were never made. Returns how many. */
+/* Report calls that were never made. Returns their number. */
 unsigned int calls_missing(void)
 {
 	unsigned int i, missing = 0;
@@ -250,7 +250,7 @@ void actor_seed(struct actor *actor, u32 seed, unsigned int depth)
 	actor->depth = depth;
 }
 
-/* An actor for a task, NULL if there is none left. */
+/* An actor for a task, or NULL if none is left. */
 struct actor *actor_claim(u32 seed, unsigned int depth)
 {
 	unsigned int i;
@@ -285,7 +285,7 @@ void actor_watch(struct actor *actor)
 		WRITE_ONCE(watched[i], actor);
 }
 
-/* Is it in a call for too long? Then that is reported, once. */
+/* Report, once, that an actor has been in a call for too long. */
 static bool actor_stuck(struct actor *actor)
 {
 	enum call call = READ_ONCE(actor->call);
@@ -301,7 +301,7 @@ static bool actor_stuck(struct actor *actor)
 	broken("stuck for %u s in %s of target %u (%s)", knob_max_wait.value,
 	       contracts[call].name, actor->target->index,
 	       actor->target->flavour->name);
-	/* A caller that is stuck does not go away. */
+	/* The memory of a stuck caller must stay. */
 	if (task)
 		sched_show_task(task);
 	return true;

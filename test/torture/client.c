@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ants_torture_client: hands over work of all kinds, to a pool of its own and to
- * the system pool, and is unloaded in the midst of it. Whatever its exit function
- * leaves behind ants has to wait for. The accounts are those of ants_torture.
+ * ants_torture_client: submits work of all kinds, to a pool of its own and to
+ * the system pool, and is unloaded in the midst of it. ants must wait for
+ * whatever its exit function leaves behind. ants_torture keeps its accounts.
  */
 #include <linux/ants.h>
 #include <linux/delay.h>
@@ -24,7 +24,7 @@ static struct ants_pool *pool;
 /**
  * struct client_item - a work item in static memory
  * @dwork: the item
- * @number: of its task, which is accounted for by ants_torture
+ * @number: the number of its task in the accounts of ants_torture
  * @hops: how often it queues itself again
  */
 static struct client_item {

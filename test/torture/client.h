@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ants_torture does for ants_torture_client, whose tasks outlive its exit
- * function: their accounts are kept here.
+ * What ants_torture does for ants_torture_client: it keeps the accounts of
+ * tasks that outlive the client's exit function.
  */
 #ifndef _ANTS_TORTURE_CLIENT_H
 #define _ANTS_TORTURE_CLIENT_H
 
-/* The number of a new task, 0 if there is no room. */
+/* The number of a new task, or 0 if the table is full. */
 unsigned long torture_open(void);
 
-/* The call that was to hand it over has returned @err. */
+/* The call that was to submit the task has returned @err. */
 void torture_close(unsigned long number, int err);
 
 /* The task runs. */

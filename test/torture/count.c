@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sums for the verdict.
- */
+/* Sums for the verdict. */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
 #include <linux/kernel.h>
@@ -9,7 +7,7 @@
 
 #include "torture.h"
 
-/* More of them say nothing new, and fill the log. */
+/* Further reports would say nothing new and fill the log. */
 #define MOST_REPORTS	20
 
 static atomic_long_t counts[NR_COUNTS];

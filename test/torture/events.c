@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts what others do to the machine meanwhile: CPUs that come and go, suspends,
- * a client that is unloaded.
+ * Count what happens to the machine meanwhile: CPU hotplug, suspends, and a
+ * client that is unloaded.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/module.h>

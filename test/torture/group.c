@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups, which their waiters free as soon as they may, while members, threads
+ * Groups that their waiters free as soon as possible, while members, threads
  * and interrupts cancel them.
  */
 #include <linux/err.h>
@@ -19,12 +19,12 @@ struct party;
  * struct member - a work item of a group
  * @work: the item
  * @party: the group
- * @seed: says what it does
+ * @seed: decides what it does
  * @depth: how many tasks it is nested in
  * @cancels: it cancels its own group
  * @again: it queues itself once more
  * @result: what it returns
- * @accepted: how often it was handed over
+ * @accepted: how often it was submitted
  * @runs: how often it ran
  */
 struct member {
@@ -42,9 +42,9 @@ struct member {
 /**
  * struct party - a group with its members
  * @group: the group
- * @nr: how many members
- * @box: where others find the group, or NULL
- * @member: those that have not been freed
+ * @nr: number of members
+ * @box: where other actors find the group, or NULL
+ * @member: the members that have not been freed
  */
 struct party {
 	struct ants_group group;
@@ -54,9 +54,10 @@ struct party {
 };
 
 /**
- * struct box - where a group can be found to cancel it
- * @lock: held to cancel it; taken by its waiter before it frees it
- * @group: the group, NULL: there is none
+ * struct box - where other actors find a group to cancel
+ * @lock: held by an actor that cancels the group, and by the waiter before it
+ *	frees the group
+ * @group: the group, or NULL
  */
 struct box {
 	raw_spinlock_t lock;
@@ -93,7 +94,7 @@ static void withdraw(struct party *party)
 	party->box = NULL;
 }
 
-/* Some group that somebody else waits for. */
+/* Cancel a group that another actor waits for. */
 void op_group_cancel(struct actor *actor)
 {
 	struct box *box = &boxes[rnd(actor, NR_BOXES)];
@@ -151,7 +152,10 @@ static struct member *member_new(struct party *party, struct actor *actor)
 	return member;
 }
 
-/* It has ended: it ran as often as it was accepted, or its last run was cancelled. */
+/*
+ * The member has ended: it ran as often as it was accepted, or its last run was
+ * cancelled.
+ */
 static void member_judge(struct member *member)
 {
 	int accepted = atomic_read(&member->accepted);
@@ -168,7 +172,7 @@ static void member_judge(struct member *member)
 	       accepted, runs, result, member->result);
 }
 
-/* Hands over one more member. Returns 0 or -errno. */
+/* Submit one more member. Returns 0 or -errno. */
 static int party_add(struct party *party, struct actor *actor)
 {
 	struct member *member = member_new(party, actor);
@@ -176,7 +180,7 @@ static int party_add(struct party *party, struct actor *actor)
 
 	if (!member)
 		return -ENOMEM;
-	/* It may run, and queue itself, before the call returns. */
+	/* The member may run, and queue itself, before the call returns. */
 	atomic_inc(&member->accepted);
 	err = CALL(actor, GROUP_SUBMIT,
 		   ants_group_submit(&party->group, &member->work));
@@ -201,7 +205,7 @@ static void party_free_members(struct party *party)
 	party->nr = 0;
 }
 
-/* The wait failed: ends the members one by one. */
+/* The wait failed: end the members one by one. */
 static void party_break_up(struct party *party, struct actor *actor)
 {
 	unsigned int i;
@@ -223,7 +227,7 @@ static void party_break_up(struct party *party, struct actor *actor)
 	party_free_members(party);
 }
 
-/* One wait for all. Returns 0 if the group has ended. */
+/* Wait once for all members. Returns 0 if the group has ended. */
 static int wait_all(struct party *party, struct actor *actor)
 {
 	int err, error = 0;
@@ -253,7 +257,7 @@ static void free_one(struct party *party, struct ants_work *work)
 	kfree(member);
 }
 
-/* One after another, as they end; each is freed at once. */
+/* Take the members one after another, as they end, and free each at once. */
 static int take_each(struct party *party, struct actor *actor)
 {
 	struct ants_work *work;
@@ -270,7 +274,7 @@ static int take_each(struct party *party, struct actor *actor)
 	return err;
 }
 
-/* A group that is sealed takes no more. */
+/* A sealed group accepts no member. */
 static void knock(struct party *party, struct actor *actor)
 {
 	struct member *member = member_new(party, actor);
@@ -283,7 +287,7 @@ static void knock(struct party *party, struct actor *actor)
 	kfree(member);
 }
 
-/* A group that has ended is made as new, and used once more. */
+/* Reset a group that has ended, and use it once more. */
 static void party_again(struct party *party, struct actor *actor)
 {
 	int err;

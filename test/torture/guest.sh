@@ -2,15 +2,16 @@
 # shellcheck shell=sh
 # shellcheck disable=SC3028 # busybox has RANDOM
 #
-# What the guest of test/torture/run does: loads ants_torture, and beside it
-# takes CPUs away, suspends, changes the pools through their files, and loads and
-# unloads a client. TORTURE_KNOBS are the parameters of ants_torture, ANTS_KNOBS
-# those of ants; TORTURE_SEED is where the random numbers of this script begin,
-# TORTURE_LIMIT the time after which it has to be over.
+# The guest of test/torture/run: loads ants_torture, and meanwhile takes CPUs offline,
+# suspends, changes the pools through their files, and loads and unloads a client.
+# TORTURE_KNOBS are the parameters of ants_torture, ANTS_KNOBS those of ants;
+# TORTURE_SEED is the seed of this script's random numbers, TORTURE_LIMIT the time after
+# which it must have ended.
 
 . /ants/lib.sh
 
 POOLS=/sys/kernel/ants
+DEBUG=/sys/kernel/debug/ants
 SLAB=/sys/kernel/debug/failslab
 failed=0
 
@@ -24,7 +25,7 @@ over()
 	[ "$(verdict)" != running ]
 }
 
-# decide LOOP: a loop's decisions follow from the seed.
+# decide LOOP: the decisions of a loop follow from the seed.
 decide()
 {
 	RANDOM=$(((TORTURE_SEED + $1) % 32768))
@@ -43,7 +44,7 @@ hotplug_loop()
 	done 2>/dev/null
 }
 
-# As far as the freezer, or the devices, and back; never all the way.
+# Suspend as far as the freezer, or the devices, and resume; never completely.
 suspend_loop()
 {
 	decide 2
@@ -64,7 +65,7 @@ client_loop()
 {
 	decide 3
 	until over; do
-		# it may get no memory
+		# there may be no memory
 		if ! insmod /ants/ants_torture_client.ko act=$((RANDOM % 4)); then
 			usleep 20000
 			continue
@@ -75,13 +76,16 @@ client_loop()
 	done
 }
 
-# set_files POOL: its capacity stays as ants_torture wants it
+# set_files POOL: all but the capacity, which ants_torture sets
 set_files()
 {
 	echo $((RANDOM % 12)) >"$1/queue_depth"
 	echo $((1 + RANDOM % 80)) >"$1/expiry_ms"
 	echo $((RANDOM % 4)) >"$1/max_blocking"
-	cat "$1"/stats/* "$1"/cpulist "$1"/state >/dev/null
+	echo $((RANDOM % 2)) >"$1/stats/timing"
+	# longer than any task runs
+	echo $((RANDOM % 2 * 1000000)) >"$1/stall_ms"
+	cat "$1"/stats/* "$1"/cpulist "$1"/state "$DEBUG/${1##*/}"/* "$DEBUG/summary" >/dev/null
 }
 
 file_loop()
@@ -95,8 +99,8 @@ file_loop()
 	done 2>/dev/null
 }
 
-# The threads that kthreadd makes are short of memory now and then, and so are
-# they themselves. Newer kernels warn if that happens before a thread has begun.
+# Now and then kthreadd gets no memory for a thread, and a thread gets none itself.
+# Newer kernels warn if that happens before a thread has begun.
 fail_threads()
 {
 	[ -d $SLAB ] && [ -e /proc/2/make-it-fail ] || return 0
@@ -113,7 +117,7 @@ calm_threads()
 	[ ! -d "$SLAB" ] || echo 0 >"$SLAB/probability"
 }
 
-# Where they all are, when something is stuck.
+# Where all threads are when something is stuck.
 show_stacks()
 {
 	for _dir in /proc/[0-9]*; do

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls from hard interrupts, and from soft ones that these raise. A kicker sends
- * an interrupt to some CPU, whatever runs there.
+ * Calls from hard interrupts, and from softirqs that these raise. A kicker
+ * interrupts some CPU, whatever runs there. On PREEMPT_RT an interrupt from
+ * another CPU may not raise a softirq, so the kicker does.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
@@ -19,10 +20,10 @@
 /**
  * struct kicker - a thread that sends interrupts
  * @hard: the caller in the hard interrupt
- * @soft: the caller in the soft one
- * @tasklet: the soft one
+ * @soft: the caller in the softirq
+ * @tasklet: runs in the softirq
  * @task: the thread
- * @rnd: which CPU is next
+ * @rnd: decides which CPU is next
  */
 static struct kicker {
 	struct actor hard;
@@ -54,7 +55,8 @@ static void act_hard(void *arg)
 	struct kicker *kicker = arg;
 
 	act_somewhere(&kicker->hard);
-	tasklet_schedule(&kicker->tasklet);
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		tasklet_schedule(&kicker->tasklet);
 }
 
 static int kick(void *arg)
@@ -64,9 +66,11 @@ static int kick(void *arg)
 	while (!kthread_should_stop()) {
 		unsigned int cpu = prandom_u32_state(&kicker->rnd) % nr_cpu_ids;
 
-		/* One that is offline is left out. */
+		/* Skip a CPU that is offline. */
 		if (cpu_online(cpu))
 			smp_call_function_single(cpu, act_hard, kicker, 1);
+		if (IS_ENABLED(CONFIG_PREEMPT_RT))
+			tasklet_schedule(&kicker->tasklet);
 		usleep_range(knob_kick_us.value, 2 * knob_kick_us.value);
 	}
 	return 0;

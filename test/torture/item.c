@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items: some of one caller's own, some that anybody queues and cancels at
- * the same time, some that free themselves. For each item that is quiet again,
+ * Work items: some belong to one caller, some are queued and cancelled by many
+ * callers at the same time, some free themselves. For each item that is in no
+ * pool any more,
  *
  *	accepted = runs + cancelled
  *
- * where only a delayed one that its pool's release ended may be missing.
+ * except that a delayed run which its pool's release has ended may be missing.
  */
 #include <linux/err.h>
 #include <linux/sched.h>
@@ -17,7 +18,7 @@
 #define MOST_AGAIN	5
 #define MOST_FORKS	4
 
-/* In no target's possession: they go from pool to pool. */
+/* Belong to no target: they go from pool to pool. */
 struct item wanderers[NR_SHARED];
 
 static struct item *item_of(struct ants_work *work)
@@ -29,7 +30,10 @@ static void hand_over(struct item *item, int err)
 {
 	if (err < 0)
 		return;
-	/* 1: ants_mod_delayed_work() has put off a run that is known. */
+	/*
+	 * 1: ants_mod_delayed_work() has postponed a run that is already
+	 * counted.
+	 */
 	if (err == 0) {
 		atomic_inc(&item->accepted);
 		count(COUNT_TASKS);
@@ -44,7 +48,7 @@ static void note_cancel(struct item *item, bool taken)
 	count(COUNT_CANCELLED);
 }
 
-/* One that was handed over again from inside, by its own function. */
+/* The item was queued again by its own function. */
 static void item_again(struct item *item)
 {
 	struct ants_pool *pool = ants_current_pool();
@@ -73,7 +77,7 @@ static int item_run(struct ants_work *work)
 	return item->result;
 }
 
-/* Chooses what it will do. Everything else in @item is 0. */
+/* Choose what the item will do. All its other fields are 0. */
 static void item_choose(struct item *item, struct actor *actor)
 {
 	item->dwork.work.prio = rnd(actor, 4) ? ANTS_PRIO_NORMAL :
@@ -92,7 +96,7 @@ void item_init(struct item *item, struct actor *actor)
 	item_choose(item, actor);
 }
 
-/* The item is in no pool: do its accounts agree? */
+/* The item is in no pool: its accounts must agree. */
 void item_judge(struct item *item, bool closed, const char *what)
 {
 	int accepted = atomic_read(&item->accepted);
@@ -107,7 +111,7 @@ void item_judge(struct item *item, bool closed, const char *what)
 	if (missing < -unsure || (missing > 0 && !(closed && item->delayed)))
 		broken("%s item: %d accepted, %d runs, %d cancelled, %d picked, %d unsure",
 		       what, accepted, runs, cancels, picked, unsure);
-	/* By a release, which tells the result of the item alone. */
+	/* By a release, which is reported in the item's result only. */
 	count_add(COUNT_CANCELLED, missing);
 }
 
@@ -155,7 +159,7 @@ static void item_cancel_sync(struct item *item, struct actor *actor)
 			       ants_work_cancel_sync(&item->dwork.work)));
 }
 
-/* --- of one caller's own ------------------------------------------------------ */
+/* --- items of one caller ------------------------------------------------------ */
 
 static void own_step(struct item *item, struct actor *actor)
 {
@@ -182,7 +186,7 @@ static void own_step(struct item *item, struct actor *actor)
 	}
 }
 
-/* What its function returned, or why it did not run the last time. */
+/* What the function returned, or why the item did not run last time. */
 static bool may_be_result(const struct item *item, int result)
 {
 	switch (result) {
@@ -200,7 +204,7 @@ static bool may_be_result(const struct item *item, int result)
 	}
 }
 
-/* Waits for its end in one of two ways. Then it may be freed. */
+/* Wait for the item's end in one of two ways; afterwards it may be freed. */
 static void own_end(struct item *item, struct actor *actor)
 {
 	int err, result = 0;
@@ -249,7 +253,7 @@ void op_stack_item(struct actor *actor)
 	ants_destroy_delayed_work_on_stack(&item.dwork);
 }
 
-/* Queues some items, and waits for all of them: fork and join, in a task. */
+/* Queue some items and wait for all of them: fork and join, inside a task. */
 void op_fork(struct actor *actor)
 {
 	unsigned int i, nr = 1 + rnd(actor, MOST_FORKS);
@@ -273,7 +277,7 @@ void op_fork(struct actor *actor)
 	kfree(items);
 }
 
-/* --- of everybody's ----------------------------------------------------------- */
+/* --- shared items ------------------------------------------------------------- */
 
 static struct item *shared_of(struct actor *actor)
 {
@@ -299,7 +303,7 @@ void op_wanderer(struct actor *actor)
 {
 	bool waits = actor->waits;
 
-	/* It may be in a pool that waits for the caller's. */
+	/* The item may be in a pool that waits for the caller's pool. */
 	actor->waits = false;
 	shared_step(&wanderers[rnd(actor, NR_SHARED)], actor);
 	actor->waits = waits;
@@ -324,7 +328,7 @@ void op_shared_wait(struct actor *actor)
 	}
 }
 
-/* --- that free themselves ----------------------------------------------------- */
+/* --- items that free themselves ----------------------------------------------- */
 
 struct detached {
 	struct ants_work work;
@@ -370,11 +374,11 @@ void op_detached(struct actor *actor)
 /* --- ants_cancel_pending() ---------------------------------------------------- */
 
 /**
- * struct picking - one call of it
+ * struct picking - one call of ants_cancel_pending()
  * @actor: the caller
- * @percent: how many it picks
- * @picked: how many it has picked
- * @freed: detached items among them
+ * @percent: the share of tasks to pick
+ * @picked: number of picked tasks
+ * @freed: number of detached items among these
  */
 struct picking {
 	struct actor *actor;
@@ -383,7 +387,10 @@ struct picking {
 	struct llist_head freed;
 };
 
-/* Notes that a work item will not run. Returns false for those that are left alone. */
+/*
+ * Note that a work item will not run. Returns false for items that are left
+ * alone.
+ */
 static bool pick_work(struct picking *picking, struct ants_work *work)
 {
 	struct detached *detached;

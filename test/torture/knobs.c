@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parameters of ants_torture. Each one is declared, documented and given its
- * default and its range in one place: here.
+ * The parameters of ants_torture. This is the only place that declares and
+ * documents each one, with its default and its range.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 

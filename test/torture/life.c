@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls that change a pool, close it, open it, wait for it, and end it.
- */
+/* Calls that change a pool, close it, open it, wait for it, and end it. */
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -24,7 +22,7 @@ void op_tune(struct actor *actor)
 	(void)CALL(actor, TUNE, ants_tune(actor->pool, capacity));
 }
 
-/* A mask of CPUs by chance: some of those that are possible, online or not. */
+/* A random mask of possible CPUs, online or not. */
 static bool random_mask(struct cpumask *mask, struct actor *actor)
 {
 	unsigned int cpu;
@@ -36,7 +34,7 @@ static bool random_mask(struct cpumask *mask, struct actor *actor)
 	return !cpumask_empty(mask);
 }
 
-void op_place(struct actor *actor)
+void op_affinity(struct actor *actor)
 {
 	struct ants_pool *pool = actor->pool;
 	cpumask_var_t mask;
@@ -68,7 +66,9 @@ void op_flush(struct actor *actor)
 			   ants_flush_timeout(pool, rnd(actor, 10)));
 		break;
 	default:
-		/* Without an end where others go on to submit. */
+		/*
+		 * Others may go on submitting, so this call needs a time limit.
+		 */
 		if (actor->target->index == UINT_MAX)
 			(void)CALL(actor, DRAIN, ants_drain(pool));
 		else
@@ -77,7 +77,7 @@ void op_flush(struct actor *actor)
 	}
 }
 
-/* The task itself is one of those that it would wait for. */
+/* The call would wait for its own task. */
 void op_self_wait(struct actor *actor)
 {
 	struct ants_pool *pool = actor->pool;
@@ -100,7 +100,7 @@ void op_self_wait(struct actor *actor)
 	}
 }
 
-/* Opens a pool that is closed, as soon as it is empty. */
+/* Open a closed pool as soon as it is empty. */
 void op_reboot(struct actor *actor)
 {
 	struct target *target = actor->target;
@@ -129,7 +129,7 @@ void op_release(struct actor *actor)
 	op_reboot(actor);
 }
 
-/* The numbers of one moment have to fit each other. */
+/* The numbers of one snapshot must fit each other. */
 static void check_stats(const struct ants_stats *stats)
 {
 	if (stats->submitted < stats->completed + stats->cancelled)
@@ -162,7 +162,7 @@ void op_numbers(struct actor *actor)
 	(void)ants_congested(pool);
 }
 
-/* The system pool is not ours to change. */
+/* The system pool may not be changed by its users. */
 void op_forbidden(struct actor *actor)
 {
 	struct ants_pool *pool = ants_system_pool;
@@ -185,7 +185,7 @@ void op_forbidden(struct actor *actor)
 	}
 }
 
-/* The target is ended, and another one takes its place. */
+/* End the target and put another one in its place. */
 void op_renew(struct actor *actor)
 {
 	target_renew(actor->target, actor);
@@ -217,7 +217,7 @@ static void private_end(struct target *target, struct actor *actor)
 	kfree(target);
 }
 
-/* Made, loaded, and destroyed with all that is in flight. */
+/* Make a pool, load it, and destroy it with everything in flight. */
 void op_short_life(struct actor *actor)
 {
 	struct target *target = private_target(actor), *before = actor->target;
@@ -233,9 +233,9 @@ void op_short_life(struct actor *actor)
 
 /**
  * struct queue - callers that are known to sleep in a pool
- * @target: with that pool
- * @seed: what they decide by
- * @left: those that have not returned
+ * @target: the pool's target
+ * @seed: decides what the callers do
+ * @left: number of callers that have not returned
  */
 struct queue {
 	struct target *target;
@@ -243,7 +243,7 @@ struct queue {
 	atomic_t left;
 };
 
-/* Runs in the system pool. */
+/* A task of the system pool. */
 static void stand_in_queue(void *data)
 {
 	struct queue *queue = data;
@@ -264,7 +264,7 @@ static void busy_for_a_while(void *unused)
 	schedule_timeout_uninterruptible(HZ / 5);
 }
 
-/* Does @nr callers sleep in the pool before the time is over? */
+/* True if @nr callers sleep in the pool before the time is over. */
 static bool wait_for_queue(const struct queue *queue, unsigned int nr)
 {
 	unsigned long end = jiffies + HZ / 10;
@@ -288,7 +288,7 @@ static void queue_up(struct queue *queue)
 	}
 }
 
-/* A pool is destroyed while callers are known to wait for a place in it. */
+/* Destroy a pool while callers are known to wait for room in it. */
 void op_destroy_waiters(struct actor *actor)
 {
 	static const struct flavour single = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ants_torture: calls of all kinds at once, for some time; then the verdict. See
+ * ants_torture: all calls at once, for some time; then the verdict. See
  * README.rst.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
@@ -20,13 +20,13 @@
 /* Seconds between two lines of figures. */
 #define BEAT		10
 
-/* A run that makes so many calls comes to each of them; a shorter one need not. */
+/* A run of so many calls must have made each kind; a shorter one need not. */
 #define CALLS_FOR_ALL	500000
 
 /**
- * struct thread - one of those that make calls
+ * struct thread - a thread that makes calls
  * @actor: the caller
- * @stream: where each of its steps gets a seed from
+ * @stream: the random numbers that seed its steps
  * @task: the thread
  */
 static struct thread {
@@ -35,7 +35,7 @@ static struct thread {
 	struct task_struct *task;
 } threads[MOST_THREADS];
 
-/* The time is over: nobody begins anything new. */
+/* The time is over: no thread begins anything new. */
 static bool ending;
 
 static struct actor director;
@@ -80,7 +80,7 @@ static int thread_start(unsigned int nr)
 	return 0;
 }
 
-/* Its waits end with -EINTR. */
+/* Waits of the thread end with -EINTR. */
 static void thread_stop(unsigned int nr)
 {
 	struct task_struct *task = threads[nr].task;
@@ -139,7 +139,7 @@ static void print_verdict(void)
 	strscpy(verdict, good ? "SUCCESS" : "FAILURE", sizeof(verdict));
 }
 
-/* All is over: what is accepted has run or was cancelled. */
+/* Everything is over: each accepted task has run or was cancelled. */
 static void judge_sums(void)
 {
 	long tasks = count_read(COUNT_TASKS);
@@ -158,9 +158,9 @@ static void judge_sums(void)
 	tickets_left(NULL);
 }
 
-/* --- the direction ------------------------------------------------------------ */
+/* --- the course of a run ------------------------------------------------------ */
 
-/* Does nothing end any more, or is something that was begun not over? */
+/* True if nothing ends any more, or something that was begun has not ended. */
 static bool stuck(void)
 {
 	static unsigned long since;
@@ -179,8 +179,9 @@ static bool stuck(void)
 }
 
 /*
- * Watches until the time is over. Returns false if something is stuck. Waits are
- * measured in jiffies, of which a busy guest may lose most; the whole is not.
+ * Watch until the time is over. Returns false if something is stuck. Waits are
+ * measured in jiffies, because a busy guest may lose most of them; the total
+ * time is not.
  */
 static bool watch(void)
 {
@@ -216,7 +217,10 @@ static void wait_for_exit(void)
 static int direct(void *unused)
 {
 	if (!watch()) {
-		/* What is stuck cannot be ended: the guest's script has to. */
+		/*
+		 * Something stuck cannot be ended here: the guest's script has
+		 * to.
+		 */
 		print_verdict();
 		wait_for_exit();
 	}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which call is next.
- */
+/* Which call is next. */
 #include <linux/kernel.h>
 
 #include "torture.h"
@@ -25,7 +23,7 @@ static const struct op ops[] = {
 	{ op_group, 8, OP_WAITS },
 	{ op_group_cancel, 5, OP_ATOMIC },
 	{ op_tune, 2, 0 },
-	{ op_place, 1, 0 },
+	{ op_affinity, 1, 0 },
 	{ op_flush, 2, OP_WAITS | OP_THREAD },
 	{ op_self_wait, 2, 0 },
 	{ op_release, 1, 0 },
@@ -42,15 +40,15 @@ static const struct op ops[] = {
 	{ op_multi_release, 3, OP_THREAD | OP_MULTI },
 };
 
-/* What may not be done to the pool of everybody. */
+/* True for operations that may not be applied to the pool that all share. */
 static bool changes_pool(const struct op *op)
 {
-	return op->fn == op_tune || op->fn == op_place || op->fn == op_flush ||
+	return op->fn == op_tune || op->fn == op_affinity || op->fn == op_flush ||
 	       op->fn == op_self_wait || op->fn == op_release ||
 	       op->fn == op_reboot || op->fn == op_renew;
 }
 
-/* What a target that lives for a moment is not asked for. */
+/* False for operations that a short-lived target is not used for. */
 static bool fits_private(const struct op *op)
 {
 	return op->fn != op_renew && op->fn != op_short_life &&
@@ -94,8 +92,8 @@ static const struct op *choose(struct actor *actor)
 }
 
 /*
- * One thing that @actor does to @target, through @pool. Only if it @waits it may
- * wait there.
+ * Make one random call for @actor, to @target, through @pool. It may wait there
+ * only if it @waits.
  */
 void act(struct actor *actor, struct target *target, struct ants_pool *pool,
 	 bool waits)

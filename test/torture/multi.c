@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls of sharded pools.
- */
+/* Calls of sharded pools. */
 #include <linux/cpumask.h>
 #include <linux/err.h>
 

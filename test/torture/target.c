@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pools of all kinds, which are replaced again and again while they are used.
+ * Pools of all kinds, which are replaced again and again while they are in use.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
@@ -16,14 +16,14 @@
 #define MOST_TARGETS	32
 #define MOST_EXPIRY	20
 
-/* Added to the users of a target that nobody may call any more. */
+/* Added to the users of a target that may not be called any more. */
 #define NO_USERS	(INT_MIN / 2)
 
-static void *init_thread(struct ants_pool *pool);
-static void exit_thread(struct ants_pool *pool, void *data);
+static void *prepare_thread(struct ants_pool *pool);
+static void clear_thread(struct ants_pool *pool, void *data);
 static void have_room(struct ants_pool *pool);
 
-#define THREAD_DATA	.worker_init = init_thread, .worker_exit = exit_thread
+#define THREAD_DATA	.worker_init = prepare_thread, .worker_exit = clear_thread
 
 static const struct flavour flavours[] = {
 	{ "plain", KIND_POOL, 0, { .capacity = 4 } },
@@ -71,8 +71,8 @@ struct target system_target = { .flavour = &system_flavour };
 static struct target targets[MOST_TARGETS];
 static atomic_t nr_made;
 
-/* Every seventh thread cannot be prepared, and goes. */
-static void *init_thread(struct ants_pool *pool)
+/* Preparing every seventh thread fails, so it leaves. */
+static void *prepare_thread(struct ants_pool *pool)
 {
 	struct target *target = ants_pool_private(pool);
 	void *data;
@@ -86,7 +86,7 @@ static void *init_thread(struct ants_pool *pool)
 	return data;
 }
 
-static void exit_thread(struct ants_pool *pool, void *data)
+static void clear_thread(struct ants_pool *pool, void *data)
 {
 	struct target *target = ants_pool_private(pool);
 
@@ -112,7 +112,7 @@ static bool get(struct target *target)
 	return atomic_inc_unless_negative(&target->users);
 }
 
-/* Any of them, the system pool among them; NULL if it is just being replaced. */
+/* Any target, the system pool included; NULL while it is being replaced. */
 struct target *target_get(struct actor *actor)
 {
 	unsigned int i = rnd(actor, knob_targets.value + 1);
@@ -126,13 +126,13 @@ void target_put(struct target *target)
 	atomic_dec(&target->users);
 }
 
-/* What is called: the pool, or the shard that suits the caller. */
+/* The object of the call: the pool, or the shard for the caller. */
 struct ants_pool *target_pool(struct target *target)
 {
 	return target->multi ? ants_multi_choose(target->multi) : target->pool;
 }
 
-/* Whose task is the caller? NULL: of none of them, wherever it runs. */
+/* The target whose task the caller is; NULL for no target, wherever it runs. */
 struct target *target_of_caller(void)
 {
 	struct ants_pool *pool = ants_current_pool();
@@ -145,7 +145,7 @@ struct target *target_of_caller(void)
 
 /* --- making and ending one ---------------------------------------------------- */
 
-/* A device with a group of resources stands for one that a driver is bound to. */
+/* A device with a group of resources, as a bound driver has them. */
 static int make_device(struct target *target, int nr)
 {
 	struct device *dev;
@@ -244,14 +244,14 @@ static void reset(struct target *target, struct actor *actor)
 	atomic_set(&target->closed, 0);
 	for (i = 0; i < NR_SHARED; i++) {
 		item_init(&target->shared[i], actor);
-		/* Those that wait for it must not be its own tasks. */
+		/* No nested calls: the item must not wait for itself. */
 		target->shared[i].depth = MAX_DEPTH;
 	}
 }
 
 /*
- * Makes a pool of some flavour, or of the one that is set, for a target that
- * nobody uses. Returns 0 or -errno.
+ * Make a pool of some flavour, or of the one that is set, for a target without
+ * users. Returns 0 or -errno.
  */
 int target_make(struct target *target, struct actor *actor)
 {
@@ -267,7 +267,7 @@ int target_make(struct target *target, struct actor *actor)
 	return err;
 }
 
-/* All tasks of a pool that is closed and empty have ended. */
+/* All tasks of a closed and empty pool have ended. */
 static void judge_stats(const struct target *target,
 			const struct ants_stats *stats)
 {
@@ -306,8 +306,8 @@ static void drain_and_judge(struct target *target, struct actor *actor)
 }
 
 /*
- * Ends the pool. If @drained, it is emptied before, and has to be empty then.
- * Nobody calls it any more, but for its own tasks.
+ * End the pool, which only its own tasks still call. If @drained, empty it
+ * before; then it must be empty.
  */
 void target_end(struct target *target, struct actor *actor, bool drained)
 {
@@ -326,7 +326,7 @@ void target_end(struct target *target, struct actor *actor, bool drained)
 	target->multi = NULL;
 }
 
-/* The pool is gone, and so has to be everything that was in it. */
+/* The pool is gone, and everything in it must be gone as well. */
 void target_judge(struct target *target)
 {
 	unsigned int i;
@@ -340,7 +340,7 @@ void target_judge(struct target *target)
 		tickets_left(target);
 }
 
-/* A pool may have no memory now, and have it a moment later. */
+/* Memory may be short now, and available a moment later. */
 static void make_patiently(struct target *target, struct actor *actor)
 {
 	int tries = 0;
@@ -368,7 +368,7 @@ static void wait_for_users(const struct target *target, int left)
 	}
 }
 
-/* Replaces the pool by another one. The caller is one of the target's users. */
+/* Replace the pool by another one. The caller is one of the target's users. */
 void target_renew(struct target *target, struct actor *actor)
 {
 	if (target == &system_target || atomic_xchg(&target->renewing, 1))
@@ -405,7 +405,7 @@ int targets_init(struct actor *actor)
 	return 0;
 }
 
-/* No more calls: ends all of them, and judges. */
+/* No more calls: end all targets, and judge them. */
 void targets_exit(struct actor *actor)
 {
 	unsigned int i;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What tasks do, and the calls that hand over plain tasks.
- */
+/* What tasks do, and the calls that submit plain tasks. */
 #include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -10,13 +8,13 @@
 
 #define MOST_BATCH	24
 
-/* What a function of the torture returns to ants_call(): no error of ants. */
+/* The result that tasks of ants_call() return: not an error of ants. */
 #define OWN_RESULT	4711
 
-/* Data of ants_call_release() that nobody has taken yet. */
+/* Number of data passed to ants_call_release() and not released. */
 static atomic_long_t nr_given;
 
-/* Makes a few calls from inside a task. */
+/* Make a few calls from inside a task. */
 static void nest(u32 seed, unsigned int depth)
 {
 	struct target *own = target_of_caller();
@@ -60,7 +58,7 @@ void behave(u32 seed, unsigned int depth)
 		schedule_timeout_uninterruptible(1 + seed / 100 % 3);
 }
 
-static void check_place(const struct target *target)
+static void check_pool(const struct target *target)
 {
 	struct ants_pool *pool = ants_current_pool();
 
@@ -78,7 +76,7 @@ void torture_task(void *number)
 
 	if (!ticket_begin((unsigned long)number, &info))
 		return;
-	check_place(info.target);
+	check_pool(info.target);
 	behave(info.rnd, info.depth);
 	ticket_done((unsigned long)number);
 }
@@ -225,7 +223,7 @@ void op_call(struct actor *actor)
 	ticket_close(number, err == OWN_RESULT ? 0 : err ?: -EAGAIN);
 }
 
-/* The data of ants_call_release(), which is given away. */
+/* The data of ants_call_release(). */
 struct given {
 	unsigned long number;
 };
@@ -268,7 +266,7 @@ void op_call_release(struct actor *actor)
 	ticket_close(number, err);
 }
 
-/* How many calls have not released their data. */
+/* The number of calls that have not released their data. */
 long calls_left(void)
 {
 	return atomic_long_read(&nr_given);
@@ -276,10 +274,10 @@ long calls_left(void)
 
 /**
  * struct loop - a loop on the stack of its caller
- * @seen: one bit a number
- * @n: how many
- * @fails_at: this number returns an error; @n = none
- * @seed: says what the numbers do
+ * @seen: one bit for each number
+ * @n: number of numbers
+ * @fails_at: this number returns an error; @n for none
+ * @seed: decides what the numbers do
  */
 struct loop {
 	unsigned long seen;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each task carries a number as its data, and each number has an entry in a
- * table: what was promised about the task, and what became of it. A number is
- * never used twice, so a task that runs when its entry has been given away to
- * another one is found as well.
+ * Each task has a number as its data, and each number has an entry in a table:
+ * what was promised about the task, and what became of it. A number is never
+ * used twice, so a task that runs after its entry was given to another task is
+ * caught as well.
  */
 #define pr_fmt(fmt) "ants_torture: " fmt
 
@@ -16,7 +16,7 @@
 #include "client.h"
 #include "torture.h"
 
-/* Entries. More tasks than that are never open. */
+/* Entries; no more tasks than that are open. */
 #define NR_TICKETS	32768UL
 
 /* What is known about a task. */
@@ -29,10 +29,10 @@
 
 /**
  * struct ticket - an entry
- * @number: of the task, 0 if the entry is free
+ * @number: the task's number, or 0 if the entry is free
  * @state: bits TICKET_*
- * @since: when it was opened, in jiffies
- * @info: for the task
+ * @since: jiffies when the entry was opened
+ * @info: what the task learns from it
  */
 struct ticket {
 	atomic_long_t number;
@@ -44,7 +44,9 @@ struct ticket {
 static struct ticket *tickets;
 static atomic_long_t last_number;
 
-/* Of tasks of ants_torture_client, which goes on until it hears the verdict. */
+/*
+ * The target of tasks of ants_torture_client, which goes on until the verdict.
+ */
 static struct target foreign;
 static bool foreign_ended;
 
@@ -53,7 +55,7 @@ static struct ticket *ticket_of(unsigned long number)
 	return &tickets[number % NR_TICKETS];
 }
 
-/* Returns the number of a new task, or 0: there is no room in the table. */
+/* The number of a new task, or 0 if the table is full. */
 unsigned long ticket_open(struct target *target, u32 rnd, unsigned int depth)
 {
 	unsigned long number = atomic_long_inc_return(&last_number);
@@ -79,8 +81,8 @@ static void ticket_free(struct ticket *ticket)
 }
 
 /*
- * Adds @bit to the state of a task of which none of @never may be known. Returns
- * the state from before, or -1 after a report.
+ * Add @bit to the state of a task, of which none of @never may be known.
+ * Returns the state before, or -1 after a report.
  */
 static int ticket_mark(unsigned long number, int bit, int never,
 		       const char *what)
@@ -101,7 +103,7 @@ static int ticket_mark(unsigned long number, int bit, int never,
 	return state;
 }
 
-/* The call that was to hand it over has returned @err. */
+/* The call that was to submit the task has returned @err. */
 void ticket_close(unsigned long number, int err)
 {
 	int state;
@@ -116,7 +118,7 @@ void ticket_close(unsigned long number, int err)
 		return;
 	}
 	WRITE_ONCE(ticket_of(number)->since, jiffies);
-	/* Before the task can be known to be over. */
+	/* Before the task can be known to have ended. */
 	count(COUNT_TASKS);
 	state = ticket_mark(number, TICKET_ACCEPTED,
 			    TICKET_REFUSED | TICKET_ACCEPTED, "was accepted");
@@ -146,7 +148,7 @@ void ticket_done(unsigned long number)
 		ticket_free(ticket_of(number));
 }
 
-/* It was said that the task will not run. */
+/* A call has reported that the task will not run. */
 void ticket_cancel(unsigned long number)
 {
 	int state = ticket_mark(number, TICKET_CANCELLED,
@@ -166,7 +168,7 @@ static bool ticket_is_late(const struct ticket *ticket)
 				   knob_max_wait.value * HZ);
 }
 
-/* Tells about tasks that were accepted long ago and have not ended. */
+/* Report tasks that were accepted long ago and have not ended. */
 bool tickets_stuck(void)
 {
 	bool stuck = false;
@@ -188,7 +190,10 @@ bool tickets_stuck(void)
 	return stuck;
 }
 
-/* Reports those of @target that are open, or NULL: of all. Returns how many. */
+/*
+ * Report open tasks of @target, or of all targets if NULL. Returns their
+ * number.
+ */
 unsigned int tickets_left(const struct target *target)
 {
 	unsigned int left = 0;
@@ -235,7 +240,7 @@ void torture_ran(unsigned long number)
 }
 EXPORT_SYMBOL_GPL(torture_ran);
 
-/* Those of the client are over, or stuck, and there will be no more. */
+/* The client's tasks have ended, or are stuck, and there will be no more. */
 void tickets_foreign_end(void)
 {
 	unsigned long end = jiffies + knob_max_wait.value * HZ;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ants_torture: a client of ants that calls everything at once, at random. See
+ * ants_torture: a client that makes all calls of ants at once, at random. See
  * README.rst.
  */
 #ifndef _ANTS_TORTURE_H
@@ -34,7 +34,7 @@ extern struct knob knob_nest_percent;
 extern struct knob knob_restart_s;
 extern struct knob knob_max_wait;
 
-/* count.c: what is added up for the verdict. */
+/* count.c: sums for the verdict. */
 
 enum count {
 	COUNT_CALLS,
@@ -60,10 +60,10 @@ static inline void count(enum count what)
 	count_add(what, 1);
 }
 
-/* Reports that ants broke a promise; the verdict is FAILURE from then on. */
+/* Report that ants broke a promise; the verdict is FAILURE from then on. */
 __printf(1, 2) void broken(const char *fmt, ...);
 
-/* call.c: the callers, and which errors a call may return. */
+/* call.c: the callers, and the errors that a call may return. */
 
 enum call {
 	CALL_NONE,
@@ -133,18 +133,18 @@ enum call {
 struct target;
 
 /**
- * struct actor - makes calls: a thread, a task, an interrupt
- * @rnd: the stream from which it takes its decisions
- * @depth: 0 for a thread; one more than that of the task's submitter
+ * struct actor - makes calls: a thread, a task or an interrupt
+ * @rnd: the stream of random numbers that decide what it does
+ * @depth: 0 for a thread; for a task, one more than that of its submitter
  * @atomic: in an interrupt or under a lock
  * @waits: the call may wait
- * @in_use: of an actor that tasks share
+ * @in_use: a task uses this actor, one of those that tasks share
  * @task: the thread that calls
- * @target: whom it calls
- * @pool: the pool, or the shard, that it calls
+ * @target: the target of the call
+ * @pool: the pool, or the shard, of the call
  * @call: the call that it is in
- * @since: when that began, in jiffies
- * @reported: the watchdog has told about this call
+ * @since: jiffies when that call began
+ * @reported: the watchdog has reported this call
  */
 struct actor {
 	struct rnd_state rnd;
@@ -163,8 +163,8 @@ struct actor {
 /*
  * CALL() - make one call of ants
  * @_actor: the caller
- * @_id: which call, CALL_@_id
- * @_expr: the call itself, an int: an error that it may not return is a violation
+ * @_id: the call, CALL_@_id
+ * @_expr: the call itself, an int; an error that it may not return is reported
  */
 #define CALL(_actor, _id, _expr)					\
 ({									\
@@ -196,14 +196,14 @@ static inline bool chance(struct actor *actor, unsigned int percent)
 	return rnd(actor, 100) < percent;
 }
 
-/* ticket.c: each task has one, with a number that is never used again. */
+/* ticket.c: each task has a ticket, whose number is never used again. */
 
 #define MAX_DEPTH	3
 
 /**
  * struct ticket_info - what a task learns from its ticket
- * @target: whom it was handed to
- * @rnd: says what it does
+ * @target: the target that it was submitted to
+ * @rnd: decides what it does
  * @depth: how many tasks it is nested in
  */
 struct ticket_info {
@@ -223,7 +223,7 @@ void ticket_cancel(unsigned long number);
 bool tickets_stuck(void);
 unsigned int tickets_left(const struct target *target);
 
-/* target.c: the pools that are called, of all kinds. */
+/* target.c: the pools to call, of all kinds. */
 
 enum kind {
 	KIND_POOL,
@@ -236,9 +236,9 @@ enum kind {
 /**
  * struct flavour - how a target is made
  * @name: part of the pool's name
- * @kind: which function makes it
- * @strategy: of a multi
- * @attrs: how
+ * @kind: decides which function makes it
+ * @strategy: the strategy of a multi
+ * @attrs: its attributes
  */
 struct flavour {
 	const char *name;
@@ -250,15 +250,15 @@ struct flavour {
 /**
  * struct item - a work item with its accounts
  * @dwork: the item; @dwork.work alone if it never gets a delay
- * @rnd: says what it does
+ * @rnd: decides what it does
  * @depth: how many tasks it is nested in
- * @delayed: it was handed over with a delay
- * @accepted: calls that handed it over
+ * @delayed: it was queued with a delay
+ * @accepted: number of calls that queued it
  * @runs: how often it ran
- * @cancels: runs that a cancel says it has taken off
- * @picked: runs that ants_cancel_pending() has taken off
- * @unsure: calls that waited for a place and were cancelled
- * @again: how often it hands itself over again
+ * @cancels: number of runs that a cancel reports as cancelled
+ * @picked: number of runs that ants_cancel_pending() has cancelled
+ * @unsure: number of calls that waited for room and were cancelled
+ * @again: how often it queues itself again
  * @result: what it returns
  */
 struct item {
@@ -279,18 +279,19 @@ struct item {
 
 /**
  * struct target - a pool, or a multi, to call
- * @users: callers that may begin a call; negative: none may any more
- * @index: tasks may only wait for targets with a higher one
+ * @users: number of callers that may begin a call; negative: none may any more
+ * @index: a task may wait only for targets with a higher index
  * @pool: the pool, or NULL
  * @multi: the multi, or NULL
  * @dev: the device whose driver the pool ends with, or NULL
  * @flavour: how it was made
- * @tickets: that are open
+ * @tickets: number of open tickets
  * @inits: how often worker_init was called
- * @exits: what worker_init has made and worker_exit has not taken back
+ * @exits: number of contexts that worker_init has made and worker_exit has not
+ *	taken apart
  * @closed: it was released at least once
- * @renewing: somebody is about to end it
- * @shared: work items that anybody queues and cancels
+ * @renewing: an actor is about to end it
+ * @shared: work items that all actors queue and cancel
  */
 struct target {
 	atomic_t users;
@@ -326,12 +327,12 @@ struct ants_pool *target_pool(struct target *target);
 void torture_task(void *number);
 void behave(u32 rnd, unsigned int depth);
 
-/* The calls, by kind. */
+/* The operations, by kind. */
 
 /**
  * struct op - something that an actor may do
  * @fn: does it, to @actor->target
- * @weight: how often, beside the others
+ * @weight: how often it is chosen, relative to the others
  * @flags: where it may be done
  */
 struct op {
@@ -341,10 +342,10 @@ struct op {
 };
 
 #define OP_ATOMIC	BIT(0)	/* in an interrupt, too */
-#define OP_WAITS	BIT(1)	/* not to a target that may wait for the caller */
-#define OP_THREAD	BIT(2)	/* by a thread of the torture alone */
-#define OP_SYSTEM	BIT(3)	/* to the system pool as well */
-#define OP_MULTI	BIT(4)	/* to a multi alone */
+#define OP_WAITS	BIT(1)	/* not on a target that may wait for the caller */
+#define OP_THREAD	BIT(2)	/* only by a thread of this module */
+#define OP_SYSTEM	BIT(3)	/* on the system pool as well */
+#define OP_MULTI	BIT(4)	/* only on a multi */
 
 void op_submit(struct actor *actor);
 void op_try_submit(struct actor *actor);
@@ -371,7 +372,7 @@ void op_group(struct actor *actor);
 void op_group_cancel(struct actor *actor);
 
 void op_tune(struct actor *actor);
-void op_place(struct actor *actor);
+void op_affinity(struct actor *actor);
 void op_flush(struct actor *actor);
 void op_release(struct actor *actor);
 void op_reboot(struct actor *actor);
@@ -390,7 +391,7 @@ void op_multi_release(struct actor *actor);
 
 unsigned long random_timeout(struct actor *actor);
 
-/* mix.c: which of them is next. */
+/* mix.c: which operation is next. */
 
 void act(struct actor *actor, struct target *target, struct ants_pool *pool,
 	 bool waits);

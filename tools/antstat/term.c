@@ -99,8 +99,8 @@ void term_size(struct screen *screen)
 }
 
 /*
- * Stops as ^Z asks, and goes on with a new screen: at once in an orphaned process
- * group, which nobody could continue and the kernel does not stop.
+ * Stop as ^Z asks, and continue with a new screen: at once in an orphaned process
+ * group, which no shell could continue and the kernel does not stop.
  */
 static void stop(void)
 {

@@ -29,6 +29,7 @@ static const struct {
 	[F_EXPIRY_MS] = { "expiry_ms", KIND_NUMBER },
 	[F_NONBLOCKING] = { "nonblocking", KIND_NUMBER },
 	[F_NICE] = { "nice", KIND_SIGNED },
+	[F_STALL_MS] = { "stall_ms", KIND_NUMBER },
 	[F_CPULIST] = { "cpulist", KIND_TEXT },
 	[F_NR_SHARDS] = { "nr_shards", KIND_NUMBER },
 	[F_STRATEGY] = { "strategy", KIND_TEXT },
@@ -50,6 +51,8 @@ static const struct {
 	[F_BLOCKED] = { "stats/blocked", KIND_NUMBER },
 	[F_SPAWNED] = { "stats/spawned", KIND_NUMBER },
 	[F_REAPED] = { "stats/reaped", KIND_NUMBER },
+	[F_WAKEUPS_IN_VAIN] = { "stats/wakeups_in_vain", KIND_NUMBER },
+	[F_STALLED] = { "stats/stalled", KIND_NUMBER },
 };
 
 /* The name of the file, without "stats/". */

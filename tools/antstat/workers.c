@@ -114,7 +114,7 @@ static bool all_without_stack(const struct thread *threads, size_t nr)
 	return nr;
 }
 
-/* What cannot be seen is said, so that nobody takes it for nothing. */
+/* Say what cannot be seen, so that it is not taken for nothing. */
 static void say_unseen(const struct pool *pool, const struct thread *threads,
 		       size_t nr)
 {

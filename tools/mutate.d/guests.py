@@ -33,7 +33,7 @@ insmod()
 
 
 def load_verdict():
-    path = os.path.join(ROOT, "tools", "verdict")
+    path = os.path.join(ROOT, "test", "verdict")
     loader = importlib.machinery.SourceFileLoader("verdict", path)
     module = importlib.util.module_from_spec(
         importlib.util.spec_from_loader("verdict", loader))
@@ -63,7 +63,7 @@ class Test:
         self.name = base
         self.kind = {".sh": "shell", ".c": "userspace"}.get(extension, "kunit")
         self.source = os.path.join(ROOT, {
-            "shell": f"kunit/guest/tests/{base}.sh",
+            "shell": f"test/guest/tests/{base}.sh",
             "userspace": f"userspace-test/{base}.c",
             "kunit": f"kunit/{base}_test.c"}[self.kind])
         self.options = self.guest_options()
@@ -72,7 +72,7 @@ class Test:
         return os.path.exists(self.source)
 
     def guest_options(self):
-        boot = os.path.join(ROOT, "kunit", "config", self.name + ".boot")
+        boot = os.path.join(ROOT, "test", "config", self.name + ".boot")
         wishes = boot if self.kind == "kunit" else self.source
         if self.kind == "userspace" or not os.path.exists(wishes):
             return ()
@@ -262,7 +262,7 @@ class Guests:
         self.kernel = subprocess.run(
             [os.path.join(ROOT, "tools", "kernel"), "kunit-6.1"], check=True,
             stdout=subprocess.PIPE, text=True).stdout.strip()
-        with open(os.path.join(ROOT, "kunit/guest/lib.sh"), encoding="utf-8") as lib, \
+        with open(os.path.join(ROOT, "test/guest/lib.sh"), encoding="utf-8") as lib, \
              open(os.path.join(OUT, "lib.sh"), "w", encoding="utf-8") as out:
             out.write(lib.read() + WRAPPER)
 
@@ -284,7 +284,7 @@ class Guests:
 
     def modules(self):
         found = []
-        for directory in (".", "userspace-test", "samples"):
+        for directory in (".", "test/modules", "samples"):
             path = os.path.join(self.build, directory)
             found += [os.path.join(path, name) for name in sorted(os.listdir(path))
                       if name.endswith(".ko")] if os.path.isdir(path) else []

@@ -45,7 +45,7 @@ class Mutant:
         return self.place.line
 
     def key(self):
-        """The same in another version of the source, if nobody edited it."""
+        """The same in another version of the source, unless it was edited."""
         return (self.place.source.path, self.operator, self.place.shown(),
                 one_line(self.text) or "(nothing)")
 

@@ -15,7 +15,7 @@ OUT = os.path.join(ROOT, "build", "mutate")
 TREE = os.path.join(OUT, "src")
 CORE = os.path.join(OUT, "core")
 MODULES = "mutate-modules"
-LINKED = ["include", "kunit", "samples", "userspace-test"]
+LINKED = ["include", "kunit", "samples", "test/modules"]
 # Arguments of another type are no mutant; other complaints do not matter. An
 # error in a macro is one of the line that uses it.
 STRICT = ["-ftrack-macro-expansion=0"] + ["-Werror=" + kind for kind in (

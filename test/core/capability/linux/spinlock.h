@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Declarations for clang's thread safety analysis, which knows a lock by the
- * attributes of the functions that take and drop it. Nothing of this is run. All
- * raw spinlocks are one lock here: clang cannot tell that w->pool is the pool that
- * was locked.
+ * Declarations for clang's thread safety analysis, which recognizes a lock by
+ * the attributes of the functions that take and drop it. None of this is run.
+ * All raw spinlocks are one lock here: clang cannot tell that w->pool is the
+ * pool that was locked.
  */
 #ifndef _CAPABILITY_SPINLOCK_H
 #define _CAPABILITY_SPINLOCK_H
@@ -21,7 +21,7 @@
 #define __not_analysed	__attribute__((__no_thread_safety_analysis__))
 #define __guarded_by(x)	__attribute__((__guarded_by__(x)))
 
-/* A marked read needs no lock; a marked write is for those that read like that. */
+/* A marked read needs no lock; a marked write is for such readers. */
 #undef READ_ONCE
 #undef WRITE_ONCE
 #define READ_ONCE(x)	(*({ const volatile typeof(x) *_x = &(x); _x; }))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What returns a value is fully ordered, the rest is not ordered. */
+/*
+ * Operations that return a value are fully ordered, the others are not ordered.
+ */
 #ifndef _SHIM_ATOMIC_H
 #define _SHIM_ATOMIC_H
 
@@ -48,7 +50,7 @@ static inline int atomic_cmpxchg(atomic_t *v, int from, int to)
 	return cmpxchg(&v->counter, from, to);
 }
 
-/* Returns what it would be, or is. */
+/* Returns the decremented value, whether or not it was stored. */
 static inline int atomic_dec_if_positive(atomic_t *v)
 {
 	int old = atomic_read(v);

@@ -5,6 +5,7 @@
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((__noinline__))
+#define __cold			__attribute__((__cold__))
 #undef __always_inline
 #define __always_inline		inline __attribute__((__always_inline__))
 #define __must_check		__attribute__((__warn_unused_result__))
@@ -28,6 +29,8 @@
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PTR_ALIGN_DOWN(p, a)	((typeof(p))((uintptr_t)(p) & ~((a) - 1UL)))
 
+#define offsetofend(type, member) \
+	(offsetof(type, member) + sizeof(((type *)0)->member))
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
@@ -52,19 +55,20 @@
 } while (0)
 
 /*
- * Where another thread may come in between: see explore.c. A soft one is none if
- * the thread has read nothing since the last one.
+ * Another thread may run at this point, see explore.c. A soft point counts only
+ * if the thread has read something since the last one.
  */
 #ifdef SHIM_EXPLORE
 void shim_point(void);
 void shim_soft_point(void);
 extern bool shim_has_read;
 /*
- * What is read without a lock, and the words that are written: see explore_trace.c.
+ * Values that are read without a lock, and words that are written: see
+ * explore_trace.c.
  */
 void shim_saw(unsigned long long value);
 void shim_wrote(const void *addr);
-/* The same for the same address in each run. */
+/* A name that is the same for the same address in each run. */
 unsigned long long shim_name(unsigned long long addr);
 void shim_allocated(const void *p, size_t size);
 void shim_freed(const void *p);
@@ -100,9 +104,9 @@ static inline void shim_freed(const void *p)
 #endif
 
 /*
- * As KCSAN by default, ThreadSanitizer takes a plain write of a word for atomic:
- * such a read may come upon one, but what it reads may not be read plainly while
- * WRITE_ONCE() may come.
+ * Like KCSAN by default, ThreadSanitizer takes a plain write of a word for
+ * atomic. A marked read may race with one, but what it reads may not be read
+ * plainly while WRITE_ONCE() may run.
  */
 #ifdef __SANITIZE_THREAD__
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
@@ -121,7 +125,7 @@ static inline void shim_freed(const void *p)
 	__auto_type _value = __atomic_load_n(p, __ATOMIC_ACQUIRE);	\
 	shim_saw((unsigned long)_value);				\
 	_value; })
-/* A thread that sees it may be faster than what follows. */
+/* A thread that sees the value may be faster than what follows here. */
 #define smp_store_release(p, val) do {					\
 	__atomic_store_n(p, val, __ATOMIC_RELEASE);			\
 	shim_wrote(p);							\
@@ -139,7 +143,7 @@ static inline void shim_freed(const void *p)
 	(shim_point(), shim_wrote(p),					\
 	 __atomic_exchange_n(p, val, __ATOMIC_SEQ_CST))
 
-/* What failed is said, and the program ends. */
+/* Report the failure and end the program. */
 __printf(1, 2) __attribute__((__noreturn__))
 void shim_fail(const char *fmt, ...);
 __printf(1, 2)

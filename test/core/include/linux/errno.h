@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libc includes this, too. */
+/* libc includes this header, too. */
 #ifndef _SHIM_ERRNO_H
 #define _SHIM_ERRNO_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A reference count and what happens at its end; there is no sysfs. */
+/*
+ * A reference count and the function that runs at its end; there is no sysfs.
+ */
 #ifndef _SHIM_KOBJECT_H
 #define _SHIM_KOBJECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libc includes this, too, for what the system's header has. */
+/* libc includes this header, too, for what the system's header defines. */
 #ifndef _SHIM_LIMITS_H
 #define _SHIM_LIMITS_H
 

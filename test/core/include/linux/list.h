@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Doubly linked rings, and lists whose head is one pointer. An entry that was
- * taken out points nowhere, and each removal looks whether the entry is in.
+ * Doubly linked rings, and lists whose head is one pointer. The pointers of a
+ * removed entry are cleared, and each removal checks that the entry is linked.
  */
 #ifndef _SHIM_LIST_H
 #define _SHIM_LIST_H
@@ -37,7 +37,7 @@ static inline void shim_list_join(struct list_head *a, struct list_head *b)
 	b->prev = a;
 }
 
-/* @entry comes behind @prev. */
+/* Link @entry behind @prev. */
 static inline void list_add(struct list_head *entry, struct list_head *prev)
 {
 	struct list_head *next = prev->next;
@@ -82,7 +82,7 @@ static inline void list_move_tail(struct list_head *entry,
 	list_add_tail(entry, head);
 }
 
-/* All of @from comes to the front of @to. */
+/* Move all entries of @from to the front of @to. */
 static inline void list_splice_init(struct list_head *from,
 				    struct list_head *to)
 {
@@ -139,7 +139,7 @@ static inline bool hlist_unhashed(const struct hlist_node *node)
 	return !node->pprev;
 }
 
-/* @node comes to where @at points. */
+/* Link @node at @at. */
 static inline void shim_hlist_insert(struct hlist_node *node,
 				     struct hlist_node **at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Without CONFIG_LOCKDEP, but the holder of a lock is known. */
+/* As without CONFIG_LOCKDEP, but the holder of a lock is known. */
 #ifndef _SHIM_LOCKDEP_H
 #define _SHIM_LOCKDEP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One client's text can be told from the rest: functions that are SHIM_CLIENT.
- * Its module goes when a scenario calls shim_module_going().
+ * The text of one client is distinct: functions that are SHIM_CLIENT. Its
+ * module goes when a scenario calls shim_module_going().
  */
 #ifndef _SHIM_MODULE_H
 #define _SHIM_MODULE_H
@@ -24,14 +24,14 @@ struct notifier_block {
 };
 
 extern struct module shim_client;
-/* What the linker makes of the section. */
+/* The linker defines these for the section. */
 extern const char __start_client_text[];
 extern const char __stop_client_text[];
 
 bool within_module(unsigned long addr, const struct module *mod);
 int register_module_notifier(struct notifier_block *nb);
 int unregister_module_notifier(struct notifier_block *nb);
-/* Between the module's exit function and the end of its text. */
+/* Called after the module's exit function, before its text goes. */
 void shim_module_going(struct module *mod);
 
 #endif

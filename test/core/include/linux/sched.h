@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads. A wake-up that comes between set_current_state() and schedule() is not
- * lost: it makes the thread run, and schedule() finds it so.
+ * Threads. A wake-up between set_current_state() and schedule() is not lost: it
+ * sets the state to running, and schedule() returns at once.
  */
 #ifndef _SHIM_SCHED_H
 #define _SHIM_SCHED_H
@@ -39,26 +39,26 @@ struct shim_thread;
 /**
  * struct task_struct - a thread
  * @flags: PF_*
- * @pid: counted from 1 on
+ * @pid: numbers from 1 on
  * @comm: its name
  * @state: TASK_*
- * @cpu: where it is said to run
+ * @cpu: the CPU on which it claims to run
  * @irqs_off: it has turned interrupts off
- * @softirq: it plays a softirq: the timers
+ * @softirq: it stands for a softirq: the timers
  * @policy: SCHED_*
- * @nivcsw: how often it is said to have been preempted
- * @rcu: in the lower half how many sections it is in that may not sleep, in the
- *	upper half how often it left the last of them
+ * @nivcsw: how often it claims to have been preempted
+ * @rcu: in the lower half the number of nested sections that may not sleep, in
+ *	the upper half how often it left the outermost one
  * @killed: it has a fatal signal
  * @should_stop: kthread_stop() was called
- * @fn: what it runs
- * @data: and with what
- * @parent: the task that made it, NULL if none; may be gone
+ * @fn: the function that it runs
+ * @data: the argument of @fn
+ * @parent: the task that made it, or NULL; may be freed
  * @lags: see explore_lag()
  * @exited: it has ended
  * @users: references; one is its own, until a grace period after its end
- * @all: in the list of all
- * @thread: what runs it: native.c, explore.c
+ * @all: in the list of all tasks
+ * @thread: runs the task: native.c, explore.c
  */
 struct task_struct {
 	unsigned int flags;

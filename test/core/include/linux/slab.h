@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory is never short, but when debug.c says so; what is left over is counted. */
+/* Allocations fail only if debug.c says so; leaks are counted. */
 #ifndef _SHIM_SLAB_H
 #define _SHIM_SLAB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A spinlock is a mutex, and interrupts are a flag of the thread: while they are
- * off it is in an RCU read section.
+ * A spinlock is a mutex, and interrupts are a flag of the thread: while they
+ * are off the thread is in an RCU read section.
  */
 #ifndef _SHIM_SPINLOCK_H
 #define _SHIM_SPINLOCK_H
@@ -17,7 +17,7 @@ struct task_struct;
  * struct shim_lock - what spinlocks and mutexes are made of
  * @mutex: not used by explore.c, which runs one thread at a time
  * @owner: the task that holds it
- * @quiet: none of explore.c's points: it guards nothing that matters
+ * @quiet: not a point of explore.c, because it guards nothing that matters
  */
 struct shim_lock {
 	pthread_mutex_t mutex;
@@ -53,7 +53,7 @@ static inline void raw_spin_lock_init(raw_spinlock_t *lock)
 	shim_lock_init(&lock->lock);
 }
 
-/* From here on the lock may be gone. */
+/* From here on the memory of the lock may be freed. */
 static inline void raw_spin_unlock(raw_spinlock_t *lock)
 {
 	bool quiet = lock->lock.quiet;
@@ -63,7 +63,10 @@ static inline void raw_spin_unlock(raw_spinlock_t *lock)
 		shim_point();
 }
 
-/* Others may come before interrupts are off, and so before the RCU section. */
+/*
+ * Other threads may run before interrupts are off, and so before the RCU
+ * section.
+ */
 static inline void shim_lock_point(const raw_spinlock_t *lock)
 {
 	if (!lock->lock.quiet)

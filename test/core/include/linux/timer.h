@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Timers run one by one in a thread that plays the softirq. They are never early.
+ * Timers run one by one in a thread that stands for the softirq. They are never
+ * early.
  */
 #ifndef _SHIM_TIMER_H
 #define _SHIM_TIMER_H
@@ -14,7 +15,6 @@
 struct timer_list {
 	struct list_head node;
 	bool pending;
-	bool shut;
 	unsigned long expires;
 	void (*function)(struct timer_list *timer);
 };
@@ -63,12 +63,11 @@ static inline void timer_destroy_on_stack(struct timer_list *timer)
 	WARN_ON(timer_pending(timer));
 }
 
-/* libc has one, too. */
+/* libc has this name, too. */
 #define timer_delete		shim_timer_delete
 
 int mod_timer(struct timer_list *timer, unsigned long when);
 int timer_delete(struct timer_list *timer);
 int timer_delete_sync(struct timer_list *timer);
-int timer_shutdown_sync(struct timer_list *timer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One package, whose caches are not known; no core has two threads. */
+/* One package, whose caches are unknown; no core has two threads. */
 #ifndef _SHIM_TOPOLOGY_H
 #define _SHIM_TOPOLOGY_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The core in userspace: what the compiler gives, and what all headers need.
+ * The core in userspace: what the compiler provides, and what all headers need.
  * These headers are written from the documented meaning of what they declare;
- * they serve kernel/ alone, and hold no more than it uses.
+ * they serve kernel/ only, and contain no more than it uses.
  */
 #ifndef _SHIM_TYPES_H
 #define _SHIM_TYPES_H

@@ -16,7 +16,7 @@ struct wait_queue_entry {
 	struct task_struct *task;
 };
 
-/* It leaves the queue when it is woken. */
+/* The entry leaves the queue when it is woken. */
 #define DEFINE_WAIT(name)						\
 	struct wait_queue_entry name = {				\
 		.node = LIST_HEAD_INIT(name.node),			\

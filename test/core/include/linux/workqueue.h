@@ -15,10 +15,10 @@ struct workqueue_struct;
 
 /**
  * struct work_struct - a work item
- * @fn: what it runs; it may free the item
+ * @fn: its function, which may free the item
  * @wq: where it was queued last
  * @pending: it is in a list of @wq
- * @node: there
+ * @node: in that list
  */
 struct work_struct {
 	void (*fn)(struct work_struct *work);

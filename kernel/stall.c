@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that run for longer than an administrator allows are reported, each of
+ * them once. The first task of a worker that was woken arms the timer of the
+ * pool, if it is not armed for this; when that fires, a kernel work item looks
+ * through the workers, and arms it again if tasks run. While none does, nothing
+ * looks.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/pid.h>
+#include <linux/ratelimit.h>
+#include <linux/sched/debug.h>
+#include <linux/sched/task.h>
+
+#include "internal.h"
+#include "walk.h"
+
+/* A task that has run for too long. */
+struct stalled {
+	struct task_struct *task;
+	unsigned long func;
+	u64 time;
+};
+
+/**
+ * struct look - one look through the workers
+ * @walker: the walk
+ * @pool: the pool
+ * @limit: what is too long; it may change meanwhile
+ * @left: how long to wait until the next one can have run for too long
+ * @nr: number of @found that are to be reported
+ * @found: those of one hold
+ */
+struct look {
+	struct ants_walker walker;
+	struct ants_pool *pool;
+	u64 limit;
+	u64 left;
+	unsigned int nr;
+	struct stalled found[ANTS_HOLD_MAX];
+};
+
+static void note_stall(struct look *look, struct ants_worker *w, u64 time)
+{
+	struct stalled *stalled = &look->found[look->nr++];
+
+	look->pool->counts.stalled++;
+	w->told = ants_time_started(w);
+	stalled->task = get_task_struct(w->task);
+	stalled->func = ants_worker_func(w);
+	stalled->time = time;
+}
+
+/* If a task was reported already, its worker may have begun another one now. */
+static void see_running(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
+	struct look *look = container_of(walker, struct look, walker);
+	u64 started, time;
+
+	/* Starts are not noted any more if this was switched off meanwhile. */
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_STALL))
+		return;
+	started = ants_time_started(w);
+	time = ants_clock() - started;
+	if (w->told == started)
+		return;
+	if (time >= look->limit)
+		note_stall(look, w, time);
+	else
+		look->left = min(look->left, look->limit - time);
+}
+
+static void report(const struct ants_pool *pool, const struct stalled *stalled)
+{
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
+
+	if (!__ratelimit(&limit))
+		return;
+	pr_warn("pool %s: %ps has run for %lu ms in thread %d\n", pool->name,
+		(void *)stalled->func, ants_clock_ms(stalled->time),
+		task_pid_nr(stalled->task));
+	sched_show_task(stalled->task);
+}
+
+static bool report_all(struct ants_walker *walker)
+{
+	struct look *look = container_of(walker, struct look, walker);
+	unsigned int i;
+
+	for (i = 0; i < look->nr; i++) {
+		report(look->pool, &look->found[i]);
+		put_task_struct(look->found[i].task);
+	}
+	look->nr = 0;
+	return true;
+}
+
+/* Is it time to look? If so, what is noted from here on is for the next time. */
+static bool look_begin(struct look *look)
+{
+	struct ants_pool *pool = look->pool;
+	bool due;
+
+	raw_spin_lock_irq(&pool->lock);
+	due = pool->stall.due;
+	pool->stall.due = false;
+	look->limit = pool->stall.limit;
+	look->left = look->limit;
+	ants_unlock_irq(pool);
+	return due;
+}
+
+/* Arm the timer for @ticks from now, unless it will fire for this earlier. */
+static void stall_arm(struct ants_pool *pool, unsigned long ticks)
+{
+	unsigned long at = jiffies + ticks;
+
+	lockdep_assert_held(&pool->lock);
+	if (!pool->stall.ms)
+		return;
+	if (!pool->stall.armed || time_before(at, pool->stall.at))
+		pool->stall.at = at;
+	pool->stall.armed = true;
+	ants_timer_arm_lazy(pool, pool->stall.at);
+}
+
+/* A task starts that may be the only one that runs. */
+void ants_stall_arm(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!pool->stall.armed)
+		stall_arm(pool, msecs_to_jiffies(pool->stall.ms) + 1);
+}
+
+/* Report the tasks that have run for too long, if the timer has asked for it. */
+void ants_stall_look(struct ants_pool *pool)
+{
+	struct look look = {
+		.walker = { .see = see_running, .rest = report_all },
+		.pool = pool,
+	};
+
+	if (!look_begin(&look))
+		return;
+	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
+	raw_spin_lock_irq(&pool->lock);
+	/* A task that has begun behind the cursor has armed the timer itself. */
+	if (pool->nr_busy)
+		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
+	ants_unlock_irq(pool);
+}
+
+/* The clock counts 15625 units for each 16 ms. */
+static u64 clock_of_ms(unsigned int ms)
+{
+	return (u64)ms * 15625 >> 4;
+}
+
+/* @ms is the value that sysfs shows; 0 for no limit. */
+int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
+{
+	lockdep_assert_held(&pool->config.lock);
+	if (ms > ANTS_BOUND_MAX)
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->stall.ms, ms);
+	pool->stall.limit = clock_of_ms(ms);
+	pool->stall.armed = false;
+	pool->stall.due = false;
+	ants_unlock_irq(pool);
+	ants_times_switch(pool);
+	/* Tasks may run already. */
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->nr_busy)
+		ants_stall_arm(pool);
+	ants_unlock_irq(pool);
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of times.c that run for every task, inlined: how long tasks wait and
+ * run, if an administrator has asked for that. Otherwise a task costs two tests
+ * of a byte beside those that it reads anyway.
+ *
+ * Time is in units of 1024 ns, which are called microseconds here. A task is
+ * stamped when it is accepted; there is room for 32 bits, which overflow after
+ * 73 minutes. When it starts, the clock is read once, also for the end of the
+ * task that the same worker has run before.
+ */
+#ifndef _ANTS_TIMES_H
+#define _ANTS_TIMES_H
+
+#include <linux/bitops.h>
+
+#include "pool.h"
+
+/* What pool->timed says: tasks that are accepted are stamped. */
+#define ANTS_TIMED_STAMP	1U
+/* All pending tasks are stamped, and their times are counted. */
+#define ANTS_TIMED_COUNT	2U
+/* Tasks that run for too long are reported. */
+#define ANTS_TIMED_STALL	4U
+
+u64 ants_clock(void);
+unsigned long ants_clock_ms(u64 time);
+void ants_stall_arm(struct ants_pool *pool);
+void ants_times_switch(struct ants_pool *pool);
+void ants_set_timing(struct ants_pool *pool, bool on);
+void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
+		     u64 run[ANTS_TIMES]);
+
+/* A task becomes pending. */
+static __always_inline void ants_time_accept(struct ants_pool *pool,
+					     struct ants_slot *slot)
+{
+	if (unlikely(pool->timed))
+		slot->stamp = ants_clock();
+}
+
+/* A caller begins to wait for room. Return its stamp, or 0. */
+static inline unsigned int ants_time_block(const struct ants_pool *pool)
+{
+	return pool->timed ? ants_clock() : 0;
+}
+
+/*
+ * The task in @slot, which @w has just unlinked, starts. If it is the first one
+ * since @w was woken, it may be the only one that runs.
+ */
+static __always_inline void ants_time_start(struct ants_worker *w,
+					    const struct ants_slot *slot)
+{
+	struct ants_pool *pool = w->pool;
+	u64 now, was;
+
+	if (likely(!(pool->timed & ANTS_TIMED_COUNT)))
+		return;
+	now = ants_clock();
+	was = w->started;
+	w->started = now;
+	if (was >= pool->times.since)
+		pool->times.run[__fls((unsigned long)(now - was) | 1)]++;
+	else if (pool->timed & ANTS_TIMED_STALL)
+		ants_stall_arm(pool);
+	pool->times.wait[__fls((u32)(now - slot->stamp) | 1)]++;
+}
+
+/* The task that @w has run was the last one for now. */
+static inline void ants_time_end(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	u64 was;
+
+	if (likely(!(pool->timed & ANTS_TIMED_COUNT)))
+		return;
+	was = w->started;
+	w->started = 0;
+	if (was >= pool->times.since)
+		pool->times.run[__fls((unsigned long)(ants_clock() - was) | 1)]++;
+}
+
+/*
+ * When the task that @w runs has started, as far as it is known: times may have
+ * been asked for only later.
+ */
+static inline u64 ants_time_started(const struct ants_worker *w)
+{
+	return max(w->started, w->pool->times.since);
+}
+
+#endif /* _ANTS_TIMES_H */

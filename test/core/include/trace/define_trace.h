@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* There is nothing to be defined: see <linux/tracepoint.h>. */

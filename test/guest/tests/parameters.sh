@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# timeout: 400
+#
+# The parameter of ants: a bad value is refused, with a reason, and leaves nothing.
+
+. /ants/lib.sh
+
+SYSTEM=/sys/kernel/ants/system
+PARAM=/sys/module/ants/parameters/system_capacity
+
+# refuses_parameter VALUE REGEX: insmod fails, the log says why, nothing is left
+refuses_parameter()
+{
+	log_mark
+	if insmod /ants/ants.ko "system_capacity=$1"; then
+		rmmod ants
+		return 1
+	fi
+	log_has "$2" && no_remains
+}
+
+takes_parameter()
+{
+	insmod /ants/ants.ko "system_capacity=$1" || return
+	said=$(cat $PARAM) shown=$(cat $SYSTEM/capacity)
+	rmmod ants
+	[ "$said $shown" = "$2 $3" ] && no_remains
+}
+
+plan 11
+check "no capacity for the system pool is refused" \
+	refuses_parameter 0 'ants: cannot make the system pool with system_capacity=0: (-EINVAL|-22)'
+check "a word is refused" refuses_parameter abc "ants: .abc' invalid for parameter .system_capacity'"
+check "an empty value is refused" refuses_parameter '' "ants: .' invalid for parameter .system_capacity'"
+check "a negative capacity is refused" refuses_parameter -1 "ants: .-1' invalid for parameter"
+check "2^31 is refused" refuses_parameter 2147483648 'system_capacity=2147483648: (-EINVAL|-22)'
+check "2^32 is refused" refuses_parameter 4294967296 "ants: .4294967296' "
+check "1 is taken" takes_parameter 1 1 1
+check "2^31 - 1 is taken" takes_parameter 2147483647 2147483647 2147483647
+check "2^32 - 1 is no bound" takes_parameter 4294967295 4294967295 max
+check "256 is the default" eval "insmod /ants/ants.ko && [ \$(cat $SYSTEM/capacity) = 256 ]"
+check "the parameter cannot be written" eval "! echo 5 >$PARAM"
