@@ -18,7 +18,7 @@
 #define CAP	2	/* capacity at the start */
 #endif
 #ifndef NW
-#define NW	CAP	/* places for workers: the largest capacity of the run */
+#define NW	CAP	/* workers: the largest capacity of the run */
 #endif
 #ifndef QD
 #define QD	0	/* queue_depth */
@@ -135,9 +135,9 @@
 #define NI	(NS * NT)
 #endif
 
-/* state of a worker's place */
+/* state of a worker */
 #define FREE	0
-#define NEW	1	/* place taken; while mk names it, the thread does not exist yet */
+#define NEW	1	/* reserved; while mk names it, the thread does not exist yet */
 #define IDLE	2	/* parked, on the idle LIFO */
 #define WAKING	3	/* woken, lock not taken yet */
 #define BUSY	4
@@ -160,7 +160,7 @@
 /* state of a work item that a task may wait for */
 #define I_IDLE		0	/* in no pool: never queued, or ended */
 #define I_DELAYED	1
-#define I_LATE		2	/* due, but there is no place */
+#define I_LATE		2	/* due, but the pool has no room */
 #define I_PENDING	3
 #define I_RUNNING	4
 
@@ -182,14 +182,14 @@
 
 /* ---- the pool; everything here is under pool->lock ---- */
 byte cap = CAP;
-byte busy, workers, leaving, nnew;	/* workers counts every place taken; leaving, nnew and the stand-in are in it */
+byte busy, workers, leaving, nnew;	/* workers counts every reserved one; leaving, nnew and the stand-in are in it */
 byte joined;				/* nr_joined: items that run inside tasks that wait for them */
-bool standing;				/* the stand-in has a place */
+bool standing;				/* the stand-in is reserved */
 byte st[NW], task[NW];
 chan pend = [PMAX] of { byte };		/* FIFO of accepted tasks */
 byte idle[NW], nidle;			/* LIFO; idle[0] is the oldest */
 byte nexp;				/* the oldest nexp idle ones have expired */
-byte wlim = WLIM;			/* wake_limit */
+byte wlim = WLIM;			/* pool->wakes.limit */
 byte fl[NW];				/* in flight: FLIES, or GIVEN_UP as late */
 byte nwaking, nstarting, nslow;		/* WAKING and NEW ones that fly, NEW ones that were given up: nr_late */
 bool deferred;				/* a wake-up is deferred, and counts in nwaking */
@@ -198,9 +198,9 @@ byte res[NQ];				/* waiter.result */
 byte wtask[NQ];				/* waiter.fn, data */
 byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
-bool soon;				/* it may not be taken back: somebody else but wake-ups in flight relies on it */
+bool soon;				/* it may not be taken back: something besides wake-ups in flight relies on it */
 bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next two alike */
-bool joinq, standq;			/* pool->join_queued, pool->stand_in_queued */
+bool joinq, standq;			/* pool->upkeep.join_queued, .stand_in_queued */
 byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
 byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
@@ -226,7 +226,7 @@ byte lrun;				/* due items granted in a row while callers waited */
 /* ---- not under it ---- */
 bool cfg;				/* mutex of release, tune, reboot */
 bool flushing;				/* mutex of flush */
-byte mk = NONE;				/* place of the thread that the upkeep is about to create */
+byte mk = NONE;				/* the worker whose thread the upkeep is about to create */
 byte nfail, nfault, ncancel, ndelays;
 byte dstate[3];				/* drainer: 0 awake, 1 asleep, 2 woken */
 bool freed;				/* the pool is memory no more */
@@ -325,14 +325,14 @@ inline check()
 	assert(!HEED || NFREE <= 0 || released || tuning ||
 	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
 	assert(!HEED || NFREE <= 0 || released || tuning || armed);
-	/* min_workers; a leaving one may hold the last place, and starts the upkeep when it gives it up */
+	/* min_workers; a leaving worker may keep the pool at its capacity, and starts the upkeep when it has left */
 	assert(STAYING >= MINW || released || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
 	/* no worker is parked that may not be, unless a new one will leave instead; left threads will be joined */
 	assert(nidle == 0 || tuning || !ABOVE || nnew > 0);
 	assert(nidle == 0 || releasing || !released);
 	assert(left == 0 || joinq);
 	assert(!DRAINED || !armed);
-	/* untimed nested waiters never hold every place */
+	/* untimed nested waiters never occupy every worker */
 	assert(nuntimed == 0 || nuntimed < cap || tuning)
 }
 
@@ -417,7 +417,7 @@ inline accept_anyway(x)
 	offer(IDOF(tk))
 }
 
-/* a task becomes pending. Only here the tasks in flight grow, unless a due item is joined, which has no place. */
+/* a task becomes pending. Only here the tasks in flight grow, unless a due item is joined, which is not admitted. */
 inline accept(x)
 {
 	assert(cnt[0] + cnt[1] < cap + QD);
@@ -457,7 +457,7 @@ inline task_end(x)
 	task_uncount(x)
 }
 
-/* ants_grant(): in order, never more than there are places; due items first, but not for ever */
+/* ants_grant(): in order, never more than there is room for; due items first, but not for ever */
 inline ants_grant(most)
 {
 	nr = 0;
@@ -501,7 +501,7 @@ inline ants_grant(most)
 	fi
 }
 
-/* ants_serve(): in batches; what a batch holds back is served at the next tick, counted from the first free place */
+/* ants_serve(): in batches; what a batch holds back is served at the next tick, counted from the first room */
 inline ants_serve()
 {
 	if
@@ -609,7 +609,7 @@ inline wake_drainers()
 	}
 }
 
-/* ants_dispatch(): after everything that frees a place or removes a worker */
+/* ants_dispatch(): after everything that makes room or removes a worker */
 inline ants_dispatch()
 {
 	ants_serve();
@@ -746,7 +746,7 @@ inline worker_take(x)
 #endif
 }
 
-/* worker_leave(): gives up the place; LEFT, the joiner joins */
+/* worker_leave(): no longer counts; LEFT, the joiner joins */
 inline worker_leave(x)
 {
 	st[x] = FREE;
@@ -758,7 +758,7 @@ inline worker_leave(x)
 #endif
 }
 
-/* worker_must_leave(), and worker_exit() first, if there is one: still with the place, and on the way out for good */
+/* worker_must_leave(), and worker_exit() first, if there is one: still counted, and leaving for good */
 inline worker_go(x)
 {
 	assert(npend == 0 || ABOVE);	/* no worker goes while there is a task that it may take */
@@ -942,7 +942,7 @@ inline ants_join_enter(x)
 #define CAN_TAKE(id)	(ist[id] == I_PENDING || (ist[id] == I_LATE && !released))
 #endif
 
-/* join_help(): takes the item off, whether or not it has a place yet, or goes to sleep */
+/* join_help(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);
@@ -1181,7 +1181,7 @@ end:	do
 #ifdef MUT_NO_RECHECK_MAKER
 		:: !RETIRE_DUE && !PAUSED && (NEED || (!again && npend > 0)) -> again = 1;
 #else
-		:: !RETIRE_DUE && !PAUSED && NEED ->		/* make_worker(): the place first */
+		:: !RETIRE_DUE && !PAUSED && NEED ->		/* make_worker(): reserve the worker first */
 #endif
 			assert(workers < cap);
 			mk = 0;
