@@ -12,7 +12,7 @@ static void wait_to_get_worker(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, 0);
 
-	expect_demo(test, pool, 3200, 32);
+	expect_demo(test, pool, 640, 32);
 }
 
 /* 2, 5, 6 */
@@ -20,7 +20,7 @@ static void wait_to_get_worker_prealloc(struct kunit *test)
 {
 	struct ants_pool *pool = pool_of(test, 32, 0, ANTS_PREALLOC);
 
-	expect_demo(test, pool, 3200, 32);
+	expect_demo(test, pool, 640, 32);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 32);
 }
 

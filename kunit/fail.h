@@ -19,7 +19,7 @@
 /* More than any call allocates. */
 #define FAIL_MOST	5000
 /* The first faults are tried one by one, whatever the stride of a loop. */
-#define FAIL_EACH	40
+#define FAIL_EACH	24
 
 #ifdef CONFIG_FAULT_INJECTION
 /* The @nth allocation of the caller from here on fails. */

@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "fail.h"
+#include "repeats.h"
 
 #define NAME	"fail"
 
@@ -96,6 +97,7 @@ static void create(struct kunit *test)
 		.refused = nothing_is_made,
 		.done = pool_is_whole,
 		.err = -ENOMEM,
+		.stride = repeats > 1 ? 1 : 7,
 		.ctx = &m,
 	};
 
@@ -137,6 +139,7 @@ static void create_managed(struct kunit *test)
 		.refused = managed_pool_is_not_made,
 		.done = managed_pool_is_whole,
 		.err = -ENOMEM,
+		.stride = repeats > 1 ? 1 : 7,
 		.ctx = &m,
 	};
 

@@ -87,7 +87,7 @@ static void create(struct kunit *test, enum ants_strategy strategy,
 
 static void create_round_robin(struct kunit *test)
 {
-	create(test, ANTS_ROUND_ROBIN, 1, 3);
+	create(test, ANTS_ROUND_ROBIN, 1, 7);
 }
 
 static void create_local(struct kunit *test)

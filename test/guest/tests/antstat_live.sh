@@ -77,12 +77,18 @@ show_json()
 	gzip -c /tmp/json | base64 -w 800 | sed "s/^/antstat-json: $1: /"
 }
 
-# Print all files, which do not change meanwhile.
+# Print the first lines of all files, which do not change meanwhile.
 all_files()
 {
-	(cd "$POOLS" && find [a-z]* -type f) | while read -r _file; do
-		echo "antstat-file: $_file $(cat "$POOLS/$_file")"
-	done
+	(cd "$POOLS" && find [a-z]* -type f -exec awk '
+	BEGIN {
+		for (i = 1; i < ARGC; i++) {
+			line = ""
+			getline line <ARGV[i]
+			close(ARGV[i])
+			print "antstat-file: " ARGV[i] " " line
+		}
+	}' {} +)
 }
 
 # watched [-p POOL]: all pools, or that one, until antstat ends
