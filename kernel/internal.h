@@ -9,7 +9,7 @@
  *	debug, jitter, trace
  *	slot, affinity, walk, times
  *	item_wait, item, group_item, wake, dispatch, policy
- *	stall, timer
+ *	stall, timer, thread
  *	worker, stand_in, wait, caller, submit, invoke
  *	delayed, work, join, work_wait, work_cancel
  *	stats, call, each, func, group, cancel
@@ -90,6 +90,12 @@ ants_ends(timer.waking, 5);
 static inline unsigned int ants_nr_staying(const struct ants_pool *pool)
 {
 	return pool->workers.nr - pool->workers.nr_leaving - pool->workers.nr_making;
+}
+
+/* Does the pool have a thread that stays, or is one about to be made? */
+static inline bool ants_has_thread(const struct ants_pool *pool)
+{
+	return pool->workers.nr > pool->workers.nr_leaving;
 }
 
 static inline bool ants_is_drained(const struct ants_pool *pool)
@@ -182,6 +188,16 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_task_of(pool))
 		ants_wait_report(pool);
 }
+
+/* thread.c: the threads of all pools */
+bool ants_thread_reserve(struct ants_pool *pool);
+struct ants_worker *ants_thread_make(struct ants_pool *pool);
+struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others);
+void ants_thread_join(struct ants_worker *w);
+void ants_threads_tell(void);
+void ants_threads_forget(struct ants_pool *pool);
+unsigned int ants_max_threads(void);
+void ants_set_max_threads(unsigned int max);
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);

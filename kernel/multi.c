@@ -336,6 +336,7 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 	sum->reaped += one->reaped;
 	sum->wakeups_in_vain += one->wakeups_in_vain;
 	sum->stalled += one->stalled;
+	sum->held_back += one->held_back;
 }
 
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)

@@ -94,6 +94,7 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->workers.list);
 	INIT_LIST_HEAD(&pool->workers.left);
 	INIT_LIST_HEAD(&pool->cancel.groups);
+	INIT_LIST_HEAD(&pool->upkeep.held_node);
 	INIT_LIST_HEAD(&pool->registered);
 }
 
@@ -409,11 +410,12 @@ void ants_pool_quiesce(struct ants_pool *pool)
 			TASK_UNINTERRUPTIBLE);
 }
 
-/* Next, remove the files in sysfs and debugfs. */
+/* Next, remove the files in sysfs and debugfs, and what else finds the pool. */
 void ants_pool_hide(struct ants_pool *pool)
 {
 	ants_sysfs_del(pool);
 	ants_registry_del(&pool->registered);
+	ants_threads_forget(pool);
 }
 
 /* Last, after an RCU grace period. */

@@ -234,6 +234,8 @@ struct ants_counts {
 	/* L */
 	u64 stalled;
 	/* L */
+	u64 held_back;
+	/* L */
 	u64 blocked;
 	/* L */
 	u64 rejected;
@@ -279,6 +281,15 @@ struct ants_upkeep {
 	unsigned long backoff;
 	/* L: no thread is made before */
 	unsigned long backoff_until;
+	/*
+	 * L: a thread was refused because there are too many in all pools: none
+	 * is wanted beside those that the pool has
+	 */
+	bool held;
+	/* L: it may try again, and @work is to tell the next pool */
+	bool told;
+	/* in the list of such pools in thread.c, under the lock of that list */
+	struct list_head held_node;
 };
 
 /* As configured; what is derived from it for each task is in struct ants_limits. */

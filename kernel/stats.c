@@ -48,6 +48,7 @@ static void read_counters(const struct ants_pool *pool,
 	stats->reaped = pool->counts.reaped;
 	stats->wakeups_in_vain = pool->counts.wakeups_in_vain;
 	stats->stalled = pool->counts.stalled;
+	stats->held_back = pool->counts.held_back;
 }
 
 void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)

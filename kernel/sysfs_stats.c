@@ -48,6 +48,7 @@ ANTS_STAT_ATTR(spawned, spawned);
 ANTS_STAT_ATTR(reaped, reaped);
 ANTS_STAT_ATTR(wakeups_in_vain, wakeups_in_vain);
 ANTS_STAT_ATTR(stalled, stalled);
+ANTS_STAT_ATTR(held_back, held_back);
 
 static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
@@ -138,6 +139,7 @@ static struct attribute *stats_attrs[] = {
 	&reaped_attr.attr,
 	&wakeups_in_vain_attr.attr,
 	&stalled_attr.attr,
+	&held_back_attr.attr,
 	&timing_attr.attr,
 	&wait_us_attr.attr,
 	&run_us_attr.attr,

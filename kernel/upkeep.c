@@ -14,47 +14,7 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/kthread.h>
-#include <linux/sched/task.h>
-#include <linux/slab.h>
-
 #include "internal.h"
-
-/* Make a thread. It sleeps until it is started. */
-static struct ants_worker *worker_create(struct ants_pool *pool)
-{
-	struct ants_worker *w;
-	struct task_struct *task;
-
-	if (ants_inject(ANTS_FAIL_THREAD))
-		return ERR_PTR(-ENOMEM);
-	w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	if (!w)
-		return ERR_PTR(-ENOMEM);
-	w->pool = pool;
-	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
-				      "ants/%s", pool->name);
-	if (IS_ERR(task)) {
-		kfree(w);
-		/*
-		 * Reaching a limit of threads is not -EAGAIN, which means a
-		 * full pool.
-		 */
-		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
-						 ERR_PTR(-ENOMEM);
-	}
-	w->task = get_task_struct(task);
-	ants_affinity_prefer(w);
-	return w;
-}
-
-/* Wait until the thread is gone: once for each thread, with no task left. */
-static void worker_join(struct ants_worker *w)
-{
-	kthread_stop(w->task);
-	put_task_struct(w->task);
-	kfree(w);
-}
 
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)
@@ -89,7 +49,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			ants_workers_discard(prepared);
 			return -ESHUTDOWN;
 		}
-		w = worker_create(pool);
+		w = ants_thread_prepare(pool, !list_empty(prepared));
 		if (IS_ERR(w)) {
 			ants_workers_discard(prepared);
 			return PTR_ERR(w);
@@ -107,7 +67,7 @@ void ants_workers_discard(struct list_head *prepared)
 	list_for_each_entry_safe(w, next, prepared, node) {
 		list_del(&w->node);
 		/* It was never woken, so it never enters its function. */
-		worker_join(w);
+		ants_thread_join(w);
 	}
 }
 
@@ -168,7 +128,8 @@ static struct ants_maker *maker_take(struct ants_pool *pool)
 {
 	struct ants_maker *maker = pool->upkeep.makers;
 
-	if (pool->upkeep.nr_makers == ANTS_MAKERS || !wants_making(pool))
+	if (pool->upkeep.nr_makers == ANTS_MAKERS || !wants_making(pool) ||
+	    !ants_thread_reserve(pool))
 		return NULL;
 	while (maker->queued)
 		maker++;
@@ -241,7 +202,7 @@ static void make_worker(struct ants_pool *pool)
 	struct ants_worker *w;
 
 	ants_pause(ANTS_PAUSE_MAKE, pool);
-	w = worker_create(pool);
+	w = ants_thread_make(pool);
 	if (IS_ERR(w)) {
 		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
 				    pool->name, w);
@@ -272,7 +233,7 @@ static bool maker_goes_on(struct ants_maker *maker)
 	bool wanted;
 
 	ants_lock(pool, &todo);
-	wanted = wants_making(pool);
+	wanted = wants_making(pool) && ants_thread_reserve(pool);
 	if (wanted) {
 		make_reserve(pool);
 	} else {
@@ -411,9 +372,9 @@ static void tend_stock(struct ants_pool *pool)
 
 /*
  * Return true if nothing is left to do; then the upkeep work can be queued
- * again.
+ * again. Set *@told if it has to tell the next pool, see thread.c.
  */
-static bool upkeep_done(struct ants_pool *pool)
+static bool upkeep_done(struct ants_pool *pool, bool *told)
 {
 	struct ants_todo todo;
 	bool done;
@@ -424,8 +385,10 @@ static bool upkeep_done(struct ants_pool *pool)
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
+	*told = pool->upkeep.told;
 	if (done) {
 		pool->upkeep.queued = false;
+		pool->upkeep.told = false;
 		ants_timer_arm_worker(pool);
 		ants_timer_quiesce(pool);
 		todo_drained(pool, &todo);
@@ -437,6 +400,7 @@ static bool upkeep_done(struct ants_pool *pool)
 void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
+	bool told;
 
 	do {
 		while (READ_ONCE(pool->target.rebind_wanted))
@@ -449,7 +413,9 @@ void ants_upkeep_fn(struct work_struct *work)
 		retire_expired(pool);
 		wake_waitq(pool);
 		tend_stock(pool);
-	} while (!upkeep_done(pool));
+	} while (!upkeep_done(pool, &told));
+	if (told)
+		ants_threads_tell();
 }
 
 /*
@@ -466,7 +432,7 @@ static void join_left(struct ants_pool *pool)
 	ants_unlock_irq(pool);
 	ants_pause(ANTS_PAUSE_JOIN, pool);
 	list_for_each_entry_safe(w, next, &left, node)
-		worker_join(w);
+		ants_thread_join(w);
 }
 
 /*

@@ -141,7 +141,8 @@ extern struct ants_pool *ants_system_pool;
  * @...: printf format and arguments of the name: unique, without a slash,
  *	shorter than %ANTS_NAME_LEN
  *
- * Starts &ants_attrs.min_workers threads, all of them with %ANTS_PREALLOC.
+ * Starts &ants_attrs.min_workers threads, all of them with %ANTS_PREALLOC. If
+ * the module parameter max_threads does not allow that many, that is -ENOMEM.
  *
  * Context: Process context. May sleep.
  * Return: the pool, or an ERR_PTR: -EINVAL for attributes or a name out of

@@ -31,6 +31,8 @@ struct ants_pool;
  * @wakeups_in_vain: threads that were woken, or made, for a task and found that
  *	others had taken it
  * @stalled: tasks that were reported because they ran for too long
+ * @held_back: number of times that a thread was not made because all pools
+ *	together had as many as the module parameter max_threads allows
  */
 struct ants_stats {
 	unsigned int capacity;
@@ -54,6 +56,7 @@ struct ants_stats {
 	u64 reaped;
 	u64 wakeups_in_vain;
 	u64 stalled;
+	u64 held_back;
 };
 
 /*

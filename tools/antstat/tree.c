@@ -53,6 +53,7 @@ static const struct {
 	[F_REAPED] = { "stats/reaped", KIND_NUMBER },
 	[F_WAKEUPS_IN_VAIN] = { "stats/wakeups_in_vain", KIND_NUMBER },
 	[F_STALLED] = { "stats/stalled", KIND_NUMBER },
+	[F_HELD_BACK] = { "stats/held_back", KIND_NUMBER },
 };
 
 /* The name of the file, without "stats/". */

@@ -2,12 +2,15 @@
 # shellcheck shell=sh
 # timeout: 400
 #
-# The parameter of ants: a bad value is refused, with a reason, and leaves nothing.
+# The parameters of ants: a bad value is refused, with a reason, and changes nothing.
 
 . /ants/lib.sh
 
 SYSTEM=/sys/kernel/ants/system
 PARAM=/sys/module/ants/parameters/system_capacity
+THREADS=/sys/module/ants/parameters/max_threads
+EINVAL='Invalid argument'
+ERANGE='out of range'
 
 # refuses_parameter VALUE REGEX: insmod fails, the log says why, nothing is left
 refuses_parameter()
@@ -28,7 +31,14 @@ takes_parameter()
 	[ "$said $shown" = "$2 $3" ] && no_remains
 }
 
-plan 11
+# refuses_limit VALUE REASON: a write fails for that reason, and the limit stays
+refuses_limit()
+{
+	said=$({ echo "$1" >$THREADS; } 2>&1) && return 1
+	echo "$said" | grep -q "$2" && [ "$(cat $THREADS)" = 7 ]
+}
+
+plan 18
 check "no capacity for the system pool is refused" \
 	refuses_parameter 0 'ants: cannot make the system pool with system_capacity=0: (-EINVAL|-22)'
 check "a word is refused" refuses_parameter abc "ants: .abc' invalid for parameter .system_capacity'"
@@ -41,3 +51,10 @@ check "2^31 - 1 is taken" takes_parameter 2147483647 2147483647 2147483647
 check "2^32 - 1 is no bound" takes_parameter 4294967295 4294967295 max
 check "256 is the default" eval "insmod /ants/ants.ko && [ \$(cat $SYSTEM/capacity) = 256 ]"
 check "the parameter cannot be written" eval "! echo 5 >$PARAM"
+check "there is no limit of threads by default" eval "[ \$(cat $THREADS) = 0 ]"
+check "a limit of threads is written" eval "echo 7 >$THREADS && [ \$(cat $THREADS) = 7 ]"
+check "a limit that is a word is refused" refuses_limit max "$EINVAL"
+check "a limit below 0 is refused" refuses_limit -1 "$EINVAL"
+check "a limit that does not fit is refused" refuses_limit 4294967296 "$ERANGE"
+check "a bad limit at load is refused" eval "rmmod ants && ! insmod /ants/ants.ko max_threads=many && no_remains"
+check "a limit is given at load" eval "insmod /ants/ants.ko max_threads=9 && [ \$(cat $THREADS) = 9 ]"

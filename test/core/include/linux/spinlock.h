@@ -73,6 +73,13 @@ static inline void shim_lock_point(const raw_spinlock_t *lock)
 		shim_soft_point();
 }
 
+/* For a caller that has interrupts off. */
+static inline void raw_spin_lock(raw_spinlock_t *lock)
+{
+	shim_lock_point(lock);
+	shim_lock(&lock->lock);
+}
+
 static inline void raw_spin_lock_irq(raw_spinlock_t *lock)
 {
 	shim_lock_point(lock);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of all pools: making one, joining it, and how many there are.
+ *
+ * An administrator may limit their number. A pool without a thread that stays
+ * may make one all the same: its tasks would never run otherwise, and those of
+ * other pools may wait for them. When any other thread is refused, its pool
+ * joins a list, and wants no further thread until it is told to try again. A
+ * pool is told, the one that has waited longest first, whenever a thread can be
+ * made again. It takes what it needs, and then tells the next one, because it
+ * may need less than it could have. So while a thread can be made, either the
+ * list is empty or some pool is about to look.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/kthread.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Guards what follows; taken inside the lock of a pool, or without one. */
+static DEFINE_RAW_SPINLOCK(threads_lock);
+/* Threads that exist, or are about to be made. */
+static unsigned int nr_threads;
+/* The most of them; 0: as many as the pools want. */
+static unsigned int max_threads;
+/* The pools that wait until another thread can be made, by upkeep.held_node. */
+static LIST_HEAD(held_pools);
+
+static bool may_make(void)
+{
+	return !max_threads || nr_threads < max_threads;
+}
+
+/*
+ * Count a thread that is about to be made for a worker of @pool, or let the pool
+ * wait until it can be made.
+ */
+bool ants_thread_reserve(struct ants_pool *pool)
+{
+	bool taken;
+
+	lockdep_assert_held(&pool->lock);
+	raw_spin_lock(&threads_lock);
+	taken = may_make() || !ants_has_thread(pool);
+	nr_threads += taken;
+	if (!taken)
+		list_add_tail(&pool->upkeep.held_node, &held_pools);
+	raw_spin_unlock(&threads_lock);
+	pool->upkeep.held = !taken || pool->upkeep.held;
+	pool->counts.held_back += !taken;
+	return taken;
+}
+
+/* The thread has ended, or was not made. */
+static void unreserve(void)
+{
+	raw_spin_lock_irq(&threads_lock);
+	nr_threads--;
+	raw_spin_unlock_irq(&threads_lock);
+	ants_threads_tell();
+}
+
+/* The pool that has waited longest, if it could make a thread now. */
+static struct ants_pool *held_pop(void)
+{
+	struct ants_pool *pool = NULL;
+
+	raw_spin_lock_irq(&threads_lock);
+	if (may_make() && !list_empty(&held_pools)) {
+		pool = list_first_entry(&held_pools, struct ants_pool,
+					upkeep.held_node);
+		list_del_init(&pool->upkeep.held_node);
+	}
+	raw_spin_unlock_irq(&threads_lock);
+	return pool;
+}
+
+/*
+ * Let @pool try again. Return false if it needs no thread any more; otherwise
+ * its upkeep work tells the next one.
+ */
+static bool tell(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+	bool needed;
+
+	ants_lock(pool, &todo);
+	pool->upkeep.held = false;
+	needed = ants_need_worker(pool);
+	if (needed) {
+		pool->upkeep.told = true;
+		ants_todo_upkeep(pool, &todo);
+	}
+	ants_unlock(pool, &todo);
+	return needed;
+}
+
+/*
+ * If another thread can be made, tell a pool that needs one. A pool that is
+ * taken off the list stays until this RCU section ends.
+ */
+void ants_threads_tell(void)
+{
+	struct ants_pool *pool;
+
+	rcu_read_lock();
+	do {
+		pool = held_pop();
+	} while (pool && !tell(pool));
+	rcu_read_unlock();
+}
+
+/* @pool has ended, and needs no thread. */
+void ants_threads_forget(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&threads_lock);
+	list_del_init(&pool->upkeep.held_node);
+	raw_spin_unlock_irq(&threads_lock);
+}
+
+unsigned int ants_max_threads(void)
+{
+	return READ_ONCE(max_threads);
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
+
+/* Threads beyond a lower limit stay until their pools retire them. */
+void ants_set_max_threads(unsigned int max)
+{
+	raw_spin_lock_irq(&threads_lock);
+	WRITE_ONCE(max_threads, max);
+	raw_spin_unlock_irq(&threads_lock);
+	ants_threads_tell();
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_set_max_threads);
+
+/* Make a thread, without a reservation. It sleeps until it is started. */
+static struct ants_worker *thread_create(struct ants_pool *pool)
+{
+	struct ants_worker *w;
+	struct task_struct *task;
+
+	if (ants_inject(ANTS_FAIL_THREAD))
+		return ERR_PTR(-ENOMEM);
+	w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
+	if (!w)
+		return ERR_PTR(-ENOMEM);
+	w->pool = pool;
+	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+				      "ants/%s", pool->name);
+	if (IS_ERR(task)) {
+		kfree(w);
+		/*
+		 * Reaching a limit of threads is not -EAGAIN, which means a
+		 * full pool.
+		 */
+		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
+						 ERR_PTR(-ENOMEM);
+	}
+	w->task = get_task_struct(task);
+	ants_affinity_prefer(w);
+	return w;
+}
+
+/* Make the thread that is reserved; after an error it is not any more. */
+struct ants_worker *ants_thread_make(struct ants_pool *pool)
+{
+	struct ants_worker *w = thread_create(pool);
+
+	if (IS_ERR(w))
+		unreserve();
+	return w;
+}
+
+/*
+ * Count a thread that a caller wants now; the pool does not wait for it. @others:
+ * the pool has a thread, or is about to.
+ */
+static bool reserve_now(struct ants_pool *pool, bool others)
+{
+	bool taken;
+
+	raw_spin_lock_irq(&pool->lock);
+	raw_spin_lock(&threads_lock);
+	taken = may_make() || !(others || ants_has_thread(pool));
+	nr_threads += taken;
+	raw_spin_unlock(&threads_lock);
+	pool->counts.held_back += !taken;
+	ants_unlock_irq(pool);
+	return taken;
+}
+
+/* Make a thread without a worker that is reserved for it. */
+struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others)
+{
+	if (reserve_now(pool, others))
+		return ants_thread_make(pool);
+	pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
+			    pool->name, ants_max_threads());
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Wait until the thread is gone: once for each thread, with no task left. */
+void ants_thread_join(struct ants_worker *w)
+{
+	kthread_stop(w->task);
+	put_task_struct(w->task);
+	kfree(w);
+	unreserve();
+}
