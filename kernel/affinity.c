@@ -49,9 +49,22 @@ static void set_node_cpus(struct cpumask *cpus, int node)
 	ants_leave_out_isolated(cpus);
 }
 
-/* @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. */
-struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
-					  int node)
+/* Only normal threads have a nice value, or run under SCHED_BATCH. */
+int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags)
+{
+	if (nice < MIN_NICE || nice > MAX_NICE || sched > ANTS_SCHED_FIFO)
+		return -EINVAL;
+	if (sched != ANTS_SCHED_NORMAL && (nice || flags & ANTS_THROUGHPUT))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. The
+ * rest was checked, too.
+ */
+struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
+					  const struct cpumask *cpus, int node)
 {
 	struct ants_affinity *affinity =
 		kzalloc(sizeof(*affinity) + cpumask_size(),
@@ -62,6 +75,7 @@ struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
 		return NULL;
 	refcount_set(&affinity->users, 1);
 	affinity->nice = nice;
+	affinity->sched = sched;
 	mask = ants_affinity_cpus(affinity);
 	affinity->given = cpus;
 	if (cpus)
@@ -74,18 +88,48 @@ struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
 	return affinity;
 }
 
-/* A copy of the pool's affinity with another nice value. */
-struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
-					      int nice)
+/* A copy of the pool's affinity for the same CPUs. */
+static struct ants_affinity *affinity_copy(const struct ants_pool *pool,
+					   int nice, enum ants_sched sched)
 {
 	struct ants_affinity *affinity = pool->target.affinity, *other;
+	int err = ants_check_sched(nice, sched, pool->flags);
 
-	other = ants_affinity_alloc(nice,
+	if (err)
+		return ERR_PTR(err);
+	other = ants_affinity_alloc(nice, sched,
 				    affinity->any ? NULL : ants_affinity_cpus(affinity),
 				    pool->node);
 	if (other)
 		other->given = affinity->given;
 	return other;
+}
+
+/*
+ * A copy of the pool's affinity with another nice value. Like the following ones,
+ * NULL if there is no memory for it; an ERR_PTR if it is not possible.
+ */
+struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
+					      int nice)
+{
+	return affinity_copy(pool, nice, pool->target.affinity->sched);
+}
+
+/* The same with another policy. */
+struct ants_affinity *ants_affinity_with_sched(const struct ants_pool *pool,
+					       enum ants_sched sched)
+{
+	return affinity_copy(pool, pool->target.affinity->nice, sched);
+}
+
+/* The same with other CPUs; NULL as for ants_affinity_alloc(). */
+struct ants_affinity *ants_affinity_with_cpus(const struct ants_pool *pool,
+					      const struct cpumask *cpus)
+{
+	const struct ants_affinity *affinity = pool->target.affinity;
+
+	return ants_affinity_alloc(affinity->nice, affinity->sched, cpus,
+				   pool->node);
 }
 
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool)
@@ -207,6 +251,26 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 }
 
 /*
+ * Set the policy if the pool's has changed, for a task may have set another one.
+ * A thread that is normal again turns to SCHED_BATCH later, see policy.c.
+ */
+static void apply_sched(struct ants_worker *w,
+			const struct ants_affinity *affinity)
+{
+	if (w->sched == affinity->sched)
+		return;
+	w->sched = affinity->sched;
+	if (w->sched == ANTS_SCHED_FIFO) {
+		sched_set_fifo(current);
+	} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
+		sched_set_fifo_low(current);
+	} else {
+		sched_set_normal(current, affinity->nice);
+		w->batch = false;
+	}
+}
+
+/*
  * Apply the change that ants_affinity_note() has noted; no lock is held. The
  * caller may be about to park. It must not sleep here in the state for that, so
  * it becomes running again and then checks once more whether it may park.
@@ -217,6 +281,7 @@ void ants_affinity_apply(struct ants_worker *w)
 
 	__set_current_state(TASK_RUNNING);
 	set_user_nice(current, affinity->nice);
+	apply_sched(w, affinity);
 	apply_cpus(w, affinity);
 	w->affinity = NULL;
 	ants_affinity_put(affinity);

@@ -14,9 +14,10 @@
 struct ants_todo;
 
 /**
- * struct ants_affinity - nice value and CPUs of the workers of a pool
+ * struct ants_affinity - nice value, policy and CPUs of the workers of a pool
  * @users: the pool, and threads that look at it without the lock
  * @nice: I
+ * @sched: I
  * @any: I: no CPUs were asked for
  * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
  *	a shard, and a thread leaves out those that are isolated when it takes
@@ -26,6 +27,7 @@ struct ants_todo;
 struct ants_affinity {
 	refcount_t users;
 	int nice;
+	enum ants_sched sched;
 	bool any;
 	bool given;
 	unsigned long cpus[];
@@ -49,10 +51,15 @@ static inline void ants_update_stay_limit(struct ants_pool *pool)
 }
 
 /* affinity.c */
-struct ants_affinity *ants_affinity_alloc(int nice, const struct cpumask *cpus,
-					  int node);
+int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags);
+struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
+					  const struct cpumask *cpus, int node);
 struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
 					      int nice);
+struct ants_affinity *ants_affinity_with_sched(const struct ants_pool *pool,
+					       enum ants_sched sched);
+struct ants_affinity *ants_affinity_with_cpus(const struct ants_pool *pool,
+					      const struct cpumask *cpus);
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
 void ants_affinity_put(struct ants_affinity *affinity);
 void ants_leave_out_isolated(struct cpumask *mask);
@@ -66,6 +73,7 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 
 /* affinity_set.c: with pool->config.lock held, but for ants_affinity_invalidate() */
 int __ants_set_nice(struct ants_pool *pool, int nice);
+int __ants_set_sched(struct ants_pool *pool, enum ants_sched sched);
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);

@@ -38,12 +38,12 @@ void ants_affinity_change(struct ants_pool *pool,
 	ants_affinity_put(affinity);
 }
 
-/* @affinity: NULL if there was no memory for it. */
+/* @affinity: NULL if there was no memory for it, an ERR_PTR if it is refused. */
 static int change_affinity(struct ants_pool *pool,
 			   struct ants_affinity *affinity)
 {
-	if (!affinity)
-		return -ENOMEM;
+	if (IS_ERR_OR_NULL(affinity))
+		return affinity ? PTR_ERR(affinity) : -ENOMEM;
 	ants_affinity_change(pool, affinity);
 	return 0;
 }
@@ -51,9 +51,13 @@ static int change_affinity(struct ants_pool *pool,
 int __ants_set_nice(struct ants_pool *pool, int nice)
 {
 	lockdep_assert_held(&pool->config.lock);
-	if (nice < MIN_NICE || nice > MAX_NICE)
-		return -EINVAL;
 	return change_affinity(pool, ants_affinity_with_nice(pool, nice));
+}
+
+int __ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
+{
+	lockdep_assert_held(&pool->config.lock);
+	return change_affinity(pool, ants_affinity_with_sched(pool, sched));
 }
 
 int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
@@ -61,9 +65,7 @@ int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 	lockdep_assert_held(&pool->config.lock);
 	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
 		return -EINVAL;
-	return change_affinity(pool,
-			       ants_affinity_alloc(pool->target.affinity->nice, mask,
-						   pool->node));
+	return change_affinity(pool, ants_affinity_with_cpus(pool, mask));
 }
 
 int ants_set_nice(struct ants_pool *pool, int nice)
@@ -78,6 +80,19 @@ int ants_set_nice(struct ants_pool *pool, int nice)
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_set_nice);
+
+int ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
+{
+	DEFINE_ANTS_VISIT(visit);
+	int err = ants_config_lock_user(pool, &visit);
+
+	if (err)
+		return err;
+	err = __ants_set_sched(pool, sched);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_set_sched);
 
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {

@@ -143,6 +143,7 @@ void ants_multi_unlock(struct ants_multi *multi);
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
 int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
 int __ants_multi_set_nice(struct ants_multi *multi, int nice);
+int __ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched);
 int __ants_multi_set_cpumask(struct ants_multi *multi,
 			     const struct cpumask *mask);
 

@@ -177,7 +177,10 @@ int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
-/* Makes a new affinity for a shard; NULL if there is no memory. */
+/*
+ * Makes a new affinity for a shard; NULL if there is no memory, an ERR_PTR if the
+ * shard refuses it.
+ */
 typedef struct ants_affinity *(*make_affinity_t)(const struct ants_pool *pool,
 						 const void *arg);
 
@@ -186,16 +189,18 @@ static int make_affinities(struct ants_multi *multi, make_affinity_t make,
 {
 	struct ants_shard *shard;
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < multi->nr_shards; i++) {
 		shard = &multi->shards[i];
 		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
 				  NULL : make(shard->pool, arg);
-		if (shard->affinity)
+		if (!IS_ERR_OR_NULL(shard->affinity))
 			continue;
+		err = shard->affinity ? PTR_ERR(shard->affinity) : -ENOMEM;
 		while (i--)
 			ants_affinity_put(multi->shards[i].affinity);
-		return -ENOMEM;
+		return err;
 	}
 	return 0;
 }
@@ -227,8 +232,6 @@ static struct ants_affinity *affinity_with_nice(const struct ants_pool *pool,
 
 int __ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
-	if (nice < MIN_NICE || nice > MAX_NICE)
-		return -EINVAL;
 	return change_affinities(multi, affinity_with_nice, &nice);
 }
 
@@ -245,10 +248,34 @@ int ants_multi_set_nice(struct ants_multi *multi, int nice)
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 
+static struct ants_affinity *affinity_with_sched(const struct ants_pool *pool,
+						 const void *sched)
+{
+	return ants_affinity_with_sched(pool, *(const enum ants_sched *)sched);
+}
+
+int __ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
+{
+	return change_affinities(multi, affinity_with_sched, &sched);
+}
+
+int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
+{
+	DEFINE_ANTS_VISIT(visit);
+	int err = ants_multi_lock_user(multi, &visit);
+
+	if (err)
+		return err;
+	err = __ants_multi_set_sched(multi, sched);
+	ants_multi_unlock(multi);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_sched);
+
 static struct ants_affinity *affinity_with_cpus(const struct ants_pool *pool,
 						const void *mask)
 {
-	return ants_affinity_alloc(pool->target.affinity->nice, mask, pool->node);
+	return ants_affinity_with_cpus(pool, mask);
 }
 
 int __ants_multi_set_cpumask(struct ants_multi *multi,

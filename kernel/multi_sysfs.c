@@ -120,6 +120,33 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: change_multi(to_multi(kobj), count, nice, set_nice);
 }
 
+/* As for the nice value. */
+static ssize_t sched_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	struct ants_pool *pool = to_multi(kobj)->shards[0].pool;
+	enum ants_sched sched;
+
+	raw_spin_lock_irq(&pool->lock);
+	sched = pool->target.affinity->sched;
+	ants_unlock_irq(pool);
+	return ants_emit_sched(buf, sched);
+}
+
+static int set_sched(struct ants_multi *multi, unsigned int value)
+{
+	return __ants_multi_set_sched(multi, value);
+}
+
+static ssize_t sched_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	int sched = ants_parse_sched(buf);
+
+	return sched < 0 ? sched :
+	       change_multi(to_multi(kobj), count, sched, set_sched);
+}
+
 /* The CPUs on which threads of any shard may run. */
 static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
@@ -199,6 +226,7 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
 static struct kobj_attribute queue_depth_attr = __ATTR_RW(queue_depth);
 static struct kobj_attribute nice_attr = __ATTR_RW(nice);
+static struct kobj_attribute sched_attr = __ATTR_RW(sched);
 static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
 static struct kobj_attribute nr_shards_attr = __ATTR_RO(nr_shards);
 static struct kobj_attribute strategy_attr = __ATTR_RO(strategy);
@@ -208,6 +236,7 @@ static struct attribute *multi_attrs[] = {
 	&capacity_attr.attr,
 	&queue_depth_attr.attr,
 	&nice_attr.attr,
+	&sched_attr.attr,
 	&cpulist_attr.attr,
 	&nr_shards_attr.attr,
 	&strategy_attr.attr,

@@ -6,7 +6,8 @@
  * woken for the next. When a worker notices this, it changes to SCHED_BATCH,
  * which does not preempt: the submitter continues, and the worker then finds
  * many tasks. It changes back as soon as it finds few. Nothing changes for
- * tasks that come now and then: they start at once.
+ * tasks that come now and then: they start at once. A thread that runs in real
+ * time stays as it is, see affinity.c.
  */
 #define pr_fmt(fmt) "ants: " fmt
 

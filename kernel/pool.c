@@ -54,8 +54,6 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	 */
 	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
 		return -EINVAL;
-	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE)
-		return -EINVAL;
 	if (attrs->expiry > ANTS_EXPIRY_MAX)
 		return -EINVAL;
 	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS)
@@ -64,6 +62,7 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
 		return -EINVAL;
 	return check_node(attrs) ?:
+	       ants_check_sched(attrs->nice, attrs->sched, attrs->flags) ?:
 	       ants_check_bounds(capacity_of(attrs), attrs->queue_depth,
 				 attrs->min_workers, attrs->flags);
 }
@@ -179,8 +178,8 @@ static struct ants_pool *pool_alloc(struct module *owner,
 static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
 			 bool given)
 {
-	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->cpumask,
-						    pool->node);
+	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
+						    attrs->cpumask, pool->node);
 	if (!pool->target.affinity)
 		return -ENOMEM;
 	pool->target.affinity->given = given;

@@ -371,7 +371,7 @@ struct ants_release {
 
 /* Where the workers run, and which of them are still to take that up. */
 struct ants_target {
-	/* C: nice value and CPUs of the workers */
+	/* C: nice value, policy and CPUs of the workers */
 	struct ants_affinity *affinity;
 	/* L: number of times that @affinity has changed, or that a CPU came */
 	unsigned int seq;

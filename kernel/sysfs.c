@@ -5,6 +5,7 @@
  * debugfs.
  */
 #include <linux/kobject.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "internal.h"
@@ -187,6 +188,48 @@ static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute nice_attr = __ATTR_RW(nice);
 
+static const char * const sched_names[] = {
+	[ANTS_SCHED_NORMAL] = "normal",
+	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
+	[ANTS_SCHED_FIFO] = "fifo",
+};
+
+ssize_t ants_emit_sched(char *buf, enum ants_sched sched)
+{
+	return sysfs_emit(buf, "%s\n", sched_names[sched]);
+}
+
+/* Return one of enum ants_sched, or -EINVAL. */
+int ants_parse_sched(const char *buf)
+{
+	return sysfs_match_string(sched_names, buf);
+}
+
+static ssize_t sched_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	struct ants_affinity *affinity = affinity_of(kobj);
+	enum ants_sched sched = affinity->sched;
+
+	ants_affinity_put(affinity);
+	return ants_emit_sched(buf, sched);
+}
+
+static int set_sched(struct ants_pool *pool, unsigned int value)
+{
+	return __ants_set_sched(pool, value);
+}
+
+static ssize_t sched_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	int sched = ants_parse_sched(buf);
+
+	return sched < 0 ? sched : change_pool(kobj, count, sched, set_sched);
+}
+
+static struct kobj_attribute sched_attr = __ATTR_RW(sched);
+
 static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
@@ -241,6 +284,7 @@ static struct attribute *pool_attrs[] = {
 	&expiry_ms_attr.attr,
 	&nonblocking_attr.attr,
 	&nice_attr.attr,
+	&sched_attr.attr,
 	&cpulist_attr.attr,
 	&stall_ms_attr.attr,
 	&state_attr.attr,

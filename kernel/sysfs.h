@@ -14,6 +14,8 @@ extern const struct attribute_group ants_stats_group;
 ssize_t ants_emit_bound(char *buf, unsigned int bound);
 int ants_parse_capacity(const char *buf, unsigned int *capacity);
 int ants_parse_cpulist(const char *buf, struct cpumask *mask);
+ssize_t ants_emit_sched(char *buf, enum ants_sched sched);
+int ants_parse_sched(const char *buf);
 ssize_t ants_change_uint(struct kobject *kobj, const char *buf, size_t count,
 			 int (*set)(struct ants_pool *pool, unsigned int value));
 

@@ -69,7 +69,10 @@ enum ants_worker_state {
  * @affinity: T: the affinity that it is about to apply
  * @switches: T: number of times its thread had been preempted when it last
  *	parked
- * @batch: T: it has set SCHED_BATCH, unless a task has set another policy
+ * @sched: T: the policy of the pool that it has set, unless a task has set
+ *	another one
+ * @batch: T: it has set SCHED_BATCH, unless it, or a task, has set another
+ *	policy
  */
 struct ants_worker {
 	/* What each task and each wake-up needs is in the first cache line. */
@@ -98,6 +101,7 @@ struct ants_worker {
 	unsigned int affinity_seq;
 	struct ants_affinity *affinity;
 	unsigned long switches;
+	enum ants_sched sched;
 	bool batch;
 };
 

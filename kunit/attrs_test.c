@@ -35,6 +35,12 @@ static const struct attrs_case wrong[] = {
 	{ "nice above 19", { .nice = MAX_NICE + 1 } },
 	{ "lowest nice", { .nice = INT_MIN } },
 	{ "highest nice", { .nice = INT_MAX } },
+	{ "unknown sched", { .sched = ANTS_SCHED_FIFO + 1 } },
+	{ "highest sched", { .sched = UINT_MAX } },
+	{ "real time with a nice value",
+	  { .sched = ANTS_SCHED_FIFO_LOW, .nice = -1 } },
+	{ "real time for throughput",
+	  { .sched = ANTS_SCHED_FIFO, .flags = ANTS_THROUGHPUT } },
 	{ "capacity above INT_MAX", { .capacity = TOO_MUCH } },
 	{ "capacity below unlimited", { .capacity = ANTS_UNLIMITED - 1 } },
 	{ "queue_depth above INT_MAX", { .queue_depth = TOO_MUCH } },
@@ -154,6 +160,7 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->timer.expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, null->timer.expiry, msecs_to_jiffies(1000));
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->sched, ANTS_SCHED_NORMAL);
 	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
 	KUNIT_EXPECT_TRUE(test, pool->target.affinity->any);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));

@@ -311,6 +311,13 @@ static int call_set_nice(void *ctx)
 	return ants_set_nice(c->pool, 5);
 }
 
+static int call_set_sched(void *ctx)
+{
+	struct change *c = ctx;
+
+	return ants_set_sched(c->pool, ANTS_SCHED_FIFO_LOW);
+}
+
 static int call_set_cpumask(void *ctx)
 {
 	struct change *c = ctx;
@@ -338,6 +345,11 @@ static void change_affinity(struct kunit *test, const char *name,
 static void set_nice(struct kunit *test)
 {
 	change_affinity(test, "ants_set_nice", call_set_nice, NULL);
+}
+
+static void set_sched(struct kunit *test)
+{
+	change_affinity(test, "ants_set_sched", call_set_sched, NULL);
 }
 
 static void set_cpumask(struct kunit *test)
@@ -415,6 +427,7 @@ static struct kunit_case fail_make_cases[] = {
 	KUNIT_CASE(tune),
 	KUNIT_CASE(queue_depth),
 	KUNIT_CASE(set_nice),
+	KUNIT_CASE(set_sched),
 	KUNIT_CASE(set_cpumask),
 	KUNIT_CASE(set_no_cpumask),
 	KUNIT_CASE(release),

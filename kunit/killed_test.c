@@ -36,6 +36,11 @@ static int do_set_nice(struct async_call *call)
 	return ants_set_nice(call->pool, 7);
 }
 
+static int do_set_sched(struct async_call *call)
+{
+	return ants_set_sched(call->pool, ANTS_SCHED_FIFO);
+}
+
 static int do_set_cpumask(struct async_call *call)
 {
 	return ants_set_cpumask(call->pool, cpumask_of(1));
@@ -52,12 +57,14 @@ static void change_of_a_pool(struct kunit *test)
 	expect_killed(test, async_start_on(test, do_reboot, pool, 0));
 	expect_killed(test, async_start_on(test, do_tune, pool, 7));
 	expect_killed(test, async_start_on(test, do_set_nice, pool, 0));
+	expect_killed(test, async_start_on(test, do_set_sched, pool, 0));
 	expect_killed(test, async_start_on(test, do_set_cpumask, pool, 0));
 	KUNIT_EXPECT_EQ(test, pool->nr_callers, 0);
 	mutex_unlock(&pool->config.lock);
 	KUNIT_EXPECT_TRUE(test, ants_is_released(pool));
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 3);
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->sched, ANTS_SCHED_NORMAL);
 	KUNIT_EXPECT_TRUE(test,
 			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
 					cpumask_of(0)));
@@ -72,6 +79,11 @@ static int do_multi_queue_depth(struct async_call *call)
 static int do_multi_nice(struct async_call *call)
 {
 	return ants_multi_set_nice(call->multi, 7);
+}
+
+static int do_multi_sched(struct async_call *call)
+{
+	return ants_multi_set_sched(call->multi, ANTS_SCHED_FIFO);
 }
 
 static int do_multi_cpumask(struct async_call *call)
@@ -90,6 +102,7 @@ static void change_of_a_multi(struct kunit *test)
 	expect_killed(test, multi_async(test, do_multi_tune, multi, 7));
 	expect_killed(test, multi_async(test, do_multi_queue_depth, multi, 0));
 	expect_killed(test, multi_async(test, do_multi_nice, multi, 0));
+	expect_killed(test, multi_async(test, do_multi_sched, multi, 0));
 	expect_killed(test, multi_async(test, do_multi_cpumask, multi, 0));
 	mutex_unlock(&multi->config);
 	KUNIT_EXPECT_TRUE(test, ants_multi_is_released(multi));

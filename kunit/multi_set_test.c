@@ -315,6 +315,8 @@ static void files_refuse_what_does_not_fit(struct kunit *test)
 		{ "files/queue_depth", "2147483648\n", -EINVAL },
 		{ "files/queue_depth", "4294967296\n", -ERANGE },
 		{ "files/nice", "20\n", -EINVAL },
+		{ "files/sched", "fifo\n", -EINVAL },
+		{ "files/sched", "batch\n", -EINVAL },
 		{ "files/nice", "2147483648\n", -ERANGE },
 		{ "files/cpulist", "\n", -EINVAL },
 		{ "files/cpulist", "4096\n", -ERANGE },
@@ -333,6 +335,7 @@ static void files_refuse_what_does_not_fit(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, read_file("files/capacity"), "3");
 	KUNIT_EXPECT_STREQ(test, read_file("files/queue_depth"), "4");
 	KUNIT_EXPECT_STREQ(test, read_file("files/nice"), "-3");
+	KUNIT_EXPECT_STREQ(test, read_file("files/sched"), "normal");
 	KUNIT_EXPECT_STREQ(test, read_file("files/cpulist"), "0");
 }
 
@@ -345,6 +348,8 @@ static void files_say_what_cannot_be_made(struct kunit *test)
 	} rows[] = {
 		{ "files/capacity", "6\n", ANTS_FAIL_THREAD },
 		{ "files/queue_depth", "600\n", ANTS_FAIL_SLOT },
+		{ "files/sched", "fifo\n", ANTS_FAIL_AFFINITY },
+		{ "files/sched", "normal\n", ANTS_FAIL_AFFINITY },
 		{ "files/nice", "5\n", ANTS_FAIL_AFFINITY },
 		{ "files/cpulist", "0\n", ANTS_FAIL_AFFINITY },
 	};

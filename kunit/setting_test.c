@@ -199,6 +199,7 @@ static void system_pool_is_its_administrators(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ants_tune(pool, 255), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 1), -EPERM);
+	KUNIT_EXPECT_EQ(test, ants_set_sched(pool, ANTS_SCHED_FIFO), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, cpumask_of(0)), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);

@@ -324,6 +324,10 @@ FIXTURE_VARIANT_ADD(writes, nice) {
 	.file = "nice", .values = { "0", "5" },
 };
 
+FIXTURE_VARIANT_ADD(writes, sched) {
+	.file = "sched", .values = { "fifo_low", "normal" },
+};
+
 FIXTURE_VARIANT_ADD(writes, cpulist) {
 	.file = "cpulist", .values = { "0", "0-1" },
 };

@@ -15,7 +15,7 @@
 
 static const char * const writable[] = {
 	"capacity", "max_blocking", "queue_depth", "min_workers", "expiry_ms",
-	"nonblocking", "nice", "cpulist", "stall_ms", "stats/timing",
+	"nonblocking", "nice", "sched", "cpulist", "stall_ms", "stats/timing",
 };
 
 FIXTURE(files) {
@@ -403,6 +403,7 @@ CASE(files, a_new_pool_shows_the_defaults)
 	EXPECT_STREQ("1000", get(self->pool, "expiry_ms"));
 	EXPECT_STREQ("0", get(self->pool, "nonblocking"));
 	EXPECT_STREQ("0", get(self->pool, "nice"));
+	EXPECT_STREQ("normal", get(self->pool, "sched"));
 	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpulist"));
 	EXPECT_STREQ("0", get(self->pool, "stall_ms"));
 	EXPECT_STREQ("open", get(self->pool, "state"));

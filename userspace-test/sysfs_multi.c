@@ -15,8 +15,8 @@
 #define MULTI	"What:\t\t/sys/kernel/ants/<multi>/"
 
 static const char * const files[] = {
-	"capacity", "queue_depth", "nice", "cpulist", "nr_shards", "strategy",
-	"state",
+	"capacity", "queue_depth", "nice", "sched", "cpulist", "nr_shards",
+	"strategy", "state",
 };
 
 #define NR_FILES	(sizeof(files) / sizeof(*files))
@@ -86,7 +86,7 @@ CASE(multi, each_file_is_documented)
 /* The CPUs of local shards were decided when the multi was made. */
 static unsigned int mode_of(const char *file, bool local, bool fixed)
 {
-	if (!strcmp(file, "nice"))
+	if (!strcmp(file, "nice") || !strcmp(file, "sched"))
 		return 0644;
 	if (!strcmp(file, "cpulist"))
 		return local ? 0444 : 0644;
@@ -151,6 +151,7 @@ CASE(multi, a_new_multi_shows_how_it_was_made)
 	EXPECT_STREQ("4", get(self->name, "capacity"));
 	EXPECT_STREQ("0", get(self->name, "queue_depth"));
 	EXPECT_STREQ("0", get(self->name, "nice"));
+	EXPECT_STREQ("normal", get(self->name, "sched"));
 	EXPECT_STREQ("2", get(self->name, "nr_shards"));
 	EXPECT_STREQ(variant->strategy, get(self->name, "strategy"));
 	EXPECT_STREQ("open", get(self->name, "state"));

@@ -321,6 +321,63 @@ CASE(values, descriptor_can_be_written_again)
 	close(fd);
 }
 
+/* A word. */
+FIXTURE(sched) {
+	char pool[32];
+};
+
+FIXTURE_SETUP(sched)
+{
+	snprintf(self->pool, sizeof(self->pool), "sched%d", getpid());
+	ASSERT_EQ(0, ctl("create %s 4", self->pool));
+}
+
+FIXTURE_TEARDOWN(sched)
+{
+	EXPECT_EQ(0, ctl("destroy %s", self->pool));
+}
+
+CASE(sched, takes_its_words)
+{
+	static const struct good good[] = {
+		{ "fifo", "fifo" },
+		{ "fifo_low\n", "fifo_low" },
+		{ "normal", "normal" },
+		{ "fifo\n", "fifo" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(0, put(self->pool, "sched", good[i].text));
+		EXPECT_STREQ(good[i].read, get(self->pool, "sched"));
+	}
+}
+
+CASE(sched, refuses_others)
+{
+	static const char * const texts[] = {
+		"\n", " ", "0", "1", "-1", "4294967296", "FIFO", "fifo ",
+		" fifo", "fifo_", "fifo_lo", "fif", "batch", "rr", "deadline",
+		"fifo\n\n", "normal,fifo",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		expect_refused(_metadata, self->pool, "sched", EINVAL, texts[i]);
+}
+
+/* Threads that run in real time have no nice value. */
+CASE(sched, refuses_a_nice_value_beside_it)
+{
+	EXPECT_EQ(0, put(self->pool, "nice", "5"));
+	expect_refused(_metadata, self->pool, "sched", EINVAL, "fifo");
+	EXPECT_EQ(0, put(self->pool, "nice", "0"));
+	EXPECT_EQ(0, put(self->pool, "sched", "fifo"));
+	expect_refused(_metadata, self->pool, "nice", EINVAL, "5");
+	EXPECT_EQ(0, put(self->pool, "sched", "normal"));
+	EXPECT_EQ(0, put(self->pool, "nice", "5"));
+}
+
 /* A list of CPUs. The guest has at least two, and CPU 0 stays. */
 FIXTURE(cpulist) {
 	char pool[32];

@@ -165,9 +165,24 @@ int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
  *
  * Context: Process context. May sleep.
  * Return: 0, or an error, after which no shard has changed. -EINVAL: @nice is
- * out of range. -ENOMEM. -EINTR: the caller is being killed.
+ * out of range, or one shard refuses it. -ENOMEM. -EINTR: the caller is being
+ * killed.
  */
 int ants_multi_set_nice(struct ants_multi *multi, int nice);
+
+/**
+ * ants_multi_set_sched() - have the threads of all shards run in real time, or
+ * no longer
+ * @multi: the multi; it may be released
+ * @sched: how they compete for CPUs from now on
+ *
+ * Each shard changes as by ants_set_sched().
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, or an error, after which no shard has changed. -EINVAL: one shard
+ * refuses it. -ENOMEM. -EINTR: the caller is being killed.
+ */
+int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched);
 
 /**
  * ants_multi_set_cpumask() - change the CPUs of the threads of all shards

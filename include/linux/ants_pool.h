@@ -79,6 +79,24 @@ enum ants_flags {
 };
 
 /**
+ * enum ants_sched - how the threads of a pool compete for CPUs
+ * @ANTS_SCHED_NORMAL: like other threads, by their nice value
+ * @ANTS_SCHED_FIFO_LOW: in real time, with the lowest priority of all threads
+ *	that run so: sched_set_fifo_low()
+ * @ANTS_SCHED_FIFO: in real time, with the priority that the kernel gives its own
+ *	threads: sched_set_fifo()
+ *
+ * Modules cannot choose another priority. A thread that runs in real time has
+ * the nice value 0, and keeps its CPU from all normal threads as long as it has
+ * tasks to run.
+ */
+enum ants_sched {
+	ANTS_SCHED_NORMAL,
+	ANTS_SCHED_FIFO_LOW,
+	ANTS_SCHED_FIFO,
+};
+
+/**
  * struct ants_attrs - attributes of a pool; zero is the default of every field
  * @capacity: the most threads, and the most tasks in flight before a submitter
  *	waits; 0 means num_online_cpus(), %ANTS_UNLIMITED no bound
@@ -92,6 +110,8 @@ enum ants_flags {
  *	and the most is INT_MAX milliseconds. With %ANTS_NO_PURGE it has no
  *	effect
  * @nice: nice value of the threads
+ * @sched: one of enum ants_sched; but %ANTS_SCHED_NORMAL only with a nice value
+ *	other than 0, and with %ANTS_THROUGHPUT
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
  * @cpumask: the CPUs on which the threads run, isolated ones or not; copied.
  *	NULL means all CPUs, or with %ANTS_ON_NODE those of @node if it has any,
@@ -119,6 +139,7 @@ struct ants_attrs {
 	unsigned int spare_slots;
 	unsigned long expiry;
 	int nice;
+	enum ants_sched sched;
 	int node;
 	const struct cpumask *cpumask;
 	void *(*worker_init)(struct ants_pool *pool);
@@ -287,10 +308,28 @@ int ants_tune(struct ants_pool *pool, unsigned int capacity);
  *
  * Context: Process context. May sleep.
  * Return: 0, or an error, after which nothing has changed. -EINVAL: @nice is
- * out of range. -ENOMEM. -EINTR: the caller is being killed. -EPERM: it is the
- * system pool.
+ * out of range, or not 0 while the threads run in real time. -ENOMEM. -EINTR: the
+ * caller is being killed. -EPERM: it is the system pool.
  */
 int ants_set_nice(struct ants_pool *pool, int nice);
+
+/**
+ * ants_set_sched() - have a pool's threads run in real time, or no longer
+ * @pool: the pool; it may be released
+ * @sched: how they compete for CPUs from now on
+ *
+ * Each thread applies it before its next task; a running task is left alone.
+ * Threads that are made later get it as well. A policy that a task has given to
+ * its thread stays until then. Tasks that run outside of the pool's threads, in
+ * their submitters or in a kernel worker, run as those do.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, or an error, after which nothing has changed. -EINVAL: @sched is
+ * none of enum ants_sched, or it is not %ANTS_SCHED_NORMAL and the nice value of
+ * the pool is not 0, or the pool has %ANTS_THROUGHPUT. -ENOMEM. -EINTR: the
+ * caller is being killed. -EPERM: it is the system pool.
+ */
+int ants_set_sched(struct ants_pool *pool, enum ants_sched sched);
 
 /**
  * ants_set_cpumask() - change the CPUs that a pool's threads run on

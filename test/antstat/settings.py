@@ -84,7 +84,8 @@ def test_set_asks_the_kernel(antstat, tree):
     status, out, err = antstat(tree, "set", "echo", "nice", "5000")
     assert (status, out) == (1, "")
     assert err == (f'antstat: echo: nice stays {before}: the kernel refused "5000": '
-                   "Invalid argument (EINVAL): it takes -20 to 19\n"), err
+                   "Invalid argument (EINVAL): it takes -20 to 19, or 0 alone while sched is "
+                   "not normal\n"), err
     status, _, err = antstat(tree, "set", "echo", "nice", "\x1b[2J")
     assert status == 1 and r'refused "\x1b[2J"' in err
     status, _, err = antstat(tree, "set", "echo", "nice", "")

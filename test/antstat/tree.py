@@ -20,9 +20,9 @@ COUNTERS = ["completed", "cancelled", "submitted", "caller_runs", "rejected",
 STATS = GAUGES + COUNTERS
 SETTINGS = {"state": "open", "capacity": 256, "queue_depth": 0, "max_blocking": 0,
             "min_workers": 0, "expiry_ms": 1000, "nonblocking": 0, "nice": 0,
-            "stall_ms": 0, "cpulist": "0-3"}
+            "sched": "normal", "stall_ms": 0, "cpulist": "0-3"}
 MULTI = {"state": "open", "capacity": 256, "queue_depth": 0, "nice": 0,
-         "cpulist": "0-3", "nr_shards": 2, "strategy": "round_robin"}
+         "sched": "normal", "cpulist": "0-3", "nr_shards": 2, "strategy": "round_robin"}
 
 KTHREAD = 0x208040
 # Longer than any answer takes; only a failure waits for it.

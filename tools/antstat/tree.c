@@ -29,6 +29,7 @@ static const struct {
 	[F_EXPIRY_MS] = { "expiry_ms", KIND_NUMBER },
 	[F_NONBLOCKING] = { "nonblocking", KIND_NUMBER },
 	[F_NICE] = { "nice", KIND_SIGNED },
+	[F_SCHED] = { "sched", KIND_TEXT },
 	[F_STALL_MS] = { "stall_ms", KIND_NUMBER },
 	[F_CPULIST] = { "cpulist", KIND_TEXT },
 	[F_NR_SHARDS] = { "nr_shards", KIND_NUMBER },

@@ -106,7 +106,7 @@ files()
 {
 	list=$(cd "$MULTI" && echo *)
 	echo "$list"
-	[ "$list" = "capacity cpulist nice nr_shards queue_depth shard0 shard1 shard2 state stats strategy" ] &&
+	[ "$list" = "capacity cpulist nice nr_shards queue_depth sched shard0 shard1 shard2 state stats strategy" ] &&
 		[ "$(ls "$MULTI/stats")" = "$(counters)" ] &&
 		[ "$(ls "$MULTI/shard1")" = "$(ls "$POOLS/system")" ]
 }

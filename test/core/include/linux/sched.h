@@ -151,6 +151,21 @@ static inline void set_user_nice(struct task_struct *task, long nice)
 {
 }
 
+static inline void sched_set_fifo(struct task_struct *task)
+{
+	WRITE_ONCE(task->policy, SCHED_FIFO);
+}
+
+static inline void sched_set_fifo_low(struct task_struct *task)
+{
+	WRITE_ONCE(task->policy, SCHED_FIFO);
+}
+
+static inline void sched_set_normal(struct task_struct *task, int nice)
+{
+	WRITE_ONCE(task->policy, SCHED_NORMAL);
+}
+
 static inline int set_cpus_allowed_ptr(struct task_struct *task,
 				       const struct cpumask *mask)
 {
