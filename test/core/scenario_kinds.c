@@ -141,6 +141,52 @@ static void prealloc_busy(void)
 	end();
 }
 
+static int lift_fn(void *unused)
+{
+	ants_set_max_threads(0);
+	return 0;
+}
+
+/* The second task needs a second thread, which is refused until there is no limit. */
+static void limit_lifted(void)
+{
+	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
+	ants_set_max_threads(1);
+	explore_begin();
+	explore_call(lift_fn, NULL, "lift");
+	WARN_ON(submit_fn(wait_fn, 0) || submit(1));
+	explore_join();
+	shim_wait_until(all_ran, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
+static int destroy_fn(void *other)
+{
+	WARN_ON(ants_pool_destroy(other));
+	return 0;
+}
+
+/* The same until the thread of another pool ends. */
+static void limit_passed_on(void)
+{
+	const struct ants_attrs one = { .capacity = 1, .min_workers = 1 };
+	struct ants_pool *other;
+
+	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
+	other = ants_pool_create(&one, "other");
+	WARN_ON(IS_ERR(other));
+	ants_set_max_threads(2);
+	explore_begin();
+	explore_call(destroy_fn, other, "destroy");
+	WARN_ON(submit_fn(wait_fn, 0) || submit(1));
+	explore_join();
+	shim_wait_until(all_ran, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	ants_set_max_threads(0);
+	end();
+}
+
 static int nice_fn(void *unused)
 {
 	WARN_ON(ants_set_nice(pool, 5));
@@ -330,6 +376,8 @@ const struct scenario scenarios_kinds[] = {
 	{ "caller-runs", caller_runs },
 	{ "prealloc-tune", prealloc_tune },
 	{ "prealloc-busy", prealloc_busy },
+	{ "limit-lifted", limit_lifted },
+	{ "limit-passed-on", limit_passed_on },
 	{ "move", move },
 	{ "multi-tune", multi_tune },
 	{ "multi-release", multi_release },

@@ -13,6 +13,7 @@
 POOLS=/sys/kernel/ants
 DEBUG=/sys/kernel/debug/ants
 SLAB=/sys/kernel/debug/failslab
+MAX_THREADS=/sys/module/ants/parameters/max_threads
 failed=0
 
 verdict()
@@ -95,8 +96,11 @@ file_loop()
 		for _pool in "$POOLS"/torture-*; do
 			set_files "$_pool"
 		done
+		# every other time there is no limit, or tasks might wait for ever
+		echo $((RANDOM % 2 * (1 + RANDOM % 40))) >$MAX_THREADS
 		usleep $((RANDOM % 300 * 1000))
 	done 2>/dev/null
+	echo 0 >$MAX_THREADS
 }
 
 # Now and then kthreadd gets no memory for a thread, and a thread gets none itself.
