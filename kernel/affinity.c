@@ -167,7 +167,7 @@ void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 {
 	w->affinity = ants_affinity_get(w->pool);
 	ants_affinity_clear_stale(w);
-	todo->rebind = w;
+	todo->worker = w;
 	todo->bits |= ANTS_TODO_REBIND;
 }
 

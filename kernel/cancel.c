@@ -15,6 +15,8 @@
  * @arg: the argument of @match
  * @left: number of entries of the list that have not been looked at
  * @cancelled: number of tasks cancelled so far
+ * @charges: to whom those of this hold were charged
+ * @nr_charges: their number
  */
 struct sieve {
 	struct ants_pool *pool;
@@ -22,6 +24,8 @@ struct sieve {
 	void *arg;
 	unsigned int left;
 	unsigned int cancelled;
+	struct ants_charge charges[ANTS_HOLD_MAX];
+	unsigned int nr_charges;
 };
 
 /*
@@ -44,9 +48,11 @@ static bool sieve_matches(const struct sieve *s, const struct ants_slot *slot)
 			s->arg);
 }
 
-static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
+static void cancel_one(struct sieve *s, struct ants_slot *slot,
 		       struct ants_todo *todo)
 {
+	struct ants_pool *pool = s->pool;
+
 	if (slot->tag & ANTS_TAG_WORK) {
 		ants_work_cancel_waiting(pool, slot->data, todo);
 		return;
@@ -56,6 +62,8 @@ static void cancel_one(struct ants_pool *pool, struct ants_slot *slot,
 	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
 		todo->bits |= ANTS_TODO_WAITQ;
+	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
+		s->charges[s->nr_charges++] = *ants_slot_charge(slot);
 	ants_stock_put(pool, slot);
 }
 
@@ -96,13 +104,15 @@ static bool sift_round(struct sieve *s, struct list_head *list)
 		s->left--;
 		if (!sieve_matches(s, slot))
 			continue;
-		cancel_one(pool, slot, &todo);
+		cancel_one(s, slot, &todo);
 		s->cancelled++;
 	}
 	more = s->left && pool->cancel.at != list;
 	pool->pick.cancel_scan = more;
 	ants_room_freed(pool, &todo);
 	ants_unlock(pool, &todo);
+	while (s->nr_charges)
+		ants_charge_put(&s->charges[--s->nr_charges]);
 	return more;
 }
 

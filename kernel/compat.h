@@ -7,6 +7,7 @@
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
 
+#include <linux/cgroup.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/freezer.h>
@@ -14,7 +15,9 @@
 #include <linux/hrtimer.h>
 #include <linux/kobject.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/timer.h>
 #include <linux/topology.h>
 #include <linux/version.h>
@@ -184,5 +187,81 @@ static inline int ants_llc_of(unsigned int cpu)
 	return -1;
 #endif
 }
+
+/*
+ * The controllers of a task's cgroup, with a reference; NULL for those of the root,
+ * to which kthreads are charged anyway, and where there is no such controller.
+ */
+#if defined(CONFIG_BLK_CGROUP) || defined(CONFIG_MEMCG)
+static inline struct cgroup_subsys_state *ants_css_of(struct task_struct *task,
+						      int id)
+{
+	struct cgroup_subsys_state *css = task_get_css(task, id);
+
+	if (css->parent)
+		return css;
+	css_put(css);
+	return NULL;
+}
+
+static inline void ants_css_put(struct cgroup_subsys_state *css)
+{
+	if (css)
+		css_put(css);
+}
+#else
+static inline void ants_css_put(struct cgroup_subsys_state *css)
+{
+}
+#endif
+
+#ifdef CONFIG_BLK_CGROUP
+static inline struct cgroup_subsys_state *
+ants_css_blocks(struct task_struct *task)
+{
+	return ants_css_of(task, io_cgrp_id);
+}
+
+static inline void ants_charge_blocks(struct cgroup_subsys_state *css)
+{
+	kthread_associate_blkcg(css);
+}
+#else
+static inline struct cgroup_subsys_state *
+ants_css_blocks(struct task_struct *task)
+{
+	return NULL;
+}
+
+static inline void ants_charge_blocks(struct cgroup_subsys_state *css)
+{
+}
+#endif
+
+/* Before 5.14 modules may not set it. */
+#if defined(CONFIG_MEMCG) && KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
+#define ANTS_CHARGES_MEMORY
+
+static inline struct cgroup_subsys_state *
+ants_css_memory(struct task_struct *task)
+{
+	return ants_css_of(task, memory_cgrp_id);
+}
+
+static inline void ants_charge_memory(struct cgroup_subsys_state *css)
+{
+	set_active_memcg(css ? mem_cgroup_from_css(css) : NULL);
+}
+#else
+static inline struct cgroup_subsys_state *
+ants_css_memory(struct task_struct *task)
+{
+	return NULL;
+}
+
+static inline void ants_charge_memory(struct cgroup_subsys_state *css)
+{
+}
+#endif
 
 #endif /* _ANTS_COMPAT_H */

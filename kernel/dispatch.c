@@ -179,6 +179,8 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 			return false;
 		ants_task_add(pool, slot, waiter->fn, waiter->data,
 			      waiter->prio == ANTS_PRIO_HIGH);
+		if (unlikely(pool->timed & ANTS_TIMED_CHARGE))
+			ants_charge_move(slot, waiter->task);
 	}
 	ants_waiter_end(pool, waiter, 0, todo);
 	/* It was stamped once more when it was accepted. */
@@ -373,12 +375,14 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	if (todo->bits & ANTS_TODO_FREE)
-		ants_chunks_free(todo->spare);
+		ants_chunks_free(pool, todo->spare);
 	if (todo->bits & ANTS_TODO_SPACE)
 		pool->ops.space_available(pool);
 	rcu_read_unlock();
+	if (todo->bits & ANTS_TODO_CHARGE)
+		ants_charge_apply(todo->worker);
 	if (todo->bits & ANTS_TODO_REBIND)
-		ants_affinity_apply(todo->rebind);
+		ants_affinity_apply(todo->worker);
 }
 
 static void unlock_wake_first(struct ants_pool *pool, struct ants_todo *todo)

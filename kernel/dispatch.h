@@ -27,10 +27,12 @@ struct ants_chunk;
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_FREE: free &ants_todo.spare; likewise
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
- * @ANTS_TODO_REBIND: the caller is &ants_todo.rebind, and has to rebind;
+ * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
  *	likewise
  * @ANTS_TODO_JOIN: queue pool->upkeep.joiner
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
+ * @ANTS_TODO_CHARGE: the caller is &ants_todo.worker, and is charged to another
+ *	cgroup from now on; likewise
  */
 enum ants_todo_bits {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -42,6 +44,7 @@ enum ants_todo_bits {
 	ANTS_TODO_REBIND	= 1 << 6,
 	ANTS_TODO_JOIN		= 1 << 7,
 	ANTS_TODO_NOTICE	= 1 << 8,
+	ANTS_TODO_CHARGE	= 1 << 9,
 };
 
 /**
@@ -64,7 +67,7 @@ struct ants_wake_batch {
  *	expensive
  * @batch: the others, NULL if there are none
  * @spare: a chain of chunks all of whose slots were given up
- * @rebind: a worker that has a change of the affinity to apply
+ * @worker: the caller, if it is a worker with something to apply
  */
 struct ants_todo {
 	unsigned long flags;
@@ -73,7 +76,7 @@ struct ants_todo {
 	struct task_struct *first;
 	struct ants_wake_batch *batch;
 	struct ants_chunk *spare;
-	struct ants_worker *rebind;
+	struct ants_worker *worker;
 };
 
 extern struct workqueue_struct *ants_wq;

@@ -7,7 +7,7 @@
  * on its own line, which tools/call-order checks:
  *
  *	debug, jitter, trace
- *	slot, affinity, walk, times
+ *	charge, slot, affinity, walk, times
  *	item_wait, item, group_item, wake, dispatch, policy
  *	stall, timer, thread
  *	worker, stand_in, wait, caller, submit, invoke
@@ -38,6 +38,7 @@
 
 #include "admit.h"
 #include "affinity.h"
+#include "charge.h"
 #include "compat.h"
 #include "debug.h"
 #include "dispatch.h"

@@ -128,6 +128,7 @@ static void init_locks(struct ants_pool *pool)
 static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 {
 	pool->flags = attrs->flags;
+	pool->timed = attrs->flags & ANTS_CHARGE ? ANTS_TIMED_CHARGE : 0;
 	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->config.max_blocking = attrs->max_blocking;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;

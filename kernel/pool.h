@@ -85,7 +85,7 @@
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
 				 ANTS_FREEZABLE | ANTS_CALLER_RUNS |	\
-				 ANTS_FIXED)
+				 ANTS_FIXED | ANTS_CHARGE)
 
 /*
  * struct ants_slot is defined in ants_work.h, because a work item contains one.
@@ -105,6 +105,8 @@
  * In the tag of a worker: it runs a work item that it may not touch any more.
  */
 #define ANTS_TAG_DETACHED	8U
+/* The task is charged to its submitter: see charge.c. */
+#define ANTS_TAG_CHARGED	16U
 
 struct ants_pool {
 	/* What each task writes: line 0. */
@@ -145,7 +147,7 @@ struct ants_pool {
 	bool released;
 	/*
 	 * C: ANTS_TIMED_*; 0 unless an administrator has asked for the times of
-	 * tasks
+	 * tasks, or they are charged to their submitters
 	 */
 	u8 timed;
 

@@ -33,18 +33,43 @@ struct ants_chunk {
 static_assert(sizeof(struct ants_chunk) <= CHUNK_SIZE);
 
 static struct kmem_cache *chunk_cache;
+/* The same, each followed by a struct ants_charge for each of its slots. */
+static struct kmem_cache *charged_cache;
 
 int ants_slot_cache_init(void)
 {
 	/* The alignment lets a slot find its chunk. */
 	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
 					NULL);
-	return chunk_cache ? 0 : -ENOMEM;
+	if (!chunk_cache)
+		return -ENOMEM;
+	charged_cache = kmem_cache_create("ants_charged_slots", CHUNK_SIZE +
+					  ANTS_SLOT_BATCH * sizeof(struct ants_charge),
+					  CHUNK_SIZE, 0, NULL);
+	if (charged_cache)
+		return 0;
+	kmem_cache_destroy(chunk_cache);
+	return -ENOMEM;
 }
 
 void ants_slot_cache_exit(void)
 {
+	kmem_cache_destroy(charged_cache);
 	kmem_cache_destroy(chunk_cache);
+}
+
+static struct kmem_cache *cache_of(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->flags) & ANTS_CHARGE ? charged_cache : chunk_cache;
+}
+
+/* To whom the task in @slot, of a pool with ANTS_CHARGE, is charged. */
+struct ants_charge *ants_slot_charge(struct ants_slot *slot)
+{
+	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
+	struct ants_charge *charges = (void *)chunk + CHUNK_SIZE;
+
+	return charges + (slot - chunk->slots);
 }
 
 /*
@@ -65,7 +90,7 @@ static struct ants_chunk *chunk_alloc(const struct ants_pool *pool)
 
 	if (ants_inject(ANTS_FAIL_SLOT))
 		return NULL;
-	chunk = kmem_cache_alloc(chunk_cache, slot_gfp(pool));
+	chunk = kmem_cache_alloc(cache_of(pool), slot_gfp(pool));
 	if (!chunk)
 		return NULL;
 	chunk->nr_gone = 0;
@@ -114,13 +139,13 @@ void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 	*gone = chunk;
 }
 
-void ants_chunks_free(struct ants_chunk *chain)
+void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain)
 {
 	struct ants_chunk *next;
 
 	for (; chain; chain = next) {
 		next = chain->next;
-		kmem_cache_free(chunk_cache, chain);
+		kmem_cache_free(cache_of(pool), chain);
 	}
 }
 
@@ -137,7 +162,7 @@ static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		ants_slot_drop(pool, ants_stock_get(pool), &gone);
 	ants_unlock_irq(pool);
-	ants_chunks_free(gone);
+	ants_chunks_free(pool, gone);
 	return nr;
 }
 

@@ -21,7 +21,8 @@ int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
 void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 		    struct ants_chunk **gone);
-void ants_chunks_free(struct ants_chunk *chain);
+void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain);
+struct ants_charge *ants_slot_charge(struct ants_slot *slot);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);

@@ -32,6 +32,8 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 static void set_timed(struct ants_pool *pool, unsigned int bits)
 {
 	lockdep_assert_held(&pool->lock);
+	if (pool->flags & ANTS_CHARGE)
+		bits |= ANTS_TIMED_CHARGE;
 	WRITE_ONCE(pool->timed, bits);
 }
 
@@ -83,7 +85,7 @@ void ants_times_switch(struct ants_pool *pool)
 	unsigned int bits = wanted_bits(pool);
 
 	lockdep_assert_held(&pool->config.lock);
-	if (bits && !pool->timed)
+	if (bits && !(pool->timed & ANTS_TIMED_COUNT))
 		timing_begin(pool);
 	raw_spin_lock_irq(&pool->lock);
 	set_timed(pool, bits);

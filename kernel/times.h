@@ -14,6 +14,7 @@
 
 #include <linux/bitops.h>
 
+#include "charge.h"
 #include "pool.h"
 
 /* What pool->timed says: tasks that are accepted are stamped. */
@@ -22,6 +23,8 @@
 #define ANTS_TIMED_COUNT	2U
 /* Tasks that run for too long are reported. */
 #define ANTS_TIMED_STALL	4U
+/* Tasks are charged to their submitters: the pool has ANTS_CHARGE. */
+#define ANTS_TIMED_CHARGE	8U
 
 u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
@@ -35,8 +38,11 @@ void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 static __always_inline void ants_time_accept(struct ants_pool *pool,
 					     struct ants_slot *slot)
 {
-	if (unlikely(pool->timed))
+	if (unlikely(pool->timed)) {
 		slot->stamp = ants_clock();
+		if (pool->timed & ANTS_TIMED_CHARGE)
+			ants_charge_accept(slot);
+	}
 }
 
 /* A caller begins to wait for room. Return its stamp, or 0. */

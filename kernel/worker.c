@@ -154,7 +154,8 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 }
 
 /*
- * Take a task of high priority, or a work item, which has brought its own slot.
+ * Take a task of high priority, or one that is charged to its submitter, or a work
+ * item, which has brought its own slot.
  */
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 				  struct ants_todo *todo)
@@ -162,6 +163,8 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	struct ants_work *work = ants_slot_work(slot);
 
 	w->tag &= ~ANTS_TAG_HIGH;
+	if (w->tag & ANTS_TAG_CHARGED)
+		ants_charge_take(w, slot, todo);
 	if (!(w->tag & ANTS_TAG_WORK)) {
 		slot_return(w->pool, slot, todo);
 		return;
@@ -217,6 +220,8 @@ static __always_inline void worker_finish(struct ants_worker *w,
 		w->func_addr = 0;
 		if (likely(epoch & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
+		else if (epoch & ANTS_TAG_CHARGED)
+			ants_charge_end(w, todo);
 		epoch &= ANTS_TAG_EPOCH;
 	}
 	if (ants_task_uncount(pool, epoch))

@@ -13,6 +13,7 @@
 
 struct ants_affinity;
 struct ants_frame;
+struct cgroup_subsys_state;
 
 /**
  * enum ants_worker_state - where a worker is; changed by ants_worker_move() only
@@ -32,6 +33,16 @@ enum ants_worker_state {
 	ANTS_BUSY,
 	ANTS_LEAVING,
 	ANTS_LEFT,
+};
+
+/**
+ * struct ants_charge - to whom a task is charged, with references
+ * @memory: for memory; NULL for the root
+ * @blocks: for block I/O; NULL for the root
+ */
+struct ants_charge {
+	struct cgroup_subsys_state *memory;
+	struct cgroup_subsys_state *blocks;
 };
 
 /**
@@ -73,6 +84,8 @@ enum ants_worker_state {
  *	another one
  * @batch: T: it has set SCHED_BATCH, unless it, or a task, has set another
  *	policy
+ * @charge: T: to whom it is charged now
+ * @next_charge: T: to whom it is charged once it has dropped the lock
  */
 struct ants_worker {
 	/* What each task and each wake-up needs is in the first cache line. */
@@ -103,6 +116,8 @@ struct ants_worker {
 	unsigned long switches;
 	enum ants_sched sched;
 	bool batch;
+	struct ants_charge charge;
+	struct ants_charge next_charge;
 };
 
 /**

@@ -257,6 +257,15 @@ kcsan_watched()
 		grep -q '^setup_watchpoints: *[0-9]\{4,\}$' /sys/kernel/debug/kcsan
 }
 
+# The shell, and what it starts, is in a cgroup from now on.
+in_cgroup()
+{
+	_groups=/sys/fs/cgroup
+	[ -d $_groups ] && mount -t cgroup2 none $_groups || return
+	echo "+memory +io" >$_groups/cgroup.subtree_control || return
+	mkdir $_groups/ants && echo $$ >$_groups/ants/cgroup.procs
+}
+
 no_remains()
 {
 	_found=$(ants_threads)
