@@ -9,7 +9,6 @@
 #include "util.h"
 
 #include <dirent.h>
-#include <sys/syscall.h>
 
 #define NTH_FILE	"/proc/self/fail-nth"
 #define INIT_NTH_FILE	"/sys/module/ants_fail/parameters/nth"
@@ -18,27 +17,6 @@
 #define FAULTS_DIR	"/sys/kernel/debug"
 #define MOST		3000
 #define MOST_MODULES	16
-
-/* No wait is needed: the modules have no users. */
-static int unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
-
-static int load(const char *name)
-{
-	char path[80];
-	int fd, err = 0;
-
-	snprintf(path, sizeof(path), "/ants/%s.ko", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 static int set_number(const char *path, unsigned int number)
 {
@@ -129,7 +107,7 @@ static int load_nth(const char *name, unsigned int nth, unsigned int *left)
 	int err;
 
 	set_number(INIT_NTH_FILE, nth);
-	err = load(name);
+	err = load_module(name, "");
 	/*
 	 * The file is already open, so no allocation of its open can fail here.
 	 */
@@ -170,7 +148,7 @@ FIXTURE_SETUP(loads)
 	self->nr = 0;
 	list_modules(self);
 	for (i = 0; i < self->nr; i++)
-		ASSERT_EQ(0, unload(self->names[i]))
+		ASSERT_EQ(0, unload_module(self->names[i]))
 			TH_LOG("%s", self->names[i]);
 	self->states = nr_states();
 }
@@ -178,7 +156,7 @@ FIXTURE_SETUP(loads)
 FIXTURE_TEARDOWN(loads)
 {
 	while (self->nr--)
-		EXPECT_EQ(0, load(self->names[self->nr]))
+		EXPECT_EQ(0, load_module(self->names[self->nr], ""))
 			TH_LOG("%s", self->names[self->nr]);
 }
 
@@ -196,7 +174,7 @@ static void expect_ants(struct __test_metadata *_metadata, unsigned int states)
 {
 	EXPECT_STREQ("open", get("system", "state"));
 	EXPECT_EQ(states + 2, nr_states());
-	EXPECT_EQ(0, unload("ants"));
+	EXPECT_EQ(0, unload_module("ants"));
 }
 
 /*
@@ -245,12 +223,12 @@ TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
 
 	for (i = 0; i < ARRAY_SIZE(errors) && PASSED_SO_FAR; i++) {
 		EXPECT_EQ(0, set_number(INIT_CALL_FILE, i + 1));
-		EXPECT_EQ(-errors[i], load("ants"))
+		EXPECT_EQ(-errors[i], load_module("ants", ""))
 			TH_LOG("call %u", i + 1);
 		expect_no_ants(_metadata, self->states);
 	}
 	EXPECT_EQ(0, set_number(INIT_CALL_FILE, i + 1));
-	EXPECT_EQ(0, load("ants"));
+	EXPECT_EQ(0, load_module("ants", ""));
 	EXPECT_EQ(0, set_number(INIT_CALL_FILE, 0));
 	expect_ants(_metadata, self->states);
 }
@@ -262,13 +240,13 @@ TEST_F_TIMEOUT(loads, of_a_client_fail_and_leave_nothing, 300)
 	unsigned int left = 0;
 	int err;
 
-	EXPECT_EQ(0, load("ants"));
+	EXPECT_EQ(0, load_module("ants", ""));
 	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST;
 	     tally.nth = next_fault(tally.nth)) {
 		err = load_nth("ants_hello", tally.nth, &left);
 		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
 		if (!err)
-			EXPECT_EQ(0, unload("ants_hello"));
+			EXPECT_EQ(0, unload_module("ants_hello"));
 		EXPECT_FALSE(is_loaded("ants_hello"));
 		EXPECT_NE(0, access(ANTS_DIR "/hello", F_OK));
 		tally.failed += !!err;
@@ -278,7 +256,7 @@ TEST_F_TIMEOUT(loads, of_a_client_fail_and_leave_nothing, 300)
 	EXPECT_TRUE(!!left);
 	EXPECT_TRUE(!!tally.failed);
 	tell(&tally);
-	EXPECT_EQ(0, unload("ants"));
+	EXPECT_EQ(0, unload_module("ants"));
 }
 
 /* Writes to a file of a preallocated pool. */

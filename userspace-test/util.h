@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,28 @@ static inline int ctl(const char *fmt, ...)
 	va_end(args);
 	ret = write_file(CTL_FILE, line, len);
 	return ret < 0 ? ret : 0;
+}
+
+/* A module of the guest; @args are its parameters. */
+static inline int load_module(const char *name, const char *args)
+{
+	char path[80];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "/ants/%s.ko", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, args, 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* It must have no users, which nobody waits for. */
+static inline int unload_module(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
 static inline const char *pool_path(const char *pool, const char *file)

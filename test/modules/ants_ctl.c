@@ -24,6 +24,7 @@
  *	let			opens the gate: all tasks that wait there continue
  *
  * /sys/kernel/debug/ants_ctl/progress counts for ants_client; it can be reset.
+ * /sys/kernel/debug/ants_ctl/ran is how many tasks of "submit" have run.
  * /sys/kernel/debug/ants_ctl/cpus lists what the last "cpus" has noted.
  */
 #include <linux/debugfs.h>
@@ -49,7 +50,7 @@
  * @node: in ctl_pools
  * @pool: the pool, or the first shard
  * @multi: the multi, or NULL
- * @users: number of commands that run; guarded by ctl_lock
+ * @users: number of commands that run; guarded by ctl_lock, but is_unused()
  * @name: its name
  */
 struct ctl_pool {
@@ -74,6 +75,8 @@ static DECLARE_WAIT_QUEUE_HEAD(ctl_unused);
 static bool gate_closed;
 static atomic_t gate_passes = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(gate);
+
+static atomic_t ran = ATOMIC_INIT(0);
 
 atomic_t ants_ctl_progress = ATOMIC_INIT(0);
 EXPORT_SYMBOL_GPL(ants_ctl_progress);
@@ -124,6 +127,7 @@ static void sleep_task(void *ms)
 {
 	if (ms)
 		msleep((unsigned long)ms);
+	atomic_inc(&ran);
 }
 
 static struct cpumask seen_cpus;
@@ -171,19 +175,16 @@ static struct ctl_pool *use(const char *name)
 static void unuse(struct ctl_pool *p)
 {
 	mutex_lock(&ctl_lock);
-	if (!--p->users)
-		wake_up_all(&ctl_unused);
+	/* What the command has done with the pool comes before its end. */
+	smp_store_release(&p->users, p->users - 1);
+	wake_up_all(&ctl_unused);
 	mutex_unlock(&ctl_lock);
 }
 
+/* For a caller that is about to sleep, and may not take the lock. */
 static bool is_unused(const struct ctl_pool *p)
 {
-	bool ret;
-
-	mutex_lock(&ctl_lock);
-	ret = !p->users;
-	mutex_unlock(&ctl_lock);
-	return ret;
+	return !smp_load_acquire(&p->users);
 }
 
 static int make_pool(struct ctl_pool *p, const unsigned int *arg)
@@ -448,6 +449,7 @@ static int __init ants_ctl_init(void)
 	ctl_dir = debugfs_create_dir("ants_ctl", NULL);
 	debugfs_create_file("control", 0200, ctl_dir, NULL, &ctl_fops);
 	debugfs_create_atomic_t("progress", 0600, ctl_dir, &ants_ctl_progress);
+	debugfs_create_atomic_t("ran", 0400, ctl_dir, &ran);
 	debugfs_create_file("cpus", 0400, ctl_dir, NULL, &cpus_fops);
 	return 0;
 }

@@ -168,6 +168,14 @@ function threads(	line, field)
 	close(WORKERS)
 }
 
+# No more threads than the capacity, or than there were when it was lowered.
+function most()
+{
+	if (capacity != old_capacity)
+		return old_capacity > capacity ? old_capacity : capacity
+	return old_running > capacity ? old_running : capacity
+}
+
 # Columns: pool, state, capacity, running, idle, busy, pending, waiting, completed.
 function judge(line,	f)
 {
@@ -181,10 +189,11 @@ function judge(line,	f)
 	done = f[9] + busy + f[7]
 	must(line ~ /^echo +open /, "the pool is open")
 	must(arriving >= 0, "running = idle + busy + arriving")
-	must(running <= (capacity > before ? capacity : before), "no thread above the capacity")
+	must(running <= most(), "no thread above the capacity")
 	must(f[9] + 0 >= ended, "completed does not fall")
 	must(!(f[8] + 0) || f[7] + 0 || busy >= capacity, "nobody waits while there is room")
-	before = running
+	old_capacity = capacity
+	old_running = running
 	ended = f[9] + 0
 	with_arriving += arriving > 0
 	with_waiters += f[8] > 0
