@@ -28,7 +28,7 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install antstat echo_client clean help demo test test-kernels torture model \
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo test test-kernels torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
@@ -52,10 +52,13 @@ $(ANTSTAT): $(wildcard tools/antstat/*.[ch]) kernel/main.c Makefile $(ANTSTAT).c
 	@$(ANTSTAT_CC) $(CPPFLAGS) $(CFLAGS) $(ANTSTAT_CFLAGS) $(LDFLAGS) $(STATIC) -o $@ \
 		$(wildcard tools/antstat/*.c)
 
-# The client of samples/ants_echo.c, for a guest.
+# Programs for guests.
 echo_client: build/echo_client/echo_client
+snapshots: build/snapshots/snapshots
 
 build/echo_client/echo_client: samples/echo_client.c
+build/snapshots/snapshots: test/guest/snapshots.c
+build/echo_client/echo_client build/snapshots/snapshots:
 	@command -v $(CC) >/dev/null || tools/setup build >&2
 	@mkdir -p $(@D)
 	@$(CC) -static -O2 -Wall -Wextra -o $@ $<

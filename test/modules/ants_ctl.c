@@ -175,7 +175,7 @@ static struct ctl_pool *use(const char *name)
 static void unuse(struct ctl_pool *p)
 {
 	mutex_lock(&ctl_lock);
-	/* What the command has done with the pool comes before its end. */
+	/* Pairs with is_unused(): the command does not use the pool any more. */
 	smp_store_release(&p->users, p->users - 1);
 	wake_up_all(&ctl_unused);
 	mutex_unlock(&ctl_lock);
@@ -184,6 +184,7 @@ static void unuse(struct ctl_pool *p)
 /* For a caller that is about to sleep, and may not take the lock. */
 static bool is_unused(const struct ctl_pool *p)
 {
+	/* Pairs with unuse(). */
 	return !smp_load_acquire(&p->users);
 }
 

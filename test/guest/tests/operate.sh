@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # timeout: 240
-# program: antstat echo_client
+# program: antstat echo_client snapshots
 #
 # What an administrator does about a server whose clients do not get through: antstat
 # shows that callers wait, debugfs and the tracepoints show which one and for what; a
@@ -20,11 +20,12 @@ antstat()
 	/ants/antstat "$@"
 }
 
-# Eight connections at a time, each of them with bytes to send and to compare.
+# Six connections at a time, each of them with bytes to send and to compare.
 traffic()
 {
 	while [ -e /tmp/traffic ]; do
-		/ants/echo_client --seconds 120 8 >/tmp/said 2>&1 || cat /tmp/said >>/tmp/wrong
+		/ants/echo_client --seconds 120 6 >/tmp/said 2>&1 || cat /tmp/said >>/tmp/wrong
+		usleep 50000
 	done
 }
 
@@ -120,145 +121,12 @@ hang_up()
 	wait "$holder" 2>/dev/null
 }
 
-# What must be true of a pool without a queue whose tasks are not cancelled. The numbers
-# of one line of summary are of the same moment. Those of stats/ are counters: what is
-# read before that moment is not larger than it was then, what is read behind it not
-# smaller. If nothing was counted between two lines that are equal, and no thread was
-# made or woken in vain, then nothing has changed, and the list of threads that was read
-# between them has to agree.
-#
-# snapshots NUMBER: so many, or more, until the file /tmp/enough is there
-cat >/tmp/snapshots <<'END'
-function number(file,	line)
-{
-	if ((getline line <(STATS file)) <= 0)
-		line = "nothing"
-	close(STATS file)
-	return line
-}
-
-function summary(	line, found)
-{
-	while ((getline line <SUMMARY) > 0)
-		if (line ~ /^echo /)
-			found = line
-	close(SUMMARY)
-	return found
-}
-
-function must(holds, what)
-{
-	if (holds)
-		return
-	if (wrong++ < 5)
-		print "snapshot " nr ": " what ": " said
-}
-
-function threads(	line, field)
-{
-	split("", state)
-	rows = 0
-	getline line <WORKERS
-	while ((getline line <WORKERS) > 0) {
-		split(line, field)
-		state[field[2]]++
-		must((field[2] == "busy") == (field[5] != "-"), "busy with a function: " line)
-		rows++
-	}
-	close(WORKERS)
-}
-
-# No more threads than the capacity, or than there were when it was lowered.
-function most()
-{
-	if (capacity != old_capacity)
-		return old_capacity > capacity ? old_capacity : capacity
-	return old_running > capacity ? old_running : capacity
-}
-
-# Columns: pool, state, capacity, running, idle, busy, pending, waiting, completed.
-function judge(line,	f)
-{
-	said = line
-	split(line, f)
-	capacity = f[3] + 0
-	running = f[4] + 0
-	idle = f[5] + 0
-	busy = f[6] + 0
-	arriving = running - idle - busy
-	done = f[9] + busy + f[7]
-	must(line ~ /^echo +open /, "the pool is open")
-	must(arriving >= 0, "running = idle + busy + arriving")
-	must(running <= most(), "no thread above the capacity")
-	must(f[9] + 0 >= ended, "completed does not fall")
-	must(!(f[8] + 0) || f[7] + 0 || busy >= capacity, "nobody waits while there is room")
-	old_capacity = capacity
-	old_running = running
-	ended = f[9] + 0
-	with_arriving += arriving > 0
-	with_waiters += f[8] > 0
-	if (!(line in seen))
-		different++
-	seen[line] = 1
-}
-
-function counted()
-{
-	return number("submitted") " " number("cancelled") " " number("spawned") " " \
-	       number("reaped") " " number("wakeups_in_vain")
-}
-
-function snapshot(	first, last, one, two, c)
-{
-	first = counted()
-	one = summary()
-	threads()
-	two = summary()
-	last = counted()
-	split(first, c)
-	judge(one)
-	must(c[1] + 0 <= done + c[2], "submitted = completed + busy + pending")
-	judge(two)
-	split(last, c)
-	must(done + c[2] <= c[1] + 0, "submitted = completed + busy + pending")
-	if (first != last || one != two)
-		return
-	unchanged++
-	said = two ", threads: " rows
-	must(state["idle"] + 0 == idle, "the idle threads are listed")
-	must(state["busy"] + 0 == busy, "the busy threads are listed")
-	must(rows <= running && rows - idle - busy <= arriving, "the arriving threads are listed")
-}
-
-BEGIN {
-	do {
-		nr++
-		snapshot()
-		enough = (getline line <"/tmp/enough") > 0
-		close("/tmp/enough")
-	} while ((nr < NR_WANTED || !enough) && !wrong)
-	print nr " snapshots, " different " of them different; " unchanged \
-	      " while nothing changed; " with_arriving " with threads that arrive, " \
-	      with_waiters " with waiters"
-	exit wrong || nr < NR_WANTED || different < NR_WANTED / 10 || \
-	     unchanged < NR_WANTED / 10 || !with_arriving || !with_waiters
-}
-END
-
-start_snapshots()
-{
-	awk -v NR_WANTED="$1" -v STATS="$ECHO/stats/" \
-		-v SUMMARY=/sys/kernel/debug/ants/summary \
-		-v WORKERS=/sys/kernel/debug/ants/echo/workers \
-		-f /tmp/snapshots >/tmp/judgement 2>&1 &
-	watcher=$!
-}
-
 plan 22
 check "ants loads" insmod /ants/ants.ko
 check "the server loads" insmod /ants/ants_echo.ko capacity=4
 start_traffic
-start_snapshots 1000
+/ants/snapshots echo 1000 /tmp/enough >/tmp/judgement 2>&1 &
+watcher=$!
 check "antstat 1 shows the traffic" shows_traffic
 
 stop_traffic
@@ -285,7 +153,7 @@ hang_up
 check "the client hangs up, and threads leave" wait_for "[ \$(cat $ECHO/stats/running) -le 4 ]" 60
 check "the traffic flows in four threads" flows
 
-echo yes >/tmp/enough
+touch /tmp/enough
 status=0
 wait "$watcher" || status=$?
 sed 's/^/# /' /tmp/judgement
