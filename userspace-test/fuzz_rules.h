@@ -80,8 +80,19 @@ static const struct rule {
 		REFUSED("2", EINVAL),
 	} },
 	{ "nice", {
-		TAKEN("0"), TAKEN("-5\n"), TAKEN("10"), REFUSED("20", EINVAL),
+		TAKEN("0"), { "-5\n", EINVAL, SOMETIMES },
+		{ "10", EINVAL, SOMETIMES }, REFUSED("20", EINVAL),
 		REFUSED("-21", EINVAL), REFUSED("2147483648", ERANGE),
+	} },
+	{ "sched", {
+		TAKEN("normal"), { "fifo_low\n", EINVAL, SOMETIMES },
+		{ "fifo", EINVAL, SOMETIMES }, REFUSED("rr", EINVAL),
+		REFUSED("0", EINVAL),
+	} },
+	{ "max_threads", {
+		TAKEN("0"), TAKEN("100000\n"), TAKEN("4294967295"),
+		REFUSED("-1", EINVAL), REFUSED("max", EINVAL),
+		REFUSED("4294967296", ERANGE),
 	} },
 	{ "cpulist", {
 		TAKEN("0"), TAKEN("1"), TAKEN("0-1\n"), TAKEN("all"),
@@ -137,7 +148,7 @@ static struct text pick_text(const struct file *file)
 		return (struct text)REFUSED("1", EINVAL);
 	if (!rnd(16))
 		return (struct text)REFUSED(junk(), EINVAL);
-	if (!rnd(16))
+	if (!rnd(16) && strcmp(rule->name, "sched"))
 		return (struct text)REFUSED(page_of_digits(), ERANGE);
 	while (nr < ARRAY_SIZE(rule->texts) && rule->texts[nr].text)
 		nr++;
