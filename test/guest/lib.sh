@@ -12,7 +12,9 @@
 # A script's comments may ask for a guest of its own: "# boot: ARGS" for one with
 # these kernel arguments, "# smp: N" for one with N CPUs, "# numa: N" for one with N
 # nodes, "# topology: TEXT" for one with these sockets, cores and threads.
-# "# timeout: SEC" asks for more time than the usual 120 s.
+# "# timeout: SEC" asks for more time than the usual 120 s. "# stage: NAME" takes it
+# from the stage shell to that one, which has another kernel; "# file: PATH" puts a
+# file of the tree beside it.
 
 ANTS_N=0
 ANTS_FAILED=0
@@ -81,6 +83,16 @@ wait_for()
 		_left=$((_left - 1))
 		usleep 20000
 	done
+}
+
+# recipe NAME: the literal block of Documentation/recipes.rst behind ".. recipe: NAME"
+recipe()
+{
+	awk -v mark=".. recipe: $1" '
+	$0 == mark { found = 1 }
+	block && /^[^\t]/ { exit }
+	block { print substr($0, 2) }
+	found && /::$/ { block = 1 }' /ants/recipes.rst
 }
 
 # expect_trouble REGEX: excuse one later report of the kernel (test/verdict)
