@@ -28,7 +28,7 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install antstat echo_client snapshots clean help demo test test-kernels torture model \
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo test test-kernels test-tools torture model \
 	core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
@@ -93,6 +93,9 @@ test:
 
 test-kernels:
 	@T=kernels K='$(K)' LONG='$(LONG)' test/run
+
+test-tools:
+	@T=tools test/run
 
 torture:
 	@MIN='$(MIN)' K='$(K)' SEED='$(SEED)' KNOBS='$(KNOBS)' JITTER='$(JITTER)' \
@@ -159,6 +162,8 @@ help:
 	@echo '  make test-kernels   builds, functional test and load on Debian'"'"'s kernels 5.10,'
 	@echo '                      6.1, 6.1 with PREEMPT_RT, 6.12 and 7.3, and a table;'
 	@echo '                      K="stock-5.10 stock-rt" for some of them'
+	@echo '  make test-tools     the recipes for bpftrace, and tools/ants_dump.py with drgn on the'
+	@echo '                      memory of a guest; downloads debug information, 300 MB'
 	@echo '  make test-packages  DKMS, make install and the packages, in a clean Debian'
 	@echo '  make test-in-tree   a 6.1 kernel that contains ants, and its kunit.py'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
