@@ -28,8 +28,8 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install antstat echo_client snapshots clean help demo test test-kernels test-tools torture model \
-	core busted mutate bench bench-readme check coverage htmldocs \
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo demo-loop test test-kernels test-tools torture \
+	model core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
 .DEFAULT_GOAL := modules
@@ -85,7 +85,10 @@ clean:
 	rm -rf build
 
 demo:
-	@samples/demo
+	@samples/demo echo
+
+demo-loop:
+	@samples/demo loop
 
 test:
 	@T='$(or $(T),$(if $(K),functional kunit userspace shell))' LONG='$(LONG)' \
@@ -152,6 +155,7 @@ help:
 	@echo ''
 	@echo 'In a virtual machine, which they fetch or build and cache:'
 	@echo '  make demo           show the pool at work'
+	@echo '  make demo-loop      the kernel'"'"'s loop driver on ants, the stock driver beside it'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
 	@echo '                      torture-kcsan compile style antstat busted model functional) or'

@@ -2,109 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC3043
 #
-# The scenes of the demo; runs in the guest that samples/demo boots. Lines that begin
-# with "demo| " are shown to the user.
+# The scenes of the demo; runs in the guest that samples/demo boots.
 
 # shellcheck source-path=SCRIPTDIR source=../test/guest/lib.sh
 . /ants/lib.sh
+# shellcheck source-path=SCRIPTDIR source=demo-lib.sh
+. /ants/demo-lib.sh
 
 POOL=/sys/kernel/ants/echo
 HALF=/tmp/half
 SAID=/tmp/client
-DEADLINE=60	# seconds for anything to happen; a slow machine needs a few
-
-say()
-{
-	echo "demo| $*"
-}
-
-scene()
-{
-	say
-	say "== $1"
-	shift
-	for line; do
-		say "   $line"
-	done
-}
-
-fail()
-{
-	[ ! -s "$SAID" ] || say "   client: $(head -n 1 "$SAID")"
-	say "demo: FAIL $*"
-	exit 1
-}
-
-run()
-{
-	say "   # $*"
-	"$@" || fail "$1 failed: $*"
-}
-
-tune()
-{
-	say "   # echo $2 >$POOL/$1"
-	echo "$2" >"$POOL/$1" || fail "writing $1"
-}
-
-# value NAME: a number of the pool; "threads" are counted in /proc
-value()
-{
-	if [ "$1" = threads ]; then
-		ants_threads | grep -c '^(ants/echo'
-	elif [ -e "$POOL/$1" ]; then
-		cat "$POOL/$1"
-	else
-		cat "$POOL/stats/$1"
-	fi
-}
-
-holds()
-{
-	test "$(value "$1")" "$2" "$3"
-}
-
-in_words()
-{
-	echo "$*" | sed 's/-eq/=/g; s/-le/<=/g; s/-gt/>/g'
-}
-
-# settle NAME OP VALUE: wait until it holds
-settle()
-{
-	wait_for "holds $*" "$DEADLINE" ||
-		fail "$1 is $(value "$1"), should become: $(in_words "$*")"
-}
-
-# verify "NAME OP VALUE"...: these must hold now
-verify()
-{
-	local line=''
-
-	for condition; do
-		# shellcheck disable=SC2086 # three words
-		holds $condition || fail "$(in_words "$condition") does not hold, it is $(value "${condition%% *}")"
-		line="$line${line:+, }$condition"
-	done
-	say "   checked: $(in_words "$line")"
-}
-
-COLUMNS="capacity running idle busy pending waiting free submitted completed"
-
-# table MOMENT: the pool's numbers, each as wide as its name
-table()
-{
-	local line name
-
-	line=$(printf '   %-16s' "$1")
-	for name in $COLUMNS; do
-		line="$line $(printf "%${#name}s" "$(value "$name")")"
-	done
-	say
-	say "$(printf '   %-16s' '') $COLUMNS"
-	say "$line"
-	say
-}
 
 acceptor()
 {
@@ -143,14 +50,6 @@ client_ends()
 	say "   client: $(cat "$SAID")"
 	grep -q "$1" "$SAID" || fail "the client should say: $1"
 	rm "$SAID"
-}
-
-hundredths()
-{
-	local up
-
-	read -r up _ </proc/uptime
-	echo "${up%.*}${up#*.}"
 }
 
 load()
@@ -250,10 +149,8 @@ unload()
 remains()
 {
 	scene "7. Nothing is left"
-	no_remains || fail "threads, files or modules of ants are left"
 	! acceptor || fail "the accept thread is left"
-	! log_has 'WARNING|BUG|Oops|Call Trace' || fail "the kernel's log has a report"
-	say "   checked: no /sys/kernel/ants, no thread, no module, no report in the log"
+	nothing_is_left
 }
 
 load

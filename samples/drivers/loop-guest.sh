@@ -1,0 +1,289 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC3043
+#
+# The scenes of the demo of the loop driver; runs in the guest that "samples/demo loop"
+# boots.
+
+# shellcheck source-path=SCRIPTDIR source=../../test/guest/lib.sh
+. /ants/lib.sh
+# shellcheck source-path=SCRIPTDIR source=../demo-lib.sh
+. /ants/demo-lib.sh
+
+POOL=/sys/kernel/ants/loop0
+SAID=/tmp/wrong
+DEVICE=/dev/loop0
+IMAGE=/tmp/image
+GO=/tmp/go
+CGROUPS=/tmp/cgroup
+CLIENTS="1 2 3 4 5 6 7 8"
+BLOCKS=32	# of 64 KiB, the share of a client
+ROUNDS="1 2 3"
+# Under load: what ends is read before what began.
+COLUMNS="capacity running busy pending peak_running peak_busy rejected completed submitted"
+
+# data CLIENT: random bytes of the client, and their checksum
+data()
+{
+	dd if=/dev/urandom of="/tmp/data$1" bs=64k count=$BLOCKS status=none &&
+		md5sum <"/tmp/data$1" >"/tmp/sum$1"
+}
+
+write_share()
+{
+	dd if="/tmp/data$1" of="$DEVICE" bs=64k count=$BLOCKS conv=notrunc \
+		seek=$((($1 - 1) * BLOCKS)) oflag=direct status=none ||
+		echo "client $1: write failed" >>"$SAID"
+}
+
+read_share()
+{
+	dd if="$DEVICE" bs=64k count=$BLOCKS skip=$((($1 - 1) * BLOCKS)) \
+		iflag=direct status=none
+}
+
+read_away()
+{
+	read_share "$1" >/dev/null || echo "client $1: read failed" >>"$SAID"
+}
+
+check_share()
+{
+	[ "$(read_share "$1" | md5sum)" = "$(cat "/tmp/sum$1")" ] ||
+		echo "client $1: wrong data" >>"$SAID"
+}
+
+# all COMMAND: one of each client, side by side
+all()
+{
+	local pids='' client pid
+
+	for client in $CLIENTS; do
+		"$1" "$client" &
+		pids="$pids $!"
+	done
+	for pid in $pids; do
+		wait "$pid"
+	done
+	[ ! -s "$SAID" ] || fail "$1"
+}
+
+# As long as the file exists; how often is told in the end.
+check_on_and_on()
+{
+	local passes=0
+
+	while [ -e "$GO" ]; do
+		check_share "$1"
+		passes=$((passes + 1))
+	done
+	echo "$passes" >"/tmp/passes$1"
+}
+
+readers_start()
+{
+	touch "$GO"
+	all check_on_and_on &
+	readers=$!
+}
+
+readers_end()
+{
+	rm "$GO"
+	wait "$readers" || fail "a reader"
+	[ ! -s "$SAID" ] || fail "a checksum"
+	say "   readers: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of 2 MiB, all checksums right"
+}
+
+load()
+{
+	scene "1. The kernel's loop driver, with a pool for each device" \
+		"Its per-cgroup tree of workers, idle list, timer and workqueue are gone." \
+		"A request is a work item of its device's pool. One thread is in reserve," \
+		"so that requests go on when there is no memory for another."
+	run insmod ants.ko
+	run insmod /ants/ports/loop.ko
+	truncate -s 32M "$IMAGE" || fail "no image"
+	run losetup "$DEVICE" "$IMAGE"
+	[ -d "$POOL" ] || fail "no $POOL"
+	table "bound"
+	verify "capacity -eq 2" "threads -eq 1" "queue_depth -eq 128"
+}
+
+write_all()
+{
+	scene "2. Eight writers at once" \
+		"Each writes 2 MiB of its own random data, past the page cache of the device;" \
+		"then all of it is read back and compared by checksum."
+	for client in $CLIENTS; do
+		data "$client" || fail "no random data"
+	done
+	all write_share
+	table "written"
+	all check_share
+	table "read back"
+	verify "submitted -gt 500" "peak_busy -le 2" "peak_running -le 2"
+}
+
+resize()
+{
+	scene "3. Eight readers, and the capacity changes under them" \
+		"Each reads its 2 MiB again and again and compares the checksum."
+	readers_start
+	tune capacity 8
+	settle peak_running -gt 2
+	table "capacity 8"
+	verify "peak_busy -le 8" "peak_running -le 8"
+	tune capacity 1
+	settle running -eq 1
+	settle pending -gt 0
+	table "capacity 1"
+	verify "busy -le 1" "threads -eq 1"
+	tune capacity 4
+	settle running -gt 1
+	table "capacity 4"
+	verify "running -le 4"
+	readers_end
+	settle busy -eq 0
+	table "after"
+}
+
+# A request that the pool refuses goes back to the block layer, which tries again.
+no_queue()
+{
+	scene "4. An administrator may take the queue away, too" \
+		"With neither queue nor a second thread, all but one request are refused;" \
+		"the block layer holds them back, and no data is lost."
+	tune capacity 1
+	tune queue_depth 0
+	all check_share
+	table "no queue"
+	verify "rejected -gt 0"
+	tune queue_depth 128
+	tune capacity 2
+}
+
+# charge: how much of the image's memory the cgroup pays for
+charge()
+{
+	awk '$1 == "shmem" { print $2 }' "$CGROUPS/tenant/memory.stat"
+}
+
+# In its own cgroup; a part of the image that has no memory yet
+write_as_tenant()
+{
+	# shellcheck disable=SC2016 # for that shell
+	sh -c 'echo $$ >"$1/tenant/cgroup.procs" && shift && exec "$@"' sh "$CGROUPS" \
+		dd if=/dev/zero of="$DEVICE" bs=64k seek=$((512 - 64)) count=64 \
+		oflag=direct conv=notrunc status=none
+}
+
+tenant()
+{
+	scene "5. The submitter's cgroup pays, as with the stock driver" \
+		"A writer in a cgroup of its own writes 4 MiB where the image has no memory" \
+		"yet. A thread of the pool allocates it, on behalf of that cgroup."
+	mkdir "$CGROUPS"
+	mount -t cgroup2 none "$CGROUPS" || fail "no cgroups"
+	echo "+io +memory" >"$CGROUPS/cgroup.subtree_control" || fail "no controllers"
+	mkdir "$CGROUPS/tenant" || fail "no cgroup"
+	write_as_tenant || fail "the tenant's write"
+	say "   memory.stat of the cgroup: shmem $(charge)"
+	[ "$(charge)" -ge 4194304 ] || fail "the cgroup is charged $(charge) bytes"
+}
+
+unload()
+{
+	scene "6. Unload: refused while a file is bound, as with the stock driver"
+	say "   # rmmod loop"
+	! rmmod loop 2>/dev/null || fail "the module went under its user"
+	run losetup -d "$DEVICE"
+	run rmmod loop
+	[ ! -e "$POOL" ] || fail "the pool is left"
+}
+
+# The most threads that work for the device at once, as long as $GO exists.
+count_threads()
+{
+	local most=0 now
+
+	while [ -e "$GO" ]; do
+		now=$(cat /proc/[0-9]*/stat 2>/dev/null | grep -cE '^[0-9]+ \((ants/loop0|kworker/[^)]*[-+]loop0)')
+		[ "$now" -le "$most" ] || most=$now
+		usleep 200000
+	done
+	echo "$most" >/tmp/most
+}
+
+# round DRIVER CAPACITY: the same load, for the table; CAPACITY is empty for stock
+round()
+{
+	local start counter
+
+	insmod "/ants/$1/loop.ko" || fail "no $1 driver"
+	losetup "$DEVICE" "$IMAGE" || fail "no device"
+	[ -z "$2" ] || echo "$2" >"$POOL/capacity" || fail "capacity $2"
+	touch "$GO"
+	count_threads &
+	counter=$!
+	start=$(hundredths)
+	all write_share
+	all read_away
+	all read_away
+	echo "$(($(hundredths) - start))" >>"/tmp/times-$1-$2"
+	rm "$GO"
+	wait "$counter"
+	all check_share
+	cat /tmp/most >>"/tmp/threads-$1-$2"
+	losetup -d "$DEVICE"
+	rmmod loop || fail "the $1 driver stays"
+}
+
+# column FILE: the numbers of the rounds, in the order of time
+column()
+{
+	tr '\n' ' ' <"$1"
+}
+
+row()
+{
+	say "$(printf '   %-22s %-20s %s' "$1" "$(awk '{ printf "%.2f  ", $1 / 100 }' "/tmp/times-$2")" \
+		"$(column "/tmp/threads-$2")")"
+}
+
+figures()
+{
+	scene "7. The stock driver beside it: the same source, unchanged, in turns" \
+		"Eight clients write 2 MiB each, and read them twice; then the checksums are" \
+		"compared. The stock driver runs all requests of one cgroup one after another." \
+		"One line, #include <linux/ants_workqueue.h>, makes its workqueue a pool."
+	for _ in $ROUNDS; do
+		round stock ''
+		round trial ''
+		round ports 1
+		round ports 8
+	done
+	say "$(printf '   %-22s %-20s %s' '' 'seconds' 'threads at most')"
+	row "stock" stock-
+	row "stock, one line added" trial-
+	row "ants, capacity 1" ports-1
+	row "ants, capacity 8" ports-8
+}
+
+remains()
+{
+	scene "8. Nothing is left"
+	run rmmod ants
+	nothing_is_left
+}
+
+load
+write_all
+resize
+no_queue
+tenant
+unload
+figures
+remains
+say
+say "demo: PASS"
