@@ -215,10 +215,12 @@ TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 	tell(&tally);
 }
 
-/* The cache, two states of CPU hotplug, the notifier and the system pool. */
+/* Two caches, two states of CPU hotplug, the notifier and the system pool. */
 TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
 {
-	static const int errors[] = { ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM };
+	static const int errors[] = {
+		ENOMEM, ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM,
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(errors) && PASSED_SO_FAR; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * timeout: 240
+ * timeout: 400
  *
  * Random reads and writes of all files of ants, in sysfs and in debugfs, by four
  * processes at once; meanwhile tasks are submitted, pools come and go, and a client
  * is loaded and unloaded. No operation may have a result that the rules here do not
  * allow, Documentation/ABI must name each file that is there and no other, and each
- * task that was accepted has to run, once. There are 10,000 operations, and with
+ * task that was accepted has to run, once. There are 2,000 operations, and with
  * REPEATS=N in the environment N times as many; SEED=N repeats their choice, but not
  * how the processes interleave.
  */
@@ -25,7 +25,9 @@
 #define FUZZERS		4
 #define SUBMITTERS	2
 #define HELPERS		(SUBMITTERS + 2)
-#define OPERATIONS	10000
+#define OPERATIONS	2000
+/* So many operations use each file, and files of pools that have gone. */
+#define MANY		10000
 /* So many operations of a process, and it looks for files again. */
 #define REFRESH		64
 #define MOST_ENTRIES	2048
@@ -290,7 +292,7 @@ FIXTURE_SETUP(fuzz)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, shared);
 	for (i = 0; i < nr_files; i++)
-		if (files[i].writable)
+		if (files[i].writable && files[i].root == POOLS)
 			snprintf(self->system[i], sizeof(self->system[i]),
 				 "%.60s", get("system", files[i].name));
 	ASSERT_EQ(0, ctl("let"));
@@ -303,8 +305,9 @@ FIXTURE_TEARDOWN(fuzz)
 	int i;
 
 	EXPECT_EQ(0, put("system", "min_workers", "0"));
+	EXPECT_EQ(1, write_file("/sys/module/ants/parameters/max_threads", "0", 1));
 	for (i = 0; i < nr_files; i++)
-		if (files[i].writable)
+		if (files[i].writable && files[i].root == POOLS)
 			EXPECT_EQ(0, put("system", files[i].name,
 					 self->system[i]))
 				TH_LOG("%s", files[i].name);
@@ -386,8 +389,6 @@ static void expect_all_used(struct __test_metadata *_metadata)
 				TH_LOG("%s was never written", files[i].name);
 	}
 	EXPECT_LT(0U, shared->results[ENODEV]);
-	EXPECT_LT(0U, shared->made);
-	EXPECT_LT(0U, shared->clients);
 }
 
 static void expect_no_task_lost(struct __test_metadata *_metadata,
@@ -415,7 +416,10 @@ TEST_F_TIMEOUT(fuzz, random_reads_and_writes, 2000)
 	for (i = 0; i < shared->nr_complaints && i < MOST_COMPLAINTS; i++)
 		TH_LOG("%s", shared->complaints[i]);
 	EXPECT_EQ(0U, shared->nr_complaints);
-	expect_all_used(_metadata);
+	EXPECT_LT(0U, shared->made);
+	EXPECT_LT(0U, shared->clients);
+	if (operations() >= MANY)
+		expect_all_used(_metadata);
 	expect_no_task_lost(_metadata, ran);
 }
 
