@@ -14,6 +14,13 @@ static inline unsigned int ants_in_flight(const struct ants_pool *pool)
 	return pool->nr_busy + pool->nr_pending + pool->nr_joined;
 }
 
+/* The number of tasks that have ended well. */
+static inline u64 ants_nr_completed(const struct ants_pool *pool)
+{
+	return pool->submitted - ants_in_flight(pool) - pool->nr_again -
+	       pool->counts.cancelled - pool->counts.lost;
+}
+
 /* The number of tasks that could be admitted if no caller waited. */
 static inline unsigned int ants_nr_admissible(const struct ants_pool *pool)
 {
@@ -28,12 +35,30 @@ static inline bool ants_can_admit(const struct ants_pool *pool)
 }
 
 /*
- * To be called whenever limits.in_flight, released, nr_waiting, has_due or nr_joined has
- * changed.
+ * Why the pool accepts no task whatever room it has: -ESHUTDOWN, or -EIO after
+ * too many faults; 0 if it does.
+ */
+static inline int ants_closed_error(const struct ants_pool *pool)
+{
+	if (pool->released)
+		return -ESHUTDOWN;
+	return pool->faults.tripped ? -EIO : 0;
+}
+
+/* Is @err one of those? Then there is nothing to wait for. */
+static inline bool ants_is_closed_error(int err)
+{
+	return err == -ESHUTDOWN || err == -EIO;
+}
+
+/*
+ * To be called whenever limits.in_flight, released, tripped, nr_waiting, has_due or
+ * nr_joined has changed.
  */
 static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
-	if (pool->released || pool->space.nr_waiting || pool->space.has_due)
+	if (ants_closed_error(pool) || pool->space.nr_waiting ||
+	    pool->space.has_due)
 		pool->limits.admit = 0;
 	else
 		pool->limits.admit = pool->limits.in_flight - min(pool->limits.in_flight,

@@ -44,10 +44,11 @@ static inline bool ants_affinity_is_stale(const struct ants_worker *w)
 	return w->affinity_seq != w->pool->target.seq;
 }
 
-/* To be called whenever capacity or nr_stale has changed. */
+/* To be called whenever capacity, nr_stale or tripped has changed. */
 static inline void ants_update_stay_limit(struct ants_pool *pool)
 {
-	pool->limits.stay = pool->target.nr_stale ? 0 : pool->limits.capacity;
+	pool->limits.stay = pool->target.nr_stale || pool->faults.tripped ?
+			    0 : pool->limits.capacity;
 }
 
 /* affinity.c */

@@ -101,10 +101,14 @@ struct ants_call {
 
 static void call_put(struct ants_call *call)
 {
+	ants_fn_t release = call->release;
+	void *data = call->data;
+
 	if (!refcount_dec_and_test(&call->refs))
 		return;
-	call->release(call->data);
+	/* Before a function of the client, which can take the thread along. */
 	kfree(call);
+	release(data);
 }
 
 /* Return true for the first to claim the call: the task or the caller. */
@@ -141,6 +145,17 @@ void ants_call_run(void *data)
 		call_end(call, call->fn(call->data));
 	/* The call may be freed from here on. */
 	ants_task_becomes(call->pool, call->release, call->data);
+	call_put(call);
+}
+
+/* The call has died, with -EFAULT, or will not run, with another error. */
+void ants_call_fail(void *data, int err)
+{
+	struct ants_call *call = data;
+
+	call_claim(call, CALL_RUNNING);
+	if (atomic_read(&call->state) == CALL_RUNNING)
+		call_end(call, err);
 	call_put(call);
 }
 

@@ -107,6 +107,14 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
 #endif
 
+#if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
+/* For the caller itself: others set it to running only. */
+#define ants_state_of(task)	data_race((task)->__state)
+#else
+/* The same. */
+#define ants_state_of(task)	data_race((task)->state)
+#endif
+
 /* might_sleep() without its preemption point. */
 #if KERNEL_VERSION(5, 16, 0) <= LINUX_VERSION_CODE
 #define ants_might_sleep()	__might_sleep(__FILE__, __LINE__)
@@ -142,6 +150,10 @@ static inline void ants_kobject_init(struct kobject *kobj,
 /* For the tests. */
 #ifndef in_hardirq
 #define in_hardirq()		in_irq()
+#endif
+
+#if KERNEL_VERSION(5, 17, 0) > LINUX_VERSION_CODE
+#define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
 #endif
 
 #if KERNEL_VERSION(5, 11, 0) > LINUX_VERSION_CODE
@@ -210,6 +222,7 @@ static inline void ants_css_put(struct cgroup_subsys_state *css)
 		css_put(css);
 }
 #else
+struct cgroup_subsys_state;
 static inline void ants_css_put(struct cgroup_subsys_state *css)
 {
 }

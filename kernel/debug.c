@@ -6,6 +6,7 @@
 #include <linux/kcsan-checks.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -155,7 +156,8 @@ EXPORT_SYMBOL_GPL(ants_late_arm);
  */
 static bool tasks_served(const struct ants_pool *pool)
 {
-	if (!pool->nr_pending)
+	/* If the breaker has tripped, a kernel work item ends them. */
+	if (!pool->nr_pending || pool->faults.queued)
 		return true;
 	/* A thread that starts may need long. */
 	if (pool->workers.nr_idle)
@@ -169,7 +171,7 @@ static bool tasks_served(const struct ants_pool *pool)
 static bool waiters_served(const struct ants_pool *pool)
 {
 	return !(pool->space.nr_waiting || pool->space.has_due) ||
-	       pool->released || !ants_nr_admissible(pool) || pool->nr_pending;
+	       ants_closed_error(pool) || !ants_nr_admissible(pool) || pool->nr_pending;
 }
 
 /*
@@ -267,6 +269,22 @@ void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
 
 #define VISIT_BITS	6
 
+/**
+ * struct visit - one call of a function that may sleep
+ * @node: in a bucket of visits
+ * @task: the caller
+ * @pool: the pool that was called; it may be gone when the call returns
+ * @sections: locked sections of @pool that the caller has opened
+ * @kept: how often the caller is counted in, or enqueued in @pool as a waiter
+ */
+struct visit {
+	struct hlist_node node;
+	const struct task_struct *task;
+	struct ants_pool *pool;
+	unsigned int sections;
+	int kept;
+};
+
 /* The visits of the callers whose addresses have the same hash. */
 static struct visit_bucket {
 	raw_spinlock_t lock;
@@ -277,9 +295,14 @@ static struct visit_bucket {
 	},
 };
 
+static struct visit_bucket *bucket_of(const struct task_struct *task)
+{
+	return &visit_buckets[hash_ptr(task, VISIT_BITS)];
+}
+
 static struct visit_bucket *own_bucket(void)
 {
-	return &visit_buckets[hash_ptr(current, VISIT_BITS)];
+	return bucket_of(current);
 }
 
 /*
@@ -288,14 +311,16 @@ static struct visit_bucket *own_bucket(void)
 void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool)
 {
 	struct visit_bucket *bucket = own_bucket();
+	struct visit *v = kzalloc(sizeof(*v), GFP_ATOMIC | __GFP_NOWARN);
 	unsigned long flags;
 
-	visit->task = current;
-	visit->pool = pool;
-	visit->sections = 0;
-	visit->kept = 0;
+	visit->visit = v;
+	if (!v)
+		return;
+	v->task = current;
+	v->pool = pool;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_add_head(&visit->node, &bucket->visits);
+	hlist_add_head(&v->node, &bucket->visits);
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 }
 
@@ -304,12 +329,35 @@ void ants_visit_end(struct ants_visit *visit)
 	struct visit_bucket *bucket = own_bucket();
 	unsigned long flags;
 
+	if (!visit->visit)
+		return;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_del(&visit->node);
+	hlist_del(&visit->visit->node);
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	kfree(visit->visit);
 }
 
-static bool is_visit_of(const struct ants_visit *visit,
+/* The thread @task has died; nothing else knows of its visits. */
+void ants_visits_bury(const struct task_struct *task)
+{
+	struct visit_bucket *bucket = bucket_of(task);
+	struct hlist_node *next;
+	struct visit *visit;
+	HLIST_HEAD(dead);
+
+	raw_spin_lock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(visit, next, &bucket->visits, node) {
+		if (visit->task != task)
+			continue;
+		hlist_del(&visit->node);
+		hlist_add_head(&visit->node, &dead);
+	}
+	raw_spin_unlock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(visit, next, &dead, node)
+		kfree(visit);
+}
+
+static bool is_visit_of(const struct visit *visit,
 			const struct ants_pool *pool)
 {
 	return visit->task == current && visit->pool == pool;
@@ -320,7 +368,7 @@ static bool visit_lapsed(const struct ants_pool *pool)
 {
 	struct visit_bucket *bucket = own_bucket();
 	bool again = false, kept = false;
-	struct ants_visit *visit;
+	struct visit *visit;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&bucket->lock, flags);
@@ -350,7 +398,7 @@ void ants_visit_section(struct ants_pool *pool)
 void ants_visit_keep(const struct ants_pool *pool, int by)
 {
 	struct visit_bucket *bucket = own_bucket();
-	struct ants_visit *visit;
+	struct visit *visit;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&bucket->lock, flags);

@@ -96,24 +96,19 @@ enum ants_fail_point {
 /* Of functions that tests call with what they make up. */
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)	EXPORT_SYMBOL_GPL(symbol)
 
+struct visit;
+
 /**
  * struct ants_visit - one call of a function that may sleep, on the caller's
  * stack
- * @node: in a bucket of visits
- * @task: the caller
- * @pool: the pool that was called; it may be gone when the call returns
- * @sections: locked sections of @pool that the caller has opened
- * @kept: how often the caller is counted in, or enqueued in @pool as a waiter
+ * @visit: what is known of it, which is elsewhere, because the caller may die;
+ *	NULL if there was no memory for it
  *
  * A caller that has left one section of the pool and opens another must have
  * kept the pool in between. The visits of one caller may be nested.
  */
 struct ants_visit {
-	struct hlist_node node;
-	struct task_struct *task;
-	struct ants_pool *pool;
-	unsigned int sections;
-	int kept;
+	struct visit *visit;
 };
 
 /* Declare @name; the visit ends when its block is left. */
@@ -124,6 +119,7 @@ void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool);
 void ants_visit_end(struct ants_visit *visit);
 void ants_visit_section(struct ants_pool *pool);
 void ants_visit_keep(const struct ants_pool *pool, int by);
+void ants_visits_bury(const struct task_struct *task);
 
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
@@ -162,6 +158,10 @@ static inline void ants_visit_section(struct ants_pool *pool)
 }
 
 static inline void ants_visit_keep(const struct ants_pool *pool, int by)
+{
+}
+
+static inline void ants_visits_bury(const struct task_struct *task)
 {
 }
 

@@ -218,8 +218,8 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 	row_of_task(row, w->task);
 	row->what = worker_state(w);
 	row->func = ants_worker_func(w);
-	if (w->frame)
-		row->inner = w->frame->func_addr[0];
+	if (w->depth)
+		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
 		row->ms = ms_since(w->idle_since);
 	else if (row->func && is_timed(walker))

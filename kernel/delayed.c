@@ -84,8 +84,8 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	ants_lock_batch(pool, &todo, &batch);
 	if (dwork->work.state == ANTS_WORK_DROPPED)
 		delayed_end(pool, dwork, -ECANCELED, &todo);
-	else if (pool->released)
-		delayed_end(pool, dwork, -ESHUTDOWN, &todo);
+	else if (ants_closed_error(pool))
+		delayed_end(pool, dwork, ants_closed_error(pool), &todo);
 	else if (time_before(jiffies, dwork->when))
 		mod_timer(&dwork->timer, dwork->when);
 	else
@@ -119,14 +119,14 @@ static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
 }
 
 /*
- * End an item of a released pool. If its timer function is about to run, that
+ * End an item of a pool that takes no tasks any more. If its timer function is about to run, that
  * ends it; then move the item out of the way of the others.
  */
 static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		     struct ants_todo *todo)
 {
 	if (dwork->work.state == ANTS_WORK_DUE || timer_delete(&dwork->timer)) {
-		delayed_end(pool, dwork, -ESHUTDOWN, todo);
+		delayed_end(pool, dwork, ants_closed_error(pool), todo);
 		return;
 	}
 	/* A scan that comes to the last one has to see it. */
@@ -220,8 +220,8 @@ static int queue_delayed(struct ants_pool *pool,
 	 */
 	if (other)
 		return -EALREADY;
-	if (pool->released)
-		return -ESHUTDOWN;
+	if (ants_closed_error(pool))
+		return ants_closed_error(pool);
 	if (ants_work_claim(pool, work))
 		return -EALREADY;
 	dwork->when = when;
@@ -255,7 +255,7 @@ static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 	if (work->state == ANTS_WORK_SKIPPED ||
 	    work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
-	return pool->released ? -ESHUTDOWN : 0;
+	return ants_closed_error(pool);
 }
 
 /* Put off an item that does not run. */

@@ -260,7 +260,7 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 	unsigned int left = ANTS_HOLD_MAX;
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->released)
+	if (ants_closed_error(pool))
 		return;
 	while ((pool->space.nr_waiting || pool->space.has_due) &&
 	       ants_nr_admissible(pool)) {
@@ -329,6 +329,8 @@ static noinline void queue_works(struct ants_pool *pool,
 		queue_work(ants_wq, &pool->upkeep.work);
 	if (todo->bits & ANTS_TODO_JOIN)
 		queue_work(ants_wq, &pool->upkeep.joiner);
+	if (todo->bits & ANTS_TODO_TRIP)
+		queue_work(ants_wq, &pool->faults.work);
 }
 
 /* Interrupts are off, so the thread to be woken cannot vanish: see below. */
@@ -337,7 +339,7 @@ static __always_inline void wake_first(struct ants_pool *pool,
 {
 	if (todo->nr_wake)
 		wake_up_process(todo->first);
-	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN))
+	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN | ANTS_TODO_TRIP))
 		queue_works(pool, todo);
 }
 

@@ -30,6 +30,7 @@ struct ants_chunk;
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
  *	likewise
  * @ANTS_TODO_JOIN: queue pool->upkeep.joiner
+ * @ANTS_TODO_TRIP: queue pool->faults.work; likewise
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
  * @ANTS_TODO_CHARGE: the caller is &ants_todo.worker, and is charged to another
  *	cgroup from now on; likewise
@@ -45,6 +46,7 @@ enum ants_todo_bits {
 	ANTS_TODO_JOIN		= 1 << 7,
 	ANTS_TODO_NOTICE	= 1 << 8,
 	ANTS_TODO_CHARGE	= 1 << 9,
+	ANTS_TODO_TRIP		= 1 << 10,
 };
 
 /**

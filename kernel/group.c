@@ -75,17 +75,19 @@ static int check_waiter(const struct ants_group *group)
 /*
  * Wait for the group; the lock is held on entry and dropped here. The caller is
  * counted in, for the last member may have ended, and then no item keeps the
- * pool.
+ * pool. What was waited for is stored in @own.
  */
-static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
+static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		      unsigned long timeout, struct ants_todo *todo)
 	__releases(&group->pool->lock)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
+	struct ants_work_waiter *waiter = w ? ants_inner_begin(w, true) : own;
 	struct ants_pool *pool = group->pool;
 	unsigned int state = ants_killable_state(pool, 1);
 	int err;
 
+	waiter->all = own->all;
 	waiter->joins = w && timeout;
 	ants_work_enrol(&group->waiters, waiter);
 	ants_caller_in(pool);
@@ -94,6 +96,9 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *waiter,
 		ants_wait_touch(pool);
 	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
 			      ants_work_sleep(pool, waiter, timeout, state);
+	*own = *waiter;
+	if (w)
+		ants_inner_end(w);
 	ants_caller_leave(pool);
 	return err;
 }

@@ -9,11 +9,11 @@
  *	debug, jitter, trace
  *	charge, slot, affinity, walk, times
  *	item_wait, item, group_item, wake, dispatch, policy
- *	stall, timer, thread
+ *	stall, timer, watch, breaker, dirty, thread
  *	worker, stand_in, wait, caller, submit, invoke
- *	delayed, work, join, work_wait, work_cancel
+ *	delayed, work, inner, join, work_wait, work_cancel
  *	stats, call, each, func, group, cancel
- *	upkeep, flush, release, tune, affinity_set
+ *	upkeep, fault, flush, release, drop, tune, affinity_set
  *	pool, devres
  *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
  *	debugfs, notice, sysfs, sysfs_stats, multi_sysfs, hotplug, unload, main
@@ -22,9 +22,9 @@
  * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
  * ask unload.c for the functions of a task. While tasks are traced, trace.c asks
  * func.c for the function of a client. pool.c and multi.c add their files to
- * sysfs. times.h asks stall.c, which asks func.c, and dispatch.c asks notice.c to
- * tell programs of a change. Functions that are called through a pointer, as
- * those of work items and timers are, may be anywhere.
+ * sysfs. times.h asks stall.c, stall.c and dirty.c ask func.c, and dispatch.c asks
+ * notice.c to tell programs of a change. Functions that are called through a
+ * pointer, as those of work items and timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -104,6 +104,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	return pool->released && !pool->release.nr && !pool->workers.nr &&
 	       !pool->nr_pending && !pool->space.nr_waiting &&
 	       list_empty(&pool->workers.left) && !pool->delayed.nr &&
+	       !pool->faults.burying && !pool->faults.queued &&
 	       !pool->upkeep.queued && !pool->upkeep.join_queued &&
 	       !pool->upkeep.stand_in_queued && !pool->upkeep.nr_makers;
 }
@@ -152,18 +153,28 @@ int ants_config_lock_killable(struct ants_pool *pool);
 int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
 
+/* watch.c: the thread of a worker, and its end */
+void ants_estate_init(struct ants_estate *estate, struct ants_worker *w);
+struct ants_worker *ants_worker_alloc(struct ants_pool *pool);
+void ants_worker_free(struct ants_worker *w);
+void ants_watch_begin(struct ants_worker *w);
+void ants_watch_end(struct ants_worker *w);
+
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
+struct ants_worker *ants_this_worker(void);
 bool ants_in_task(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
 struct ants_pool *ants_thread_pool(void);
 bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
+void ants_worker_unlist(struct ants_worker *w);
 void ants_worker_act(struct ants_worker *w, struct ants_todo *todo);
 
 /* stand_in.c: tasks that run although there is no thread */
 void ants_stand_in_ask(struct ants_pool *pool);
 void ants_stand_in_fn(struct work_struct *work);
+void ants_stand_in_lose(struct ants_worker *w);
 int ants_stand_in_init(void);
 void ants_stand_in_exit(void);
 
@@ -195,6 +206,7 @@ bool ants_thread_reserve(struct ants_pool *pool);
 struct ants_worker *ants_thread_make(struct ants_pool *pool);
 struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others);
 void ants_thread_join(struct ants_worker *w);
+void ants_thread_bury(struct ants_worker *w);
 void ants_threads_tell(void);
 void ants_threads_forget(struct ants_pool *pool);
 unsigned int ants_max_threads(void);
@@ -210,6 +222,19 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
 
+/* breaker.c: too many faults in a row */
+void ants_breaker_reset(struct ants_pool *pool);
+void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
+void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
+
+/* drop.c: tasks of a pool that takes no more */
+void ants_drop_fn(struct work_struct *work);
+
+/* fault.c: threads that have died */
+void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
+void ants_burial_fn(struct work_struct *work);
+
 /* stall.c: tasks that run for too long */
 void ants_stall_look(struct ants_pool *pool);
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
@@ -220,17 +245,26 @@ void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
 
+/* inner.c: tasks that run inside others */
+struct ants_inner *ants_inner_of(const struct ants_worker *w);
+struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted);
+void ants_inner_end(struct ants_worker *w);
+void ants_inner_run(struct ants_worker *w, struct ants_work *work,
+		    struct ants_todo *todo);
+unsigned int ants_inner_bury(struct ants_worker *w);
+void ants_inner_release(struct ants_worker *w, unsigned int nr);
+int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
+		     ants_fn_t release);
+
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
-		    struct ants_work_waiter *waiter);
+		    enum ants_until until);
 int ants_join_work(struct ants_worker *w, struct ants_work *work,
-		   struct ants_work_waiter *waiter, unsigned long timeout);
+		   unsigned long timeout, int *result);
 int ants_join_check(const struct ants_worker *w,
 		    const struct ants_group *group);
 int ants_join_group(struct ants_worker *w, struct ants_group *group,
 		    struct ants_work_waiter *waiter, unsigned long timeout);
-int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
-		     ants_fn_t release);
 
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
@@ -251,6 +285,7 @@ void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */
 void ants_call_run(void *data);
+void ants_call_fail(void *data, int err);
 unsigned long ants_call_func_addr(const void *data, const struct module *mod);
 unsigned long ants_call_func(const void **data);
 unsigned long ants_stack_call_func(const void **data);
@@ -261,6 +296,7 @@ bool ants_runs_task_of(struct ants_pool *pool);
 bool ants_is_call(const struct ants_work *work);
 
 /* each.c */
+void ants_loops_bury(struct ants_estate *estate);
 bool ants_is_helper(const struct ants_work *work);
 unsigned long ants_helper_func(const void **data);
 
@@ -285,6 +321,7 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /* release.c */
+void ants_fail_waiters(struct ants_pool *pool, int err);
 unsigned int ants_close_begin(struct ants_pool *pool);
 void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);

@@ -180,8 +180,8 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 {
 	if (ants_group_stops(work))
 		ants_work_end(pool, work, -ECANCELED, todo);
-	else if (pool->released)
-		ants_work_end(pool, work, -ESHUTDOWN, todo);
+	else if (ants_closed_error(pool))
+		ants_work_end(pool, work, ants_closed_error(pool), todo);
 	else
 		ants_delayed_arm(pool, container_of(work,
 						    struct ants_delayed_work,
@@ -202,6 +202,12 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_AGAIN:
+		if (unlikely(pool->faults.tripped)) {
+			ants_work_take_off(pool, work, todo);
+			ants_work_move(work, ANTS_WORK_RUNNING);
+			ants_work_end(pool, work, -EIO, todo);
+			break;
+		}
 		pool->nr_again--;
 		ants_work_notify_run(pool, work, todo);
 		work_link(pool, work, todo);
@@ -278,7 +284,7 @@ int ants_work_may_run_again(const struct ants_pool *pool,
 		return -EALREADY;
 	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
-	return pool->released ? -ESHUTDOWN : 0;
+	return ants_closed_error(pool);
 }
 
 /*

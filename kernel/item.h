@@ -15,6 +15,7 @@
 #include <linux/bits.h>
 #include <linux/list.h>
 
+#include "estate.h"
 #include "pool.h"
 
 struct ants_todo;
@@ -50,74 +51,11 @@ enum ants_work_state {
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 
-/* The most work items that a thread runs inside one another. */
-#define ANTS_JOIN_DEPTH		8
 /*
  * The most tasks that join one work item; others that wait for it do not run
  * it.
  */
 #define ANTS_JOINERS		8
-
-/**
- * enum ants_until - what a caller waits for
- * @ANTS_UNTIL_END: the work item is in no pool
- * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
- * @ANTS_UNTIL_NEXT: the run after that one has ended
- */
-enum ants_until {
-	ANTS_UNTIL_END,
-	ANTS_UNTIL_RUN,
-	ANTS_UNTIL_NEXT,
-};
-
-/**
- * struct ants_work_waiter - a caller that waits for a work item, or a group
- * @node: L: in a ring of callers that wait for the same event, one of which is
- *	the leader; or in the group's list of waiters
- * @link: L: of the leader: in &ants_work.waiters, or in pool->unnotified;
- *	unhashed for all others. So the end of an item takes one step for each
- *	ring, however many callers wait
- * @task: I: the caller
- * @until: L: the event, the same for all in the ring
- * @joins: I: the same for all in the ring: the caller is a task of the same
- *	pool, and runs the item itself if no other thread has started it. At
- *	most ANTS_JOINERS
- * @worker: I: of one that joins an item: the worker that runs the caller, whose
- *	@waits_for is the item
- * @ended: L: of one that joins: the item may be gone, and @done is about to be
- *	set
- * @result: L: the result of the work item; the first error of the group
- * @work: L: the next finished item of the group
- * @all: I: the caller waits for the whole group
- * @done: L: stored with release as the last access by another thread; pairs
- *	with the acquire in ants_wait_done(). Afterwards the caller touches only
- *	its own stack
- */
-struct ants_work_waiter {
-	struct list_head node;
-	struct hlist_node link;
-	struct task_struct *task;
-	enum ants_until until;
-	bool joins;
-	bool ended;
-	struct ants_worker *worker;
-	int result;
-	struct ants_work *work;
-	bool all;
-	bool done;
-};
-
-/**
- * struct ants_frame - a task that runs inside another one, in the same thread
- * @outer: L: the task around it, NULL for the task that the thread has taken
- * @work: I: the work item, NULL for a call
- * @func_addr: I: addresses of its functions, for unload.c; 0 for none
- */
-struct ants_frame {
-	struct ants_frame *outer;
-	const struct ants_work *work;
-	unsigned long func_addr[2];
-};
 
 extern const unsigned int ants_work_next[];
 

@@ -3,7 +3,7 @@
  * A task that waits for a work item of its own pool, or for a group of them,
  * joins: if no other thread has started an item, the waiting task takes it off
  * the queue and runs it itself, in its own thread. Meanwhile the item still
- * counts as a task in flight.
+ * counts as a task in flight: see inner.c.
  */
 #include "internal.h"
 
@@ -40,20 +40,10 @@ static bool never_ends(const struct ants_worker *w, const struct ants_work *work
 	return false;
 }
 
-static unsigned int depth_of(const struct ants_worker *w)
-{
-	const struct ants_frame *frame;
-	unsigned int depth = 0;
-
-	for (frame = w->frame; frame; frame = frame->outer)
-		depth++;
-	return depth;
-}
-
 /* The tasks of an ordered pool start in order, and a stack is finite. */
 static bool may_join(const struct ants_worker *w)
 {
-	return !w->pool->ordered && depth_of(w) < ANTS_JOIN_DEPTH;
+	return !w->pool->ordered && w->depth < ANTS_JOIN_DEPTH;
 }
 
 /* An item not admitted yet is not taken for a single run: it may go on. */
@@ -79,13 +69,17 @@ static unsigned int nr_joiners(const struct ants_work *work)
 
 /* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
-		    struct ants_work_waiter *waiter)
+		    enum ants_until until)
 {
+	struct ants_work_waiter *waiter;
+
 	lockdep_assert_held(&w->pool->lock);
 	if (never_ends(w, work) || !may_join(w))
 		return -EDEADLK;
-	if (waiter->until != ANTS_UNTIL_END && is_not_admitted(work))
+	if (until != ANTS_UNTIL_END && is_not_admitted(work))
 		return -EDEADLK;
+	waiter = ants_inner_begin(w, false);
+	waiter->until = until;
 	waiter->joins = nr_joiners(work) < ANTS_JOINERS;
 	waiter->worker = w;
 	/*
@@ -103,7 +97,7 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 {
 	if (work->state == ANTS_WORK_PENDING)
 		return true;
-	return is_not_admitted(work) && !pool->released;
+	return is_not_admitted(work) && !ants_closed_error(pool);
 }
 
 /* Is there anything that the task can run? */
@@ -165,24 +159,6 @@ static void take_off(struct ants_pool *pool, struct ants_work *work,
 	ants_pending_del(pool, &work->slot);
 }
 
-static void frame_push(struct ants_worker *w, struct ants_frame *frame)
-{
-	frame->outer = w->frame;
-	w->frame = frame;
-}
-
-static void frame_pop(struct ants_worker *w)
-{
-	w->frame = w->frame->outer;
-}
-
-/* @nr more items, or fewer if negative, run inside tasks. */
-static void count_joined(struct ants_pool *pool, int nr)
-{
-	pool->nr_joined += nr;
-	ants_update_admit_limit(pool);
-}
-
 /*
  * Run @work inside the task that @w runs. The lock is held on entry and on
  * return.
@@ -191,29 +167,8 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 		     struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	struct ants_pool *pool = w->pool;
-	struct ants_frame frame = {
-		.work = work,
-		.func_addr = { (unsigned long)work->fn },
-	};
-	unsigned int epoch;
-
-	take_off(pool, work, todo);
-	epoch = work->slot.tag & ANTS_TAG_EPOCH;
-	frame_push(w, &frame);
-	count_joined(pool, 1);
-	ants_work_start(w, work);
-	ants_dispatch(pool, todo);
-	ants_unlock(pool, todo);
-	ants_trace(task_start, w);
-	ants_work_run(work);
-	ants_trace(task_end, w);
-	ants_lock(pool, todo);
-	frame_pop(w);
-	count_joined(pool, -1);
-	ants_work_finish(pool, work, todo);
-	if (ants_task_uncount(pool, epoch))
-		todo->bits |= ANTS_TODO_WAITQ;
+	take_off(w->pool, work, todo);
+	ants_inner_run(w, work, todo);
 }
 
 /* Run the item; while it runs here, the task does not wait for it. */
@@ -273,13 +228,8 @@ static void waits_for_none(struct ants_worker *w)
 	ants_unlock_irq(w->pool);
 }
 
-/*
- * Wait for the event in @waiter->until; ants_join_enter() has enqueued @waiter.
- * The pool stays, because the caller is one of its tasks. Return 0, -ETIMEDOUT
- * or -EINTR.
- */
-int ants_join_work(struct ants_worker *w, struct ants_work *work,
-		   struct ants_work_waiter *waiter, unsigned long timeout)
+static int join_work(struct ants_worker *w, struct ants_work *work,
+		     struct ants_work_waiter *waiter, unsigned long timeout)
 {
 	const struct join join = {
 		.w = w,
@@ -303,19 +253,37 @@ int ants_join_work(struct ants_worker *w, struct ants_work *work,
 	return ants_work_withdraw(w->pool, waiter) ? err : 0;
 }
 
+/*
+ * Wait for the event that ants_join_enter() was told, and store the result of
+ * the item. The pool stays, because the caller is one of its tasks. Return 0,
+ * -ETIMEDOUT or -EINTR.
+ */
+int ants_join_work(struct ants_worker *w, struct ants_work *work,
+		   unsigned long timeout, int *result)
+{
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	int err = join_work(w, work, waiter, timeout);
+
+	*result = waiter->result;
+	ants_inner_end(w);
+	return err;
+}
+
 /* Does @w run a member of the group? It would wait for its own end. */
 static bool runs_member(const struct ants_worker *w,
 			const struct ants_group *group)
 {
 	const struct ants_work *work = w->data;
-	const struct ants_frame *frame;
+	unsigned int i;
 
 	/* In worker_exit the item that ran last may be gone. */
 	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
 		return true;
-	for (frame = w->frame; frame; frame = frame->outer)
-		if (frame->work && frame->work->group == group)
+	for (i = 0; i < w->depth; i++) {
+		work = w->estate->inner[i].work;
+		if (work && work->group == group)
 			return true;
+	}
 	return false;
 }
 
@@ -440,51 +408,4 @@ int ants_join_group(struct ants_worker *w, struct ants_group *group,
 		sleep_end(w->pool, counted);
 	}
 	return err && ants_work_withdraw(w->pool, waiter) ? err : 0;
-}
-
-static int call_enter(struct ants_worker *w, struct ants_frame *frame)
-{
-	struct ants_pool *pool = w->pool;
-	int err = 0;
-
-	raw_spin_lock_irq(&pool->lock);
-	if (pool->released)
-		err = -ESHUTDOWN;
-	else if (depth_of(w) >= ANTS_JOIN_DEPTH)
-		err = -EDEADLK;
-	else
-		frame_push(w, frame);
-	/* A scan may have passed this worker already. */
-	if (unlikely(pool->scan_mod)) {
-		ants_scan_hit(pool, frame->func_addr[0]);
-		ants_scan_hit(pool, frame->func_addr[1]);
-	}
-	ants_unlock_irq(pool);
-	return err;
-}
-
-static void call_leave(struct ants_worker *w)
-{
-	raw_spin_lock_irq(&w->pool->lock);
-	frame_pop(w);
-	ants_unlock_irq(w->pool);
-}
-
-/*
- * A call from a task of the same pool runs here, in a thread of the pool. After
- * it @release, if any, takes @data. Return what @fn returned, or -errno.
- */
-int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
-		     ants_fn_t release)
-{
-	struct ants_frame frame = {
-		.func_addr = { (unsigned long)fn, (unsigned long)release },
-	};
-	int err = call_enter(w, &frame), ret = err ?: fn(data);
-
-	if (release)
-		release(data);
-	if (!err)
-		call_leave(w);
-	return ret;
 }

@@ -337,6 +337,9 @@ static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
 	sum->wakeups_in_vain += one->wakeups_in_vain;
 	sum->stalled += one->stalled;
 	sum->held_back += one->held_back;
+	sum->faults += one->faults;
+	sum->lost += one->lost;
+	sum->dirty += one->dirty;
 }
 
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)

@@ -42,14 +42,18 @@ struct ants_pool *ants_multi_choose(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_choose);
 
-/* Try the other shards in turn, each once. A closed one ends this. */
+/*
+ * The first shard has refused with @refusal; try the others in turn, each once.
+ * A closed one ends this. Return -EIO if none takes tasks after too many faults;
+ * one that does and is full can be waited for.
+ */
 static __always_inline int
 try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
-	   void *data, int (*attempt)(struct ants_pool *pool, ants_fn_t fn,
-				      void *data))
+	   void *data, int refusal,
+	   int (*attempt)(struct ants_pool *pool, ants_fn_t fn, void *data))
 {
 	unsigned int i, nr = first;
-	int err = -EAGAIN;
+	int err;
 
 	for (i = 1; i < multi->nr_shards; i++) {
 		if (++nr == multi->nr_shards)
@@ -57,8 +61,24 @@ try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 		err = attempt(multi->shards[nr].pool, fn, data);
 		if (!err || err == -ESHUTDOWN)
 			return err;
+		if (err != -EIO)
+			refusal = err;
 	}
-	return -EAGAIN;
+	return refusal == -EIO ? -EIO : -EAGAIN;
+}
+
+/* A shard to wait in: @pool, unless that takes no tasks after too many faults. */
+static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
+					  struct ants_pool *pool)
+{
+	struct ants_pool *other;
+
+	if (likely(!READ_ONCE(pool->faults.tripped)))
+		return pool;
+	for_each_shard(other, multi)
+		if (!READ_ONCE(other->faults.tripped))
+			return other;
+	return pool;
 }
 
 static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
@@ -118,15 +138,18 @@ typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
  * leaves one worker of each shard that does not wait covers the whole multi.
  */
 static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
-				     ants_fn_t fn, void *data,
+				     ants_fn_t fn, void *data, int refusal,
 				     unsigned long timeout, last_resort_t last)
 {
 	struct ants_pool *pool = multi->shards[nr].pool;
-	int err = try_others(multi, nr, fn, data, attempt_once);
+	int err = try_others(multi, nr, fn, data, refusal, attempt_once);
 
 	if (err == -EAGAIN)
-		err = last(multi, ants_multi_runs(multi) ?: pool, fn, data,
-			   timeout);
+		err = last(multi, ants_multi_runs(multi) ?:
+				  shard_to_wait_in(multi, pool),
+			   fn, data, timeout);
+	else if (err == -EIO)
+		multi_refuse(multi, pool, fn, data, err);
 	ants_caller_leave(pool);
 	return err;
 }
@@ -165,7 +188,7 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	err = ants_submit_attempt(pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, MAX_SCHEDULE_TIMEOUT,
+	return submit_elsewhere(multi, nr, fn, data, err, MAX_SCHEDULE_TIMEOUT,
 				wait_as_configured);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit);
@@ -185,7 +208,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, timeout, wait_for_room);
+	return submit_elsewhere(multi, nr, fn, data, err, timeout,
+				wait_for_room);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
@@ -200,8 +224,10 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	others = try_others(multi, nr, fn, data, ants_try_attempt);
-	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, err) :
+	others = try_others(multi, nr, fn, data, err, ants_try_attempt);
+	if (others == -EIO || (others == -EAGAIN && err != -EIO))
+		return multi_refuse(multi, pool, fn, data, err);
+	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, others) :
 				   others;
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);

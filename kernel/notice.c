@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs are told when a pool changes its state and when a task has run for
- * too long: by poll() on the file that says so, and by a uevent. That may sleep,
- * and a state changes in sections that must not, so it is left to a kernel work
- * item, which compares what it finds with what it has told before. Nothing waits
- * for it but the removal of the files.
+ * Programs are told when a pool changes its state, when a task has run for too
+ * long, and when a thread has died: by poll() on the file that says so, and by
+ * a uevent. That may sleep, and a state changes in sections that must not, so
+ * it is left to a kernel work item, which compares what it finds with what it
+ * has told before. Nothing waits for it but the removal of the files.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -57,20 +57,22 @@ static void tell_state(struct ants_pool *pool)
 	send_uevent(pool, "STATE=%s", state);
 }
 
-static void tell_stalls(struct ants_pool *pool)
+/* Tell of @counter, unless it is what was told @last. */
+static void tell_count(struct ants_pool *pool, const u64 *counter, u64 *last,
+		       const char *file, const char *variable)
 {
-	u64 stalled;
+	u64 count;
 
 	raw_spin_lock_irq(&pool->lock);
-	stalled = pool->counts.stalled;
+	count = *counter;
 	ants_unlock_irq(pool);
-	if (stalled == pool->notice.stalled)
+	if (count == *last)
 		return;
-	pool->notice.stalled = stalled;
-	sysfs_notify(&pool->kobj, "stats", "stalled");
+	*last = count;
+	sysfs_notify(&pool->kobj, "stats", file);
 	if (pool->parent)
-		sysfs_notify(pool->parent, "stats", "stalled");
-	send_uevent(pool, "STALLED=%llu", stalled);
+		sysfs_notify(pool->parent, "stats", file);
+	send_uevent(pool, "%s=%llu", variable, count);
 }
 
 static bool files_gone(struct ants_pool *pool)
@@ -92,7 +94,10 @@ static void notice_fn(struct work_struct *work)
 		return;
 	ants_stall_look(pool);
 	tell_state(pool);
-	tell_stalls(pool);
+	tell_count(pool, &pool->counts.stalled, &pool->notice.stalled,
+		   "stalled", "STALLED");
+	tell_count(pool, &pool->counts.faults, &pool->notice.faults, "faults",
+		   "FAULTS");
 }
 
 void ants_notice_begin(struct ants_pool *pool)

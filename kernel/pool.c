@@ -3,6 +3,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -56,7 +57,8 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 		return -EINVAL;
 	if (attrs->expiry > ANTS_EXPIRY_MAX)
 		return -EINVAL;
-	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS)
+	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS ||
+	    attrs->max_faults > ANTS_BOUND_MAX)
 		return -EINVAL;
 	if (attrs->cpumask &&
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
@@ -119,6 +121,7 @@ static void init_locks(struct ants_pool *pool)
 	init_makers(pool);
 	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
 	INIT_WORK(&pool->upkeep.stand_in, ants_stand_in_fn);
+	INIT_WORK(&pool->faults.work, ants_drop_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -131,6 +134,7 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	pool->timed = attrs->flags & ANTS_CHARGE ? ANTS_TIMED_CHARGE : 0;
 	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->config.max_blocking = attrs->max_blocking;
+	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.limit = 1;
@@ -170,8 +174,12 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	pool->ops.worker_init = attrs->worker_init;
 	pool->ops.worker_exit = attrs->worker_exit;
 	pool->ops.space_available = attrs->space_available;
+	pool->ops.fault = attrs->fault;
+	pool->ops.drop = attrs->drop;
 	pool->ops.private = attrs->private;
 	pool->stand_in.pool = pool;
+	pool->stand_in.estate = &pool->stand_in_estate;
+	ants_estate_init(pool->stand_in.estate, &pool->stand_in);
 	ants_kobject_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
 }
@@ -427,6 +435,7 @@ void ants_pool_end(struct ants_pool *pool)
 	for (i = 0; i < ANTS_MAKERS; i++)
 		cancel_work_sync(&pool->upkeep.makers[i].work);
 	cancel_work_sync(&pool->upkeep.joiner);
+	cancel_work_sync(&pool->faults.work);
 	/* Nothing is left that could arm it again. */
 	timer_delete_sync(&pool->timer.timer);
 	ants_sysfs_put(pool);
@@ -470,7 +479,10 @@ void ants_pool_free(struct kobject *kobj)
 	lockdep_unregister_key(&pool->key);
 #endif
 	ants_affinity_put(pool->target.affinity);
-	kfree(pool);
+	if (likely(!pool->upkeep.stand_in_lost))
+		kfree(pool);
+	else
+		kmemleak_not_leak(pool);
 	ants_live_put();
 }
 

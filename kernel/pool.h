@@ -77,6 +77,8 @@
  * int.
  */
 #define ANTS_BOUND_MAX		INT_MAX
+/* After so many faults in a row a pool takes no more tasks, by default. */
+#define ANTS_MAX_FAULTS		16
 /* The longest and the default time that a thread may stay idle, in jiffies. */
 #define ANTS_EXPIRY_MAX		msecs_to_jiffies(INT_MAX)
 #define ANTS_EXPIRY		HZ
@@ -179,6 +181,7 @@ struct ants_pool {
 	struct ants_counts counts;
 	struct ants_times times;
 	struct ants_stall stall;
+	struct ants_faults faults;
 	struct ants_notice notice;
 	struct ants_upkeep upkeep;
 	struct ants_config config;
@@ -210,6 +213,7 @@ struct ants_pool {
 	wait_queue_head_t waitq;
 	/* T: the worker that a kernel work item acts as if no thread can be made */
 	struct ants_worker stand_in;
+	struct ants_estate stand_in_estate;
 
 	/* I */
 	char name[ANTS_NAME_LEN];

@@ -34,7 +34,8 @@ struct ants_limits {
 	unsigned int admit;
 	/*
 	 * L: as long as there are no more workers than this, each of them may
-	 * stay without a closer look: @capacity, or 0 while some are stale
+	 * stay without a closer look: @capacity, or 0 while some are stale, or
+	 * if none may stay after too many faults
 	 */
 	unsigned int stay;
 	/* C: the most workers */
@@ -236,6 +237,12 @@ struct ants_counts {
 	/* L */
 	u64 held_back;
 	/* L */
+	u64 faults;
+	/* L */
+	u64 lost;
+	/* L */
+	u64 dirty;
+	/* L */
 	u64 blocked;
 	/* L */
 	u64 rejected;
@@ -267,6 +274,8 @@ struct ants_upkeep {
 	bool join_queued;
 	/* L: @stand_in is queued or runs, and will wake the pool's waitq */
 	bool stand_in_queued;
+	/* L: @stand_in will never end: its thread has died in a task */
+	bool stand_in_lost;
 	/*
 	 * L: a caller that may not allocate has found the stock low, or the last
 	 * worker has left
@@ -340,6 +349,31 @@ struct ants_stall {
 	bool due;
 };
 
+/* The most bytes of the name of a function, with that of its module. */
+#define ANTS_FUNC_LEN		128
+
+/* Threads that have died: see fault.c and breaker.c. */
+struct ants_faults {
+	/* ends what the pool had accepted, and callers that wait */
+	struct work_struct work;
+	/* L: @work is queued or runs */
+	bool queued;
+	/* L: there were too many faults: the pool takes no tasks until it is opened */
+	bool tripped;
+	/* C: so many faults in a row are too many */
+	unsigned int max;
+	/* L: number of them so far */
+	unsigned int row;
+	/* L: the same for failures of worker_init without another thread */
+	unsigned int row_init;
+	/* L: number of tasks that had been completed when the last one was counted */
+	u64 completed;
+	/* L: number of them that are being buried; the pool waits for that */
+	unsigned int burying;
+	/* L: name of the function in which the last one has died, empty if none has */
+	char last[ANTS_FUNC_LEN];
+};
+
 /* What programs are told: see notice.c. */
 struct ants_notice {
 	/* tells them; not queued any more when the files are gone */
@@ -348,6 +382,8 @@ struct ants_notice {
 	const char *state;
 	/* T: the number of stalls that they were told last */
 	u64 stalled;
+	/* T: the same for faults */
+	u64 faults;
 	/* O: they are told, or about to be, that the pool is not open */
 	bool closed;
 	/* L: the files are being removed */
@@ -432,6 +468,10 @@ struct ants_ops {
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	/* I */
 	void (*space_available)(struct ants_pool *pool);
+	/* I */
+	void (*fault)(struct ants_pool *pool, ants_fn_t fn, void *data);
+	/* I */
+	void (*drop)(ants_fn_t fn, void *data);
 	/* I */
 	void *private;
 	/*

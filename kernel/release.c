@@ -3,7 +3,7 @@
 #include "internal.h"
 
 /* End the waits of waiters within one hold. Return false when none is left. */
-static bool fail_round(struct ants_pool *pool)
+static bool fail_round(struct ants_pool *pool, int err)
 {
 	struct ants_waiter *waiter;
 	struct ants_wake_batch batch;
@@ -13,11 +13,18 @@ static bool fail_round(struct ants_pool *pool)
 	ants_lock_batch(pool, &todo, &batch);
 	while (pool->space.nr_waiting && !ants_todo_full(&todo)) {
 		waiter = ants_first_waiter(pool);
-		ants_waiter_end(pool, waiter, -ESHUTDOWN, &todo);
+		ants_waiter_end(pool, waiter, err, &todo);
 	}
 	more = pool->space.nr_waiting;
 	ants_unlock(pool, &todo);
 	return more;
+}
+
+/* End all waits with @err; no other can begin. */
+void ants_fail_waiters(struct ants_pool *pool, int err)
+{
+	while (fail_round(pool, err))
+		;
 }
 
 /*
@@ -53,8 +60,7 @@ void ants_close_end(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	while (fail_round(pool))
-		;
+	ants_fail_waiters(pool, -ESHUTDOWN);
 	ants_delayed_fail_all(pool);
 	ants_retire_above(pool);
 	ants_lock(pool, &todo);
@@ -117,6 +123,8 @@ const char *ants_state(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	if (pool->released)
 		state = ants_is_drained(pool) ? "released" : "draining";
+	else if (pool->faults.tripped)
+		state = "faulted";
 	ants_unlock_irq(pool);
 	return state;
 }
@@ -171,6 +179,7 @@ static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 		pool->space.congested = false;
 		pool->space.congested_all = false;
 		WRITE_ONCE(pool->upkeep.backoff, 0);
+		ants_breaker_reset(pool);
 		pool->wakes.limit = 1;
 		ants_update_admit_limit(pool);
 		trace_ants_pool_reboot(pool);

@@ -5,8 +5,14 @@
  * one task at a time; its workqueue has a rescuer thread in reserve. The upkeep
  * work cannot do it, because a client's function may block for as long as it
  * likes.
+ *
+ * If such a task takes the thread along, the workqueue counts the work item as
+ * running for ever. So the pool has no stand-in from then on, and neither the
+ * workqueue nor the memory of the pool, where the work item is, is given back.
  */
 #include <linux/export.h>
+#include <linux/kmemleak.h>
+#include <linux/sched/task.h>
 
 #include "internal.h"
 
@@ -17,12 +23,15 @@ static DEFINE_RAW_SPINLOCK(stand_ins_lock);
 /* For most pools, and for freezable ones. */
 static struct workqueue_struct *stand_in_wq;
 static struct workqueue_struct *freezable_wq;
+/* A thread of theirs has died in a task. */
+static bool lost;
 
 /* Not if tasks need the result of worker_init: those wait for a thread. */
 static bool stand_in_is_needed(const struct ants_pool *pool)
 {
 	return pool->upkeep.backoff && pool->nr_pending && !pool->workers.nr &&
-	       !pool->ops.worker_init;
+	       !pool->ops.worker_init && !pool->faults.tripped &&
+	       !pool->upkeep.stand_in_lost;
 }
 
 /*
@@ -49,17 +58,38 @@ void ants_stand_in_ask(struct ants_pool *pool)
 static void stand_in_begin(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&stand_ins_lock);
-	WRITE_ONCE(w->task, current);
+	WRITE_ONCE(w->task, get_task_struct(current));
 	list_add(&w->node, &stand_ins);
 	raw_spin_unlock_irq(&stand_ins_lock);
+	ants_watch_begin(w);
 }
 
-static void stand_in_end(struct ants_worker *w)
+static void stand_in_unlist(struct ants_worker *w)
 {
 	raw_spin_lock_irq(&stand_ins_lock);
 	list_del(&w->node);
 	WRITE_ONCE(w->task, NULL);
 	raw_spin_unlock_irq(&stand_ins_lock);
+}
+
+static void stand_in_end(struct ants_worker *w)
+{
+	ants_watch_end(w);
+	stand_in_unlist(w);
+	put_task_struct(current);
+}
+
+/* The thread has died, and the pool has buried the worker. */
+void ants_stand_in_lose(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	WRITE_ONCE(lost, true);
+	stand_in_unlist(w);
+	raw_spin_lock_irq(&pool->lock);
+	pool->upkeep.stand_in_queued = false;
+	pool->upkeep.stand_in_lost = true;
+	ants_unlock_irq(pool);
 }
 
 /*
@@ -164,6 +194,9 @@ int ants_stand_in_init(void)
 
 void ants_stand_in_exit(void)
 {
+	/* This would wait for that thread. */
+	if (READ_ONCE(lost))
+		return;
 	destroy_workqueue(freezable_wq);
 	destroy_workqueue(stand_in_wq);
 }

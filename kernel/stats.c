@@ -38,8 +38,7 @@ static void read_counters(const struct ants_pool *pool,
 	stats->peak_pending = pool->peak_pending;
 	stats->peak_waiting = pool->counts.peak_waiting;
 	stats->submitted = pool->submitted;
-	stats->completed = pool->submitted - ants_in_flight(pool) -
-			   pool->nr_again - pool->counts.cancelled;
+	stats->completed = ants_nr_completed(pool);
 	stats->cancelled = pool->counts.cancelled;
 	stats->caller_runs = pool->counts.caller_runs;
 	stats->rejected = pool->counts.rejected;
@@ -49,6 +48,9 @@ static void read_counters(const struct ants_pool *pool,
 	stats->wakeups_in_vain = pool->counts.wakeups_in_vain;
 	stats->stalled = pool->counts.stalled;
 	stats->held_back = pool->counts.held_back;
+	stats->faults = pool->counts.faults;
+	stats->lost = pool->counts.lost;
+	stats->dirty = pool->counts.dirty;
 }
 
 void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)

@@ -37,7 +37,7 @@ static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
 	struct ants_slot *slot;
 
 	if (unlikely(!ants_can_admit(pool)))
-		return pool->released ? -ESHUTDOWN : -EAGAIN;
+		return ants_closed_error(pool) ?: -EAGAIN;
 	slot = ants_stock_get(pool);
 	if (unlikely(!slot))
 		return -ENOMEM;
@@ -91,7 +91,7 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
  */
 static bool runs_here(struct ants_pool *pool, int err)
 {
-	return pool->flags & ANTS_CALLER_RUNS && err != -ESHUTDOWN &&
+	return pool->flags & ANTS_CALLER_RUNS && !ants_is_closed_error(err) &&
 	       !ants_runs_task_of(pool);
 }
 
@@ -101,7 +101,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
-	if (err == -ESHUTDOWN || pool->flags & ANTS_NONBLOCKING)
+	if (ants_is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	if (runs_here(pool, err))
 		return caller_runs(pool, fn, data, todo);
@@ -195,7 +195,7 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 	if (timeout)
 		ants_wait_touch(pool);
 	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
-	if (err == -ESHUTDOWN)
+	if (ants_is_closed_error(err))
 		return submit_reject(pool, fn, data, &todo, err);
 	if (err)
 		return submit_wait(pool, fn, data, prio, timeout, &todo);
@@ -353,7 +353,7 @@ EXPORT_SYMBOL_GPL(ants_try_submit);
  * One try of a caller that can choose among pools: a full pool does not count
  * as a rejection. With @stay the caller is counted in if the pool was full,
  * until ants_caller_leave(): it will come back to wait here if no other pool
- * takes the task. Return 0, -ESHUTDOWN, -EAGAIN or -ENOMEM.
+ * takes the task. Return 0, -ESHUTDOWN, -EIO, -EAGAIN or -ENOMEM.
  */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay)

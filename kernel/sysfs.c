@@ -151,6 +151,13 @@ ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
 ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
 ANTS_UINT_ATTR(stall_ms, get_stall_ms, ants_set_stall_ms);
 
+static unsigned int get_max_faults(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->faults.max);
+}
+
+ANTS_UINT_ATTR(max_faults, get_max_faults, ants_set_max_faults);
+
 static struct ants_affinity *affinity_of(struct kobject *kobj)
 {
 	struct ants_pool *pool = to_pool(kobj);
@@ -287,6 +294,7 @@ static struct attribute *pool_attrs[] = {
 	&sched_attr.attr,
 	&cpulist_attr.attr,
 	&stall_ms_attr.attr,
+	&max_faults_attr.attr,
 	&state_attr.attr,
 	NULL
 };

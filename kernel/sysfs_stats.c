@@ -49,6 +49,9 @@ ANTS_STAT_ATTR(reaped, reaped);
 ANTS_STAT_ATTR(wakeups_in_vain, wakeups_in_vain);
 ANTS_STAT_ATTR(stalled, stalled);
 ANTS_STAT_ATTR(held_back, held_back);
+ANTS_STAT_ATTR(faults, faults);
+ANTS_STAT_ATTR(lost, lost);
+ANTS_STAT_ATTR(dirty, dirty);
 
 static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
@@ -60,6 +63,17 @@ static ssize_t free_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 static struct kobj_attribute free_attr = __ATTR_RO(free);
+
+static ssize_t last_fault_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	char name[ANTS_FUNC_LEN];
+
+	ants_last_fault(to_pool(kobj), name);
+	return sysfs_emit(buf, "%s\n", name);
+}
+
+static struct kobj_attribute last_fault_attr = __ATTR_RO(last_fault);
 
 static unsigned int get_timing(const struct ants_pool *pool)
 {
@@ -140,6 +154,10 @@ static struct attribute *stats_attrs[] = {
 	&wakeups_in_vain_attr.attr,
 	&stalled_attr.attr,
 	&held_back_attr.attr,
+	&faults_attr.attr,
+	&lost_attr.attr,
+	&dirty_attr.attr,
+	&last_fault_attr.attr,
 	&timing_attr.attr,
 	&wait_us_attr.attr,
 	&run_us_attr.attr,
@@ -147,16 +165,17 @@ static struct attribute *stats_attrs[] = {
 	NULL
 };
 
-static bool is_about_times(const struct attribute *attr)
+/* What each shard knows for itself: also the times. */
+static bool is_of_one_pool(const struct attribute *attr)
 {
-	return attr == &timing_attr.attr || attr == &wait_us_attr.attr ||
+	return attr == &last_fault_attr.attr || attr == &timing_attr.attr ||
+	       attr == &wait_us_attr.attr ||
 	       attr == &run_us_attr.attr || attr == &longest_ms_attr.attr;
 }
 
-/* Times are taken by each shard for itself. */
 static umode_t stats_mode(struct kobject *kobj, struct attribute *attr, int nr)
 {
-	if (is_about_times(attr) && get_ktype(kobj) == &ants_multi_ktype)
+	if (is_of_one_pool(attr) && get_ktype(kobj) == &ants_multi_ktype)
 		return 0;
 	return attr->mode;
 }

@@ -35,6 +35,23 @@ static bool may_make(void)
 }
 
 /*
+ * Count a thread, @needed or not; the caller holds the lock of a pool. If there are
+ * too many, @held, unless NULL, waits until it can be made.
+ */
+static bool count_thread(bool needed, struct ants_pool *held)
+{
+	bool taken;
+
+	raw_spin_lock(&threads_lock);
+	taken = needed || may_make();
+	nr_threads += taken;
+	if (!taken && held)
+		list_add_tail(&held->upkeep.held_node, &held_pools);
+	raw_spin_unlock(&threads_lock);
+	return taken;
+}
+
+/*
  * Count a thread that is about to be made for a worker of @pool, or let the pool
  * wait until it can be made.
  */
@@ -43,12 +60,7 @@ bool ants_thread_reserve(struct ants_pool *pool)
 	bool taken;
 
 	lockdep_assert_held(&pool->lock);
-	raw_spin_lock(&threads_lock);
-	taken = may_make() || !ants_has_thread(pool);
-	nr_threads += taken;
-	if (!taken)
-		list_add_tail(&pool->upkeep.held_node, &held_pools);
-	raw_spin_unlock(&threads_lock);
+	taken = count_thread(!ants_has_thread(pool), pool);
 	pool->upkeep.held = !taken || pool->upkeep.held;
 	pool->counts.held_back += !taken;
 	return taken;
@@ -145,14 +157,13 @@ static struct ants_worker *thread_create(struct ants_pool *pool)
 
 	if (ants_inject(ANTS_FAIL_THREAD))
 		return ERR_PTR(-ENOMEM);
-	w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
+	w = ants_worker_alloc(pool);
 	if (!w)
 		return ERR_PTR(-ENOMEM);
-	w->pool = pool;
 	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 				      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
-		kfree(w);
+		ants_worker_free(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
 		 * full pool.
@@ -184,10 +195,7 @@ static bool reserve_now(struct ants_pool *pool, bool others)
 	bool taken;
 
 	raw_spin_lock_irq(&pool->lock);
-	raw_spin_lock(&threads_lock);
-	taken = may_make() || !(others || ants_has_thread(pool));
-	nr_threads += taken;
-	raw_spin_unlock(&threads_lock);
+	taken = count_thread(!others && !ants_has_thread(pool), NULL);
 	pool->counts.held_back += !taken;
 	ants_unlock_irq(pool);
 	return taken;
@@ -208,6 +216,14 @@ void ants_thread_join(struct ants_worker *w)
 {
 	kthread_stop(w->task);
 	put_task_struct(w->task);
-	kfree(w);
+	ants_watch_end(w);
+	ants_worker_free(w);
+	unreserve();
+}
+
+/* The thread has died: nothing is left to wait for. */
+void ants_thread_bury(struct ants_worker *w)
+{
+	ants_worker_free(w);
 	unreserve();
 }

@@ -46,8 +46,8 @@ void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 /* The innermost task of @w is a work item; return it, or NULL for others. */
 static const struct ants_work *item_of(const struct ants_worker *w)
 {
-	if (w->frame)
-		return w->frame->work;
+	if (w->depth)
+		return w->estate->inner[w->depth - 1].work;
 	/* This bit is not set for a detached item, which may be gone. */
 	return w->tag & ANTS_TAG_WORK ? w->data : NULL;
 }

@@ -55,14 +55,16 @@ static unsigned long slot_func_addr(struct list_head *entry,
 }
 
 /* A task may run inside another one; both are looked at. */
-static unsigned long frames_func_addr(const struct ants_frame *frame,
-				      const struct module *mod)
+static unsigned long inner_func_addr(const struct ants_worker *w,
+				     const struct module *mod)
 {
+	const struct ants_inner *inner = w->estate->inner;
 	unsigned long addr = 0;
+	unsigned int i;
 
-	for (; frame && !addr; frame = frame->outer)
-		addr = ants_addr_in(frame->func_addr[0], mod) ?:
-		       ants_addr_in(frame->func_addr[1], mod);
+	for (i = 0; i < w->depth && !addr; i++)
+		addr = ants_addr_in(inner[i].func_addr, mod) ?:
+		       ants_addr_in((unsigned long)inner[i].release, mod);
 	return addr;
 }
 
@@ -73,7 +75,7 @@ static unsigned long worker_func_addr(struct list_head *entry,
 						 member);
 
 	/* A detached work item may be gone already. */
-	return frames_func_addr(w->frame, mod) ?:
+	return inner_func_addr(w, mod) ?:
 	       (w->func_addr ? ants_addr_in(w->func_addr, mod) :
 			       ants_task_func_addr(w->fn, w->data, mod));
 }
@@ -153,6 +155,17 @@ static unsigned long scan_list(struct ants_pool *pool, struct list_head *list,
 	return found;
 }
 
+/* While a dead thread is buried, what was its task's may be called. */
+static unsigned long burial_addr(struct ants_pool *pool)
+{
+	bool burying;
+
+	raw_spin_lock_irq(&pool->lock);
+	burying = pool->faults.burying;
+	ants_unlock_irq(pool);
+	return burying ? (unsigned long)ants_burial_fn : 0;
+}
+
 /*
  * Follow the order in which a task moves on, so that one that does meanwhile is
  * found.
@@ -168,7 +181,8 @@ static void scan_pool(struct ants_pool *pool)
 			 delayed_func_addr) ?:
 	       scan_list(pool, &pool->urgent.list, slot_func_addr) ?:
 	       scan_list(pool, &pool->pending, slot_func_addr) ?:
-	       scan_list(pool, &pool->workers.list, worker_func_addr);
+	       scan_list(pool, &pool->workers.list, worker_func_addr) ?:
+	       burial_addr(pool);
 	if (!addr)
 		return;
 	raw_spin_lock_irq(&pool->lock);

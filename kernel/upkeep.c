@@ -74,7 +74,8 @@ void ants_workers_discard(struct list_head *prepared)
 /* May another worker be added? Not if the pool was closed meanwhile. */
 static bool takes_worker(const struct ants_pool *pool)
 {
-	return pool->workers.nr < pool->limits.capacity && !pool->released;
+	return pool->workers.nr < pool->limits.capacity &&
+	       !ants_closed_error(pool);
 }
 
 /* Start workers within one hold. Return true if that was not enough. */
@@ -280,7 +281,7 @@ static void retire_oldest(struct ants_pool *pool, bool expired,
 static bool idle_above(const struct ants_pool *pool)
 {
 	return pool->workers.nr_idle &&
-	       (pool->released || ants_nr_staying(pool) > pool->limits.capacity);
+	       (ants_closed_error(pool) || ants_nr_staying(pool) > pool->limits.capacity);
 }
 
 /*

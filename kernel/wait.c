@@ -127,8 +127,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	struct ants_fifo *fifo = &pool->waiters.fifo[waiter->prio];
 
 	lockdep_assert_held(&pool->lock);
-	if (pool->released)
-		return -ESHUTDOWN;
+	if (ants_closed_error(pool))
+		return ants_closed_error(pool);
 	if (nested && would_deadlock(pool))
 		return -EDEADLK;
 	if (pool->config.max_blocking && pool->space.nr_waiting >= pool->config.max_blocking)

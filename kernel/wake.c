@@ -24,14 +24,14 @@ static bool wants_worker(const struct ants_pool *pool)
 	 */
 	if (pool->ops.worker_init && !pool->upkeep.backoff)
 		limit = ANTS_WAKE_MAX;
-	return !pool->workers.nr_idle &&
+	return !pool->workers.nr_idle && !pool->faults.tripped &&
 	       ants_nr_arriving(pool) + pool->workers.nr_making < limit &&
 	       pool->nr_pending > pool->wakes.nr + pool->workers.nr_new - late;
 }
 
 static bool below_floor(const struct ants_pool *pool)
 {
-	return !pool->released &&
+	return !ants_closed_error(pool) &&
 	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
 }
 

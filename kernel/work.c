@@ -62,7 +62,7 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		return queue_again(pool, work);
 	}
 	if (!ants_can_admit(pool))
-		return pool->released ? -ESHUTDOWN : -EAGAIN;
+		return ants_closed_error(pool) ?: -EAGAIN;
 	if (ants_work_claim(pool, work))
 		return -EALREADY;
 	work->group = group;

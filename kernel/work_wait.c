@@ -39,9 +39,10 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 	int err;
 
 	if (w) {
-		err = ants_join_enter(w, work, waiter);
+		err = ants_join_enter(w, work, waiter->until);
 		ants_work_unlock(pool, todo);
-		return err ?: ants_join_work(w, work, waiter, timeout);
+		return err ?: ants_join_work(w, work, timeout,
+					     &waiter->result);
 	}
 	state = ants_killable_state(pool, 2);
 	ants_work_await(work, waiter);

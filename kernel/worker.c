@@ -9,10 +9,11 @@
 #include <linux/freezer.h>
 #include <linux/kthread.h>
 
+#include "dirty.h"
 #include "internal.h"
 
 /* The worker that the current thread is, or NULL. */
-static struct ants_worker *this_worker(void)
+struct ants_worker *ants_this_worker(void)
 {
 	if (!(current->flags & PF_KTHREAD) ||
 	    kthread_func(current) != ants_worker_fn)
@@ -23,13 +24,13 @@ static struct ants_worker *this_worker(void)
 /* Is the caller a task in a thread of any pool? */
 bool ants_in_task(void)
 {
-	return this_worker();
+	return ants_this_worker();
 }
 
 /* The pool that the current thread belongs to, or NULL. */
 struct ants_pool *ants_thread_pool(void)
 {
-	const struct ants_worker *w = this_worker();
+	const struct ants_worker *w = ants_this_worker();
 
 	return w ? w->pool : NULL;
 }
@@ -50,12 +51,12 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool)
 {
 	if (stands_in(pool))
 		return &pool->stand_in;
-	return ants_thread_pool() == pool ? this_worker() : NULL;
+	return ants_thread_pool() == pool ? ants_this_worker() : NULL;
 }
 
 void *ants_worker_data(struct ants_pool *pool)
 {
-	const struct ants_worker *w = this_worker();
+	const struct ants_worker *w = ants_this_worker();
 
 	return w && w->pool == pool ? w->local : NULL;
 }
@@ -84,6 +85,7 @@ static void worker_setup(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 	struct ants_todo todo;
 
+	ants_watch_begin(w);
 	ants_policy_apply(w);
 	ants_lock(pool, &todo);
 	ants_affinity_note(w, &todo);
@@ -107,8 +109,8 @@ static void worker_arrive(struct ants_worker *w)
 }
 
 /*
- * A worker may stay only if no more than `capacity` workers stay. A worker that
- * stays may have to move to other CPUs.
+ * A worker may stay only if no more than `capacity` workers stay, and none may
+ * after too many faults. A worker that stays may have to move to other CPUs.
  */
 static noinline bool worker_looks(struct ants_worker *w,
 				  struct ants_todo *todo)
@@ -116,6 +118,8 @@ static noinline bool worker_looks(struct ants_worker *w,
 	const struct ants_pool *pool = w->pool;
 	unsigned int stay = ants_nr_staying(pool);
 
+	if (pool->faults.tripped)
+		return false;
 	stay += w->state == ANTS_LEAVING;
 	if (pool->workers.nr > pool->limits.capacity && stay > pool->limits.capacity)
 		return false;
@@ -229,8 +233,10 @@ static __always_inline void worker_finish(struct ants_worker *w,
 }
 
 /* Run the task, with the map of the pool held: see ants_wait_touch(). */
-static void worker_run(const struct ants_worker *w)
+static __always_inline void worker_run(struct ants_worker *w)
 {
+	int locks = lockdep_depth(current);
+
 #ifdef CONFIG_LOCKDEP
 	lock_map_acquire(&w->pool->map);
 #endif
@@ -238,6 +244,8 @@ static void worker_run(const struct ants_worker *w)
 #ifdef CONFIG_LOCKDEP
 	lock_map_release(&w->pool->map);
 #endif
+	if (unlikely(ants_is_dirty(locks)))
+		ants_clean(w, locks);
 }
 
 /*
@@ -263,12 +271,8 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	worker_run(w);
 	ants_trace(task_end, w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
-	/*
-	 * A stream of tasks that do not sleep must not keep the CPU. The tick
-	 * asks on behalf of RCU as well.
-	 */
-	if (need_resched())
-		cond_resched();
+	if (unlikely(ants_wants_attention()))
+		ants_attend(w);
 	ants_lock(pool, todo);
 	worker_finish(w, todo);
 	return true;
@@ -287,7 +291,8 @@ static void todo_joiner(struct ants_pool *pool, struct ants_todo *todo)
 	todo->bits |= ANTS_TODO_JOIN;
 }
 
-static void worker_unlist(struct ants_worker *w)
+/* The worker gives its reservation back, or has died. */
+void ants_worker_unlist(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 
@@ -313,7 +318,7 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 
-	worker_unlist(w);
+	ants_worker_unlist(w);
 	trace_ants_worker_leave(w);
 	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
 	pool->counts.reaped += w->expired;
@@ -425,8 +430,7 @@ static void worker_fail(struct ants_worker *w, struct ants_todo *todo)
 	struct ants_pool *pool = w->pool;
 
 	worker_arrive(w);
-	ants_back_off(pool);
-	todo->bits |= ANTS_TODO_WAITQ;
+	ants_init_failed(pool, todo);
 	worker_leave(w, todo);
 	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name,
 			    w->local);
@@ -449,6 +453,7 @@ int ants_worker_fn(void *arg)
 		return 0;
 	}
 	WRITE_ONCE(pool->upkeep.backoff, 0);
+	pool->faults.row_init = 0;
 	for (;;) {
 		worker_arrive(w);
 		do {
@@ -481,6 +486,6 @@ void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	list_add_tail(&w->member, &pool->workers.list);
 	worker_serve(w, todo);
 	ants_worker_move(w, ANTS_NEW);
-	worker_unlist(w);
+	ants_worker_unlist(w);
 	ants_dispatch(pool, todo);
 }

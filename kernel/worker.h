@@ -11,8 +11,9 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+#include "estate.h"
+
 struct ants_affinity;
-struct ants_frame;
 struct cgroup_subsys_state;
 
 /**
@@ -59,8 +60,8 @@ struct ants_charge {
  * @told: L: its @started, if that task was reported as one that stalls
  * @func_addr: L: address of the function of a work item that it runs, else 0;
  *	the item may be gone
- * @frame: L: the innermost of the tasks that run inside its task, NULL if there
- *	is none
+ * @depth: L: number of tasks that run inside its task, one inside the other
+ * @estate: I: those tasks, and what else is needed if the thread dies
  * @waits_for: L: the work item of the pool for which its task waits, NULL if
  *	none
  * @local: T: what pool->ops.worker_init returned
@@ -106,12 +107,13 @@ struct ants_worker {
 	u64 started;
 	u64 told;
 	unsigned long func_addr;
-	struct ants_frame *frame;
+	struct ants_estate *estate;
 	struct ants_work *waits_for;
 	void *local;
 	unsigned long idle_since;
 	bool preferred;
 	unsigned int affinity_seq;
+	unsigned int depth;
 	struct ants_affinity *affinity;
 	unsigned long switches;
 	enum ants_sched sched;

@@ -10,7 +10,7 @@
  *  B4  timer left behind                b04_...
  *  B5  last worker reaped, waiter left  b05_...
  *                                       race_finish.submit_waits_for_a_worker_that_is_nearly_free
- *  B6  fault kills a worker             not here: needs a kernel that survives an oops
+ *  B6  fault kills a worker             fault.waiters_are_served
  *  B7  shrink waits for tasks           b07_...
  *  B8  capacity of a leaver is lost     b08_...
  *                                       race_finish.shrink_sheds_the_first_that_finishes
@@ -20,7 +20,7 @@
  *                                       race_config.submitter_comes_between_the_steps_of_a_growth
  *  B11 error path keeps the lock        b12_...; lockdep in all suites
  *  B12 the same                         b12_...
- *  B13 all workers fault                not here: as B6
+ *  B13 all workers fault                fault.all_threads_die
  *  B14 release wakes one waiter         b14_...
  *  B15 worker parks in a closed pool    race_finish.pool_is_released_under_a_worker_that_finishes
  *  B16 removed workers stay referenced  cannot occur: intrusive lists; kmemleak in all suites
@@ -51,16 +51,16 @@
  *  O2  caller gives up, task goes on    call.running_call_times_out
  *                                       work.table_cancel_sync
  *  O3  removed workers stay referenced  cannot occur: as B16
- *  O4  fault skips a counter            not here: as B6
+ *  O4  fault skips a counter            fault.numbers_stay_true
  *  O5  neither cancel nor end tells     race_work.waits_against_all
  *                                       group_cancel.cancel_races_with_ends
  *  O6  end and cancel both tell         race_work.canceller_frees_the_item
  *                                       group_cancel.member_that_runs_again_ends_once
- *      with a fault in between          not here: as B6
+ *      with a fault in between          fault_item.cancel_races_with_a_death
  *  O7  cancel queues with submitters    group_cancel.cancel_while_a_submitter_waits
  *      so does release                  b14_...
  *      a thread for each queued task    cannot occur: a task is data until it starts
- *  O8  recovery exists, and is lost     not here: there is none to lose
+ *  O8  recovery exists, and is lost     fault_item.worker_init_dies
  *  O9  release drops tasks              release.accepted_tasks_still_run
  *      tasks must say that they end     group.thousand_with_a_queue
  *  O10 submitter sleeps with the lock   b01_...
@@ -72,7 +72,7 @@
  *                                       work_cancel.cancel_lets_a_closed_pool_drain
  *  O13 submit against release           release.release_and_submits_race
  *                                       ants_port_end.release_when_running
- *  O14 task ends its thread             not here: it must not, and cannot be detected
+ *  O14 task ends its thread             fault.task_ends_its_thread
  *  O15 ended tasks keep memory          memory.blocking_pool_runs_all_without_memory
  *                                       reaper.stock_is_trimmed_when_all_left
  *  O16 threads only for a full queue    worker.blocking_tasks_make_exactly_capacity_threads

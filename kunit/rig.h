@@ -265,7 +265,8 @@ static inline bool settled(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
-	      list_empty(&pool->workers.left) && !pool->upkeep.queued &&
+	      list_empty(&pool->workers.left) && !pool->faults.burying &&
+	      !pool->upkeep.queued &&
 	      !pool->upkeep.nr_makers && !pool->upkeep.join_queued && !pool->upkeep.stand_in_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;

@@ -89,6 +89,11 @@ static const struct rule {
 		{ "fifo", EINVAL, SOMETIMES }, REFUSED("rr", EINVAL),
 		REFUSED("0", EINVAL),
 	} },
+	{ "max_faults", {
+		TAKEN("1"), TAKEN("16\n"), TAKEN("2147483647"),
+		REFUSED("0", EINVAL), REFUSED("-1", EINVAL),
+		REFUSED("2147483648", EINVAL),
+	} },
 	{ "max_threads", {
 		TAKEN("0"), TAKEN("100000\n"), TAKEN("4294967295"),
 		REFUSED("-1", EINVAL), REFUSED("max", EINVAL),

@@ -15,7 +15,8 @@
 
 static const char * const writable[] = {
 	"capacity", "max_blocking", "queue_depth", "min_workers", "expiry_ms",
-	"nonblocking", "nice", "sched", "cpulist", "stall_ms", "stats/timing",
+	"nonblocking", "nice", "sched", "cpulist", "stall_ms", "max_faults",
+	"stats/timing",
 };
 
 FIXTURE(files) {
@@ -406,6 +407,7 @@ CASE(files, a_new_pool_shows_the_defaults)
 	EXPECT_STREQ("normal", get(self->pool, "sched"));
 	EXPECT_STREQ(possible_cpus(), get(self->pool, "cpulist"));
 	EXPECT_STREQ("0", get(self->pool, "stall_ms"));
+	EXPECT_STREQ("16", get(self->pool, "max_faults"));
 	EXPECT_STREQ("open", get(self->pool, "state"));
 	EXPECT_STREQ("4", get(self->pool, "stats/free"));
 	EXPECT_STREQ("0", get(self->pool, "stats/running"));

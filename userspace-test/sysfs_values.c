@@ -156,6 +156,24 @@ FIXTURE_VARIANT_ADD(values, stall_ms) {
 	},
 };
 
+FIXTURE_VARIANT_ADD(values, max_faults) {
+	.file = "max_faults",
+	.good = {
+		{ "1", "1" },
+		{ "16\n", "16" },
+		{ "0x20", "32" },
+		{ "010", "8" },
+		{ "+2", "2" },
+		{ "2147483647", "2147483647" },
+	},
+	.bad = {
+		{ "0", EINVAL },
+		{ "2147483648", EINVAL },
+		{ "4294967295", EINVAL },
+		{ "max", EINVAL },
+	},
+};
+
 FIXTURE_VARIANT_ADD(values, timing) {
 	.file = "stats/timing",
 	.good = {

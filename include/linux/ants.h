@@ -11,6 +11,8 @@
  * Errors have one meaning in every function:
  *
  *	-ESHUTDOWN	the pool is released
+ *	-EIO		the pool has had too many faults, and is not released
+ *	-EFAULT		the function has oopsed, or has ended its thread
  *	-EAGAIN		the task would have to wait, and the pool or the call
  *			does not wait
  *	-EBUSY		as many callers wait as may; or, of a change, it is in use
@@ -30,7 +32,7 @@
  * An error from a submit means that the task is not accepted and will not run.
  * Success means that the task runs exactly once, or that its work item says
  * what became of it: it was cancelled, or, if it was to wait for its time, the
- * pool was released (-ESHUTDOWN).
+ * pool was released (-ESHUTDOWN), or the pool has had too many faults (-EIO).
  *
  * A timeout is in jiffies; with MAX_SCHEDULE_TIMEOUT a wait has no limit. A
  * wait ends early with -EINTR on a fatal signal, and when the calling kthread

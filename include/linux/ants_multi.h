@@ -233,7 +233,8 @@ struct ants_pool *ants_multi_choose(struct ants_multi *multi);
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
- * is released. -EAGAIN: all shards are full and the first choice is
+ * is released. -EIO: all shards have had too many faults; one that has is
+ * passed over. -EAGAIN: the others are full and the first choice is
  * non-blocking. -ENOMEM: it is non-blocking and there is no memory. -EBUSY: as
  * many callers wait in it as its part of &ants_attrs.max_blocking allows.
  * -EDEADLK: the caller is a task of the multi, and so many tasks of its shard
@@ -271,7 +272,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
  * Context: Any context but NMI and below the scheduler's own locks, as
  * ants_try_submit(). Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
- * is released. -EAGAIN: all shards are full, or callers wait there. -ENOMEM:
+ * is released. -EIO: all shards have had too many faults. -EAGAIN: the others
+ * are full, or callers wait there. -ENOMEM:
  * all shards are full or short of spare slots, the first choice of slots; more
  * slots are being made.
  */

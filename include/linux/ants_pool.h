@@ -22,6 +22,8 @@ struct module;
  * Context: Process context, in a thread of the pool; in a kernel worker if the
  * pool has no thread and none can be made. May sleep. Must return with the
  * locks, the preemption count and the interrupt state with which it was called.
+ * One that does not return, because it oopses or ends its thread, is a fault:
+ * see &ants_attrs.fault. If others use what is on its stack, that is lost.
  */
 typedef void (*ants_fn_t)(void *data);
 
@@ -134,6 +136,24 @@ enum ants_sched {
  *	refused with -EAGAIN; for a multi, when any shard has room. In an RCU
  *	read section, in process context or a softirq; may not sleep, may use
  *	ants_try_submit(). NULL means none
+ * @fault: called once for each thread of the pool that has died, because its
+ *	task has oopsed or has ended the thread. With the function of the task
+ *	and its argument, if it is a plain one. Otherwise with NULL and the work
+ *	item, which has ended with -EFAULT; or the argument of the call, or of
+ *	the loop; or NULL, if the thread has died in @worker_init or
+ *	@worker_exit. What else was lost with the thread is what that function
+ *	held, and the result of @worker_init. The callers that wait for the task
+ *	were told before, and may have freed what they passed. In process context,
+ *	in a kernel worker; may sleep, but not wait for the end of the pool. NULL
+ *	means none
+ * @drop: called for each pending plain task that will not run, because the pool
+ *	has had too many faults. In process context, in a kernel worker; may
+ *	sleep, but not wait for the end of the pool. NULL means none
+ * @max_faults: so many faults in a row, with no task between them that has ended
+ *	well, are too many: then the pool takes no tasks until it is released
+ *	and opened again with ants_reboot(). The same number of failures of
+ *	@worker_init in a row, while there is no other thread, has the same
+ *	effect. 0 means 16, the most is INT_MAX
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */
@@ -151,6 +171,9 @@ struct ants_attrs {
 	void *(*worker_init)(struct ants_pool *pool);
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	void (*space_available)(struct ants_pool *pool);
+	void (*fault)(struct ants_pool *pool, ants_fn_t fn, void *data);
+	void (*drop)(ants_fn_t fn, void *data);
+	unsigned int max_faults;
 	void *private;
 	unsigned int flags;
 };

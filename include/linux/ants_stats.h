@@ -21,7 +21,7 @@ struct ants_pool;
  * @peak_pending: the most tasks that were ever pending
  * @peak_waiting: the most callers that ever waited at once
  * @submitted: tasks accepted
- * @completed: tasks that have ended
+ * @completed: tasks that have ended, except for those in @lost
  * @cancelled: accepted tasks that were cancelled before they started
  * @caller_runs: tasks that their submitters ran themselves, not in @submitted
  * @rejected: submits that the pool refused, except for a bad argument
@@ -33,6 +33,10 @@ struct ants_pool;
  * @stalled: tasks that were reported because they ran for too long
  * @held_back: number of times that a thread was not made because all pools
  *	together had as many as the module parameter max_threads allows
+ * @faults: threads that have died: their task has oopsed, or ended the thread
+ * @lost: tasks that have ended with the thread in which they ran
+ * @dirty: tasks that have returned with interrupts off, a section open or the
+ *	like, which was mended
  */
 struct ants_stats {
 	unsigned int capacity;
@@ -57,6 +61,9 @@ struct ants_stats {
 	u64 wakeups_in_vain;
 	u64 stalled;
 	u64 held_back;
+	u64 faults;
+	u64 lost;
+	u64 dirty;
 };
 
 /*

@@ -48,11 +48,12 @@ struct ants_task {
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
- * is released. -EAGAIN: it is full and non-blocking. -ENOMEM: it is
- * non-blocking and there is no memory. -EBUSY: &ants_attrs.max_blocking callers
- * wait already. -EDEADLK: the caller is a task of the same pool, and so many of
- * its tasks wait that none could ever continue. -EINTR: the caller is being
- * killed, or is a kthread that was told to stop.
+ * is released. -EIO: it has had too many faults, see &ants_attrs.max_faults.
+ * -EAGAIN: it is full and non-blocking. -ENOMEM: it is non-blocking and there
+ * is no memory. -EBUSY: &ants_attrs.max_blocking callers wait already.
+ * -EDEADLK: the caller is a task of the same pool, and so many of its tasks
+ * wait that none could ever continue. -EINTR: the caller is being killed, or is
+ * a kthread that was told to stop.
  */
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
 
@@ -83,8 +84,8 @@ int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
  * of a timer base or of a workqueue's pool, for this may wake a thread, arm a
  * timer and queue work. Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
- * is released. -EAGAIN: it is full, or callers wait. -ENOMEM: the spare slots
- * are used up; more are being made.
+ * is released. -EIO: it has had too many faults. -EAGAIN: it is full, or callers
+ * wait. -ENOMEM: the spare slots are used up; more are being made.
  */
 int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
 

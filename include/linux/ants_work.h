@@ -187,8 +187,8 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or its priority is unknown. -EALREADY: it is queued, or in another
  * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
- * its group is cancelled. -ESHUTDOWN: the pool is released. -EAGAIN: it is
- * full, or callers wait.
+ * its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has had too
+ * many faults, see &ants_attrs.max_faults. -EAGAIN: it is full, or callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
 
@@ -216,14 +216,16 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
  * If the pool is full then, the item waits for room. Such items go ahead of
  * callers that wait, but after 8 of them in a row one caller is served. If the
  * pool is released before the item is accepted, the item ends with the result
- * -ESHUTDOWN. An item that runs, in this pool, is queued once more; it does not
- * start again before it has finished.
+ * -ESHUTDOWN; if it has too many faults before that, with -EIO. An item that
+ * runs, in this pool, is queued once more; it does not start again before it
+ * has finished.
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
  * no function, or its priority is unknown. -EALREADY: it is queued, or in
  * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
- * end, or its group is cancelled. -ESHUTDOWN: the pool is released.
+ * end, or its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has
+ * had too many faults.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
@@ -242,8 +244,8 @@ int ants_queue_delayed_work(struct ants_pool *pool,
  * Context: as ants_queue_work().
  * Return: 1: the item was queued, and that run has been put off. 0: it was not,
  * and is queued now. -EALREADY: a caller of ants_queue_work_timeout() waits
- * with it, or it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN: as
- * ants_queue_delayed_work(); nothing has changed.
+ * with it, or it is in another pool. -EINVAL, -ECANCELED, -ESHUTDOWN, -EIO:
+ * as ants_queue_delayed_work(); nothing has changed.
  */
 int ants_mod_delayed_work(struct ants_pool *pool,
 			  struct ants_delayed_work *dwork, unsigned long delay);
@@ -267,7 +269,9 @@ int __must_check ants_work_wait(struct ants_work *work, int *result);
  * @result: what its function returned; -ECANCELED if it was cancelled before it
  *	ran, -ESHUTDOWN if the pool was released before a delayed one was due,
  *	-EINVAL if it was never queued, and the error of
- *	ants_queue_work_timeout() if that waited and gave up. May be NULL.
+ *	ants_queue_work_timeout() if that waited and gave up; -EFAULT if it has
+ *	taken its thread along, see &ants_attrs.fault; -EIO if it was queued and
+ *	the pool has had too many faults. May be NULL.
  *
  * An item that is queued again while it runs ends with the run that follows. In
  * a task of the same pool the caller runs an item that has not been started;
@@ -405,9 +409,10 @@ typedef int (*ants_each_fn_t)(unsigned long i, void *ctx);
  *
  * Context: Process context. May sleep.
  * Return: what @fn returned. If @fn did not run: -ETIMEDOUT, -EINTR, -EINVAL,
- * -ESHUTDOWN, -EBUSY as ants_submit_timeout(); -EDEADLK: the caller is a task
+ * -ESHUTDOWN, -EIO, -EBUSY as ants_submit_timeout(); -EDEADLK: the caller is a task
  * of the same pool, and 8 calls or work items run inside one another in it
- * already. Choose results of @fn that differ from these.
+ * already. If @fn has begun: -EFAULT: it has taken its thread along, see
+ * &ants_attrs.fault. Choose results of @fn that differ from these.
  */
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout);
@@ -443,7 +448,8 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
  * Context: Process context. May sleep.
  * Return: 0, or the first error that @fn returned; then some numbers were left
  * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is
- * released.
+ * released. -EIO: it has had too many faults. -EFAULT: a thread of the pool has died in @fn, see
+ * &ants_attrs.fault; then some numbers were left out.
  */
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx);

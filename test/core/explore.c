@@ -202,7 +202,7 @@ static u64 state_digest(void)
 	for (i = 0; i < nr_threads; i++) {
 		digest = trace_mix(digest, threads[i].live);
 		if (threads[i].live && threads[i].task)
-			digest = trace_mix(digest, threads[i].task->state);
+			digest = trace_mix(digest, threads[i].task->__state);
 	}
 	return digest;
 }
@@ -299,22 +299,32 @@ void explore_end(void)
 
 /* --- threads ---------------------------------------------------------------------- */
 
+static void thread_gone(void)
+{
+	running->task = NULL;
+	running->live = false;
+	ended = running;
+}
+
+void shim_thread_exit(void)
+{
+	thread_gone();
+	reschedule();
+	__builtin_unreachable();
+}
+
 static void thread_entry(void)
 {
 	bool first = running == threads;
 
 	switched(NULL);
-	if (first)
-		scenario->run();
-	else
+	if (!first) {
 		shim_task_main(running->task);
-	running->task = NULL;
-	running->live = false;
-	ended = running;
-	if (first)
-		switch_to(&outside);
-	else
-		reschedule();
+		shim_thread_exit();
+	}
+	scenario->run();
+	thread_gone();
+	switch_to(&outside);
 	__builtin_unreachable();
 }
 
@@ -373,21 +383,21 @@ void explore_lag(struct task_struct *task)
 
 static bool is_awake(void *task)
 {
-	return ((struct task_struct *)task)->state == TASK_RUNNING;
+	return ((struct task_struct *)task)->__state == TASK_RUNNING;
 }
 
 void shim_park(void)
 {
 	shim_wait_until(is_awake, current);
-	shim_wrote(&current->state);
+	shim_wrote(&current->__state);
 }
 
 bool shim_unpark(struct task_struct *task)
 {
-	bool slept = task->state != TASK_RUNNING;
+	bool slept = task->__state != TASK_RUNNING;
 
-	task->state = TASK_RUNNING;
-	shim_wrote(&task->state);
+	task->__state = TASK_RUNNING;
+	shim_wrote(&task->__state);
 	return slept;
 }
 

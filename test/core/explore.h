@@ -95,6 +95,8 @@ extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
 extern const struct scenario scenarios_kinds[];
 extern const struct scenario scenarios_unload[];
+extern const struct scenario scenarios_fault[];
+extern const struct scenario scenarios_breaker[];
 
 /* explore_scenario.c */
 

@@ -23,10 +23,13 @@
 #pragma weak scenarios_groups
 #pragma weak scenarios_kinds
 #pragma weak scenarios_unload
+#pragma weak scenarios_fault
+#pragma weak scenarios_breaker
 
 static const struct scenario *const lists[] = {
 	scenarios_tasks, scenarios_wake, scenarios_defer, scenarios_items,
-	scenarios_groups, scenarios_kinds, scenarios_unload,
+	scenarios_groups, scenarios_kinds, scenarios_unload, scenarios_fault,
+	scenarios_breaker,
 };
 
 static const struct scenario *current_scenario;

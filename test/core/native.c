@@ -52,14 +52,19 @@ void shim_thread_free(struct task_struct *task)
 	free(task->thread);
 }
 
+void shim_thread_exit(void)
+{
+	pthread_exit(NULL);
+}
+
 void shim_park(void)
 {
 	struct shim_thread *thread = current->thread;
 
-	if (__atomic_load_n(&current->state, __ATOMIC_SEQ_CST) == TASK_RUNNING)
+	if (__atomic_load_n(&current->__state, __ATOMIC_SEQ_CST) == TASK_RUNNING)
 		return;
 	pthread_mutex_lock(&thread->mutex);
-	while (__atomic_load_n(&current->state, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&current->__state, __ATOMIC_SEQ_CST))
 		pthread_cond_wait(&thread->wake, &thread->mutex);
 	pthread_mutex_unlock(&thread->mutex);
 }
@@ -74,7 +79,7 @@ bool shim_unpark(struct task_struct *task)
 	bool slept;
 
 	pthread_mutex_lock(&thread->mutex);
-	slept = __atomic_exchange_n(&task->state, TASK_RUNNING,
+	slept = __atomic_exchange_n(&task->__state, TASK_RUNNING,
 				    __ATOMIC_SEQ_CST) != TASK_RUNNING;
 	if (slept)
 		pthread_cond_signal(&thread->wake);

@@ -15,6 +15,8 @@
 
 void shim_thread_make(struct task_struct *task);
 void shim_thread_free(struct task_struct *task);
+/* Leave the stack of the calling thread, whose task has ended. */
+void __noreturn shim_thread_exit(void);
 /* Sleep until the state is TASK_RUNNING, which shim_unpark() sets. */
 void shim_park(void);
 bool shim_unpark(struct task_struct *task);

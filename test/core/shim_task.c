@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Threads, their sleep, and kthreads. */
 #include <linux/kthread.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -45,6 +46,21 @@ bool shim_has_task(const char *name)
 	return found;
 }
 
+static struct pid *pid_alloc(void)
+{
+	struct pid *pid = shim_alloc(sizeof(*pid), 0);
+
+	init_waitqueue_head(&pid->wait_pidfd);
+	refcount_set(&pid->users, 1);
+	return pid;
+}
+
+void put_pid(struct pid *pid)
+{
+	if (refcount_dec_and_test(&pid->users))
+		kfree(pid);
+}
+
 struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 				    unsigned int flags, const char *name)
 {
@@ -55,8 +71,9 @@ struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 	task->fn = fn;
 	task->data = data;
 	task->parent = shim_self;
-	task->state = TASK_NEW;
+	task->__state = TASK_NEW;
 	init_completion(&task->exited);
+	task->thread_pid = pid_alloc();
 	refcount_set(&task->users, 1);
 	__atomic_fetch_add(&nr_live, 1, __ATOMIC_RELAXED);
 	task_list(task);
@@ -68,29 +85,45 @@ void put_task_struct(struct task_struct *task)
 	if (!refcount_dec_and_test(&task->users))
 		return;
 	shim_thread_free(task);
+	put_pid(task->thread_pid);
 	kfree(task);
 	__atomic_fetch_sub(&nr_live, 1, __ATOMIC_RELEASE);
 }
 
-/* Waking a task that may have ended needs an RCU section, or a reference. */
+/*
+ * Waking a task that may have ended needs an RCU section, or a reference. As in
+ * the kernel a thread can be joined before its pid says that it has ended.
+ */
+static void task_end(struct task_struct *task)
+{
+	might_sleep();
+	task_unlist(task);
+	complete(&task->exited);
+	wake_up_all(&task->thread_pid->wait_pidfd);
+	synchronize_rcu();
+	put_task_struct(task);
+}
+
 void shim_task_main(struct task_struct *task)
 {
 	shim_self = task;
 	shim_park();
 	if (!kthread_should_stop())
 		task->fn(task->data);
-	might_sleep();
-	task_unlist(task);
-	complete(&task->exited);
-	synchronize_rcu();
-	put_task_struct(task);
+	task_end(task);
+}
+
+void kthread_exit(long result)
+{
+	task_end(current);
+	shim_thread_exit();
 }
 
 void set_current_state(unsigned int state)
 {
 	shim_soft_point();
-	__atomic_store_n(&current->state, state, __ATOMIC_SEQ_CST);
-	shim_wrote(&current->state);
+	__atomic_store_n(&current->__state, state, __ATOMIC_SEQ_CST);
+	shim_wrote(&current->__state);
 }
 
 void might_sleep(void)
@@ -194,7 +227,7 @@ void shim_join(struct task_struct *task)
 void shim_kill(struct task_struct *task)
 {
 	WRITE_ONCE(task->killed, true);
-	if (READ_ONCE(task->state) & TASK_WAKEKILL)
+	if (READ_ONCE(task->__state) & TASK_WAKEKILL)
 		wake_up_process(task);
 }
 
@@ -202,7 +235,7 @@ void shim_tasks_begin(void)
 {
 	last_pid = 0;
 	shim_self = shim_task_alloc(NULL, NULL, 0, "main");
-	shim_self->state = TASK_RUNNING;
+	shim_self->__state = TASK_RUNNING;
 	shim_thread_make(shim_self);
 }
 

@@ -18,8 +18,8 @@ void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&queue->lock, flags);
-	if (list_empty(&entry->node))
-		list_add(&entry->node, &queue->entries);
+	if (list_empty(&entry->entry))
+		list_add(&entry->entry, &queue->entries);
 	set_current_state(state);
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }
@@ -30,11 +30,31 @@ void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 
 	__set_current_state(TASK_RUNNING);
 	raw_spin_lock_irqsave(&queue->lock, flags);
-	if (!list_empty(&entry->node))
-		list_del_init(&entry->node);
+	if (!list_empty(&entry->entry))
+		list_del_init(&entry->entry);
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }
 
+void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&queue->lock, flags);
+	list_add(&entry->entry, &queue->entries);
+	raw_spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+void remove_wait_queue(wait_queue_head_t *queue,
+		       struct wait_queue_entry *entry)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&queue->lock, flags);
+	list_del(&entry->entry);
+	raw_spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* A function takes its entry out of the queue. */
 void wake_up_all(wait_queue_head_t *queue)
 {
 	struct wait_queue_entry *entry;
@@ -43,8 +63,12 @@ void wake_up_all(wait_queue_head_t *queue)
 	raw_spin_lock_irqsave(&queue->lock, flags);
 	while (!list_empty(&queue->entries)) {
 		entry = list_first_entry(&queue->entries,
-					 struct wait_queue_entry, node);
-		list_del_init(&entry->node);
+					 struct wait_queue_entry, entry);
+		if (entry->func) {
+			entry->func(entry, 0, 0, NULL);
+			continue;
+		}
+		list_del_init(&entry->entry);
 		wake_up_process(entry->task);
 	}
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
@@ -67,8 +91,8 @@ void complete(struct completion *x)
 	x->done++;
 	if (!list_empty(&x->waiters)) {
 		entry = list_first_entry(&x->waiters, struct wait_queue_entry,
-					 node);
-		list_del_init(&entry->node);
+					 entry);
+		list_del_init(&entry->entry);
 		wake_up_process(entry->task);
 	}
 	raw_spin_unlock_irqrestore(&x->lock, flags);
@@ -85,10 +109,10 @@ static bool completion_take(struct completion *x,
 	done = x->done;
 	if (done)
 		x->done--;
-	else if (enrol && list_empty(&entry->node))
-		list_add_tail(&entry->node, &x->waiters);
-	if ((done || !enrol) && !list_empty(&entry->node))
-		list_del_init(&entry->node);
+	else if (enrol && list_empty(&entry->entry))
+		list_add_tail(&entry->entry, &x->waiters);
+	if ((done || !enrol) && !list_empty(&entry->entry))
+		list_del_init(&entry->entry);
 	raw_spin_unlock_irqrestore(&x->lock, flags);
 	return done;
 }

@@ -46,6 +46,7 @@ typedef struct __attribute__((__capability__("raw_spinlock"))) {
 extern raw_spinlock_t ants_pool_lock;
 
 void raw_spin_lock_init(raw_spinlock_t *lock);
+void raw_spin_lock(raw_spinlock_t *lock) __acquires(lock);
 void raw_spin_lock_irq(raw_spinlock_t *lock) __acquires(lock);
 void raw_spin_unlock_irq(raw_spinlock_t *lock) __releases(lock);
 void raw_spin_unlock(raw_spinlock_t *lock) __releases(lock);

@@ -9,6 +9,7 @@
 #undef __always_inline
 #define __always_inline		inline __attribute__((__always_inline__))
 #define __must_check		__attribute__((__warn_unused_result__))
+#define __noreturn		__attribute__((__noreturn__))
 #define __printf(fmt, args)	__attribute__((__format__(printf, fmt, args)))
 #define __uninitialized
 #define __percpu
@@ -176,7 +177,9 @@ void shim_log(const char *fmt, ...);
 
 static inline ssize_t strscpy(char *to, const char *from, size_t size)
 {
-	size_t len = strnlen(from, size - 1);
+	size_t len = strlen(from);
+
+	len = len < size ? len : size - 1;
 
 	memcpy(to, from, len);
 	to[len] = '\0';

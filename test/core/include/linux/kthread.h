@@ -7,6 +7,8 @@
 __printf(4, 5)
 struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data,
 					   int node, const char *fmt, ...);
+/* End the thread from within its function, as an oops does. */
+void kthread_exit(long result) __attribute__((__noreturn__));
 int kthread_stop(struct task_struct *task);
 
 static inline bool kthread_should_stop(void)

@@ -5,4 +5,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
+/* The sections that may not sleep are all of one kind. */
+#define preempt_count()		((int)(current->rcu & 0xffffffffU))
+
 #endif

@@ -9,4 +9,7 @@ void rcu_read_unlock(void);
 bool rcu_read_lock_held(void);
 void synchronize_rcu(void);
 
+/* See preempt_count(). */
+#define rcu_preempt_depth()	0
+
 #endif

@@ -30,10 +30,14 @@
 #define MIN_NICE		(-20)
 #define MAX_NICE		19
 #define SCHED_NORMAL		0
+#ifndef SCHED_FIFO
+#define SCHED_FIFO		1
+#endif
 #define SCHED_BATCH		3
 
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
 
+struct pid;
 struct shim_thread;
 
 /**
@@ -41,7 +45,7 @@ struct shim_thread;
  * @flags: PF_*
  * @pid: numbers from 1 on
  * @comm: its name
- * @state: TASK_*
+ * @__state: TASK_*
  * @cpu: the CPU on which it claims to run
  * @irqs_off: it has turned interrupts off
  * @softirq: it stands for a softirq: the timers
@@ -49,6 +53,7 @@ struct shim_thread;
  * @nivcsw: how often it claims to have been preempted
  * @rcu: in the lower half the number of nested sections that may not sleep, in
  *	the upper half how often it left the outermost one
+ * @mm: NULL
  * @killed: it has a fatal signal
  * @should_stop: kthread_stop() was called
  * @fn: the function that it runs
@@ -56,6 +61,7 @@ struct shim_thread;
  * @parent: the task that made it, or NULL; may be freed
  * @lags: see explore_lag()
  * @exited: it has ended
+ * @thread_pid: its identity
  * @users: references; one is its own, until a grace period after its end
  * @all: in the list of all tasks
  * @thread: runs the task: native.c, explore.c
@@ -64,13 +70,14 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	char comm[TASK_COMM_LEN];
-	unsigned int state;
+	unsigned int __state;
 	unsigned int cpu;
 	bool irqs_off;
 	bool softirq;
 	unsigned int policy;
 	unsigned long nivcsw;
 	u64 rcu;
+	void *mm;
 	bool killed;
 	bool should_stop;
 	int (*fn)(void *data);
@@ -78,6 +85,7 @@ struct task_struct {
 	struct task_struct *parent;
 	bool lags;
 	struct completion exited;
+	struct pid *thread_pid;
 	refcount_t users;
 	struct list_head all;
 	struct shim_thread *thread;
@@ -87,7 +95,7 @@ extern __thread struct task_struct *shim_self;
 #define current			shim_self
 
 void set_current_state(unsigned int state);
-#define __set_current_state(to)	WRITE_ONCE(current->state, to)
+#define __set_current_state(to)	WRITE_ONCE(current->__state, to)
 
 void schedule(void);
 long schedule_timeout(long timeout);
@@ -120,10 +128,21 @@ static inline unsigned int task_cpu(const struct task_struct *task)
 	return task->cpu;
 }
 
-#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
+#define task_is_running(task)	(READ_ONCE((task)->__state) == TASK_RUNNING)
 #define raw_smp_processor_id()	(current->cpu)
+#define signal_pending(task)	READ_ONCE((task)->killed)
 #define in_task()		(!current->softirq)
-#define need_resched()		false
+/* Nothing is ever wanted of a thread. */
+struct thread_info {
+	unsigned long flags;
+};
+
+#define TIF_SIGPENDING		2
+#define TIF_NEED_RESCHED	3
+
+static const struct thread_info shim_thread_info;
+
+#define current_thread_info()	(&shim_thread_info)
 #define cond_resched()		((void)0)
 #define cpu_relax()		shim_yield()
 

@@ -8,6 +8,7 @@
 #define GFP_KERNEL		0U
 #define GFP_NOIO		0U
 #define GFP_NOWAIT		0U
+#define GFP_ATOMIC		0U
 #define __GFP_NORETRY		0U
 #define __GFP_NOWARN		0U
 
@@ -36,6 +37,7 @@ static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
 	return shim_alloc(n * size, 0);
 }
 
+#define kmalloc(size, gfp)	kzalloc(size, gfp)
 #define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
 #define kmalloc_array(n, size, gfp)	kcalloc(n, size, gfp)
 #define struct_size(p, member, n) \

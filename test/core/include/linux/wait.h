@@ -11,15 +11,34 @@ typedef struct {
 	struct list_head entries;
 } wait_queue_head_t;
 
+struct wait_queue_entry;
+
+typedef int (*wait_queue_func_t)(struct wait_queue_entry *entry,
+				 unsigned int mode, int flags, void *key);
+
+/**
+ * struct wait_queue_entry - a thread that waits, or a function to be called
+ * @entry: in a queue
+ * @task: the thread
+ * @func: the function, or NULL
+ */
 struct wait_queue_entry {
-	struct list_head node;
+	struct list_head entry;
 	struct task_struct *task;
+	wait_queue_func_t func;
 };
+
+static inline void init_waitqueue_func_entry(struct wait_queue_entry *entry,
+					     wait_queue_func_t func)
+{
+	entry->task = NULL;
+	entry->func = func;
+}
 
 /* The entry leaves the queue when it is woken. */
 #define DEFINE_WAIT(name)						\
 	struct wait_queue_entry name = {				\
-		.node = LIST_HEAD_INIT(name.node),			\
+		.entry = LIST_HEAD_INIT(name.entry),		\
 		.task = current,					\
 	}
 
@@ -27,6 +46,9 @@ void init_waitqueue_head(wait_queue_head_t *queue);
 void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 		     unsigned int state);
 void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
+void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
+void remove_wait_queue(wait_queue_head_t *queue,
+		       struct wait_queue_entry *entry);
 void wake_up_all(wait_queue_head_t *queue);
 
 #endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The breaker of a pool: too many faults in a row, with no task between them
+ * that has ended well, and the pool takes no more tasks until it is closed and
+ * opened again. The same goes for threads whose worker_init fails while there is
+ * no other thread. What was accepted by then is given up: see drop.c.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include "internal.h"
+
+/* The pool has been opened. */
+void ants_breaker_reset(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->faults.row = 0;
+	pool->faults.row_init = 0;
+	WRITE_ONCE(pool->faults.tripped, false);
+	ants_update_stay_limit(pool);
+}
+
+/* The rest is done by a kernel work item. */
+static void trip(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (pool->faults.tripped)
+		return;
+	WRITE_ONCE(pool->faults.tripped, true);
+	ants_update_admit_limit(pool);
+	ants_update_stay_limit(pool);
+	pool->faults.queued = true;
+	todo->bits |= ANTS_TODO_TRIP | ANTS_TODO_NOTICE;
+}
+
+/* A thread has died in a task. */
+void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_faults *faults = &pool->faults;
+	u64 completed = ants_nr_completed(pool);
+
+	lockdep_assert_held(&pool->lock);
+	if (faults->completed != completed)
+		faults->row = 0;
+	faults->completed = completed;
+	if (++faults->row >= faults->max)
+		trip(pool, todo);
+}
+
+/* The threads that are there, and not about to begin or to leave. */
+static unsigned int nr_ready(const struct ants_pool *pool)
+{
+	return pool->workers.nr - pool->workers.nr_new -
+	       pool->workers.nr_leaving;
+}
+
+/*
+ * A thread, which counts as ready, has not got so far: worker_init has failed, or
+ * the thread has died there. Pause before the next one is made.
+ */
+void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	ants_back_off(pool);
+	todo->bits |= ANTS_TODO_WAITQ;
+	if (nr_ready(pool) > 1)
+		return;
+	if (++pool->faults.row_init >= pool->faults.max)
+		trip(pool, todo);
+}
+
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max)
+{
+	lockdep_assert_held(&pool->config.lock);
+	if (!max || max > ANTS_BOUND_MAX)
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->faults.max, max);
+	ants_unlock_irq(pool);
+	return 0;
+}

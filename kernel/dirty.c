@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that leave their thread in another state than they found it: that is
+ * reported once for each function, counted, and mended as far as possible. The
+ * thread goes on: it is the same for the next task as if nothing had happened. A
+ * lock that a task has kept stays locked.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/bits.h>
+#include <linux/debug_locks.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+
+#include "dirty.h"
+#include "internal.h"
+
+/* What a task has left behind. */
+enum dirt {
+	DIRT_IRQ,
+	DIRT_BH,
+	DIRT_RCU,
+	DIRT_PREEMPT,
+	DIRT_STATE,
+	DIRT_SIGNAL,
+	DIRT_MM,
+	DIRT_CRED,
+	DIRT_LOCK,
+	NR_DIRT,
+};
+
+static const char * const names[] = {
+	[DIRT_IRQ] = "interrupts off",
+	[DIRT_BH] = "softirqs off",
+	[DIRT_RCU] = "an RCU section open",
+	[DIRT_PREEMPT] = "preemption off",
+	[DIRT_STATE] = "a sleep begun",
+	[DIRT_SIGNAL] = "a signal pending",
+	[DIRT_MM] = "an address space in use",
+	[DIRT_CRED] = "the rights of others",
+	[DIRT_LOCK] = "a lock held",
+};
+
+/* The functions that were reported, as many as are kept. */
+#define NR_REPORTED	64
+
+static unsigned long reported[NR_REPORTED];
+static DEFINE_RAW_SPINLOCK(reported_lock);
+
+/* Is this the first report of that function? If too many are, none is. */
+static bool is_new(unsigned long func)
+{
+	unsigned long flags;
+	bool found = false;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&reported_lock, flags);
+	for (i = 0; i < NR_REPORTED && reported[i]; i++)
+		if (reported[i] == func)
+			break;
+	if (i < NR_REPORTED && !reported[i]) {
+		reported[i] = func;
+		found = true;
+	}
+	raw_spin_unlock_irqrestore(&reported_lock, flags);
+	return found;
+}
+
+static bool signal_left(void)
+{
+	return test_thread_flag(TIF_SIGPENDING);
+}
+
+/* Bits of enum dirt. */
+static unsigned int examine(void)
+{
+	unsigned int dirt = 0;
+
+	dirt |= irqs_disabled() ? BIT(DIRT_IRQ) : 0;
+	dirt |= softirq_count() ? BIT(DIRT_BH) : 0;
+	dirt |= rcu_preempt_depth() ? BIT(DIRT_RCU) : 0;
+	dirt |= preempt_count() & ~SOFTIRQ_MASK ? BIT(DIRT_PREEMPT) : 0;
+	dirt |= ants_state_of(current) ? BIT(DIRT_STATE) : 0;
+	dirt |= signal_left() ? BIT(DIRT_SIGNAL) : 0;
+	dirt |= current->mm ? BIT(DIRT_MM) : 0;
+	dirt |= current_cred() != current_real_cred() ? BIT(DIRT_CRED) : 0;
+	return dirt;
+}
+
+/*
+ * The order matters: softirqs cannot be switched on with interrupts off, and on
+ * PREEMPT_RT they hold a lock and an RCU section.
+ */
+static void mend_sections(void)
+{
+	if (irqs_disabled())
+		local_irq_enable();
+	while (softirq_count())
+		local_bh_enable();
+	while (rcu_preempt_depth() > 0)
+		rcu_read_unlock();
+	if (preempt_count())
+		preempt_count_set(0);
+}
+
+static void mend(void)
+{
+	__set_current_state(TASK_RUNNING);
+	mend_sections();
+	if (signal_left())
+		flush_signals(current);
+	if (current->mm)
+		kthread_unuse_mm(current->mm);
+	if (current_cred() != current_real_cred())
+		revert_creds(current_real_cred());
+}
+
+static void report(const struct ants_worker *w, unsigned int dirt)
+{
+	unsigned long func = ants_worker_func(w);
+	unsigned int i;
+
+	if (!is_new(func))
+		return;
+	for (i = 0; i < NR_DIRT; i++)
+		if (dirt & BIT(i))
+			pr_err("pool %s: %ps has returned with %s\n",
+			       w->pool->name, (void *)func, names[i]);
+	if (dirt & BIT(DIRT_LOCK))
+		debug_show_held_locks(current);
+}
+
+/* The task that @w has run, with @locks held before, has left something behind. */
+void ants_clean(struct ants_worker *w, int locks)
+{
+	unsigned int dirt = examine();
+
+	mend();
+	/* To lockdep an RCU section is a lock. */
+	dirt |= lockdep_depth(current) != locks ? BIT(DIRT_LOCK) : 0;
+	report(w, dirt);
+	raw_spin_lock_irq(&w->pool->lock);
+	w->pool->counts.dirty++;
+	ants_unlock_irq(w->pool);
+}
+
+/*
+ * See ants_wants_attention(). A stream of tasks that do not sleep must not keep
+ * the CPU; the tick asks on behalf of RCU as well.
+ */
+void ants_attend(struct ants_worker *w)
+{
+	if (signal_left())
+		ants_clean(w, lockdep_depth(current));
+	cond_resched();
+}

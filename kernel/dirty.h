@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Is the thread as a task has to leave it? The part of dirty.c that runs after
+ * each task, inlined.
+ */
+#ifndef _ANTS_DIRTY_H
+#define _ANTS_DIRTY_H
+
+#include <linux/bits.h>
+#include <linux/cred.h>
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+
+#include "compat.h"
+
+struct ants_worker;
+
+void ants_clean(struct ants_worker *w, int locks);
+void ants_attend(struct ants_worker *w);
+
+/*
+ * A section that was not left, a sleep that was not slept, an address space and
+ * rights that were not given back, interrupts off, and, as far as lockdep knows,
+ * other locks held than the @locks before. Most of it is put together, for one
+ * test.
+ */
+static __always_inline bool ants_is_dirty(int locks)
+{
+	unsigned long dirt = preempt_count() | rcu_preempt_depth() |
+			     ants_state_of(current) |
+			     (unsigned long)current->mm;
+
+	return dirt || current_cred() != current_real_cred() ||
+	       irqs_disabled() || lockdep_depth(current) != locks;
+}
+
+/* Does the CPU want another thread, or was a signal not taken? */
+static __always_inline bool ants_wants_attention(void)
+{
+	return READ_ONCE(current_thread_info()->flags) &
+	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING));
+}
+
+#endif /* _ANTS_DIRTY_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The breaker of the pool has tripped: see breaker.c. A kernel work item ends what
+ * waits: callers and work items with -EIO, and plain tasks are given back to the
+ * client. Threads leave, after the tasks that they run.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include "internal.h"
+
+/* A plain task that will not run. */
+struct dropped {
+	ants_fn_t fn;
+	void *data;
+};
+
+/**
+ * struct drop - the end of what was pending
+ * @pool: the pool
+ * @nr: number of plain tasks that one hold has found
+ * @found: those
+ * @unwanted: number of plain tasks that were given to nobody
+ */
+struct drop {
+	struct ants_pool *pool;
+	unsigned int nr;
+	struct dropped found[ANTS_HOLD_MAX];
+	unsigned int unwanted;
+};
+
+static struct ants_slot *first_pending(struct ants_pool *pool)
+{
+	struct list_head *list = pool->pick.nr_high ? &pool->urgent.list :
+						      &pool->pending;
+
+	return list_first_entry(list, struct ants_slot, node);
+}
+
+static void drop_item(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_todo *todo)
+{
+	ants_work_take_off(pool, work, todo);
+	ants_work_end(pool, work, -EIO, todo);
+}
+
+static void drop_task(struct drop *drop, struct ants_slot *slot,
+		      struct ants_todo *todo)
+{
+	struct ants_pool *pool = drop->pool;
+
+	drop->found[drop->nr++] = (struct dropped){ slot->fn, slot->data };
+	ants_pending_del(pool, slot);
+	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	pool->counts.cancelled++;
+	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
+		todo->bits |= ANTS_TODO_WAITQ;
+	ants_stock_put(pool, slot);
+}
+
+/* Give a task back, or end the call that it is. */
+static void hand_back(struct drop *drop, const struct dropped *task)
+{
+	struct ants_pool *pool = drop->pool;
+
+	if (task->fn == ants_call_run)
+		ants_call_fail(task->data, -EIO);
+	else if (pool->ops.drop)
+		pool->ops.drop(task->fn, task->data);
+	else
+		drop->unwanted++;
+}
+
+/* One hold. Return false when nothing is pending any more. */
+static bool drop_round(struct drop *drop)
+{
+	struct ants_pool *pool = drop->pool;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	struct ants_slot *slot;
+	unsigned int i;
+	bool more;
+
+	drop->nr = 0;
+	ants_lock_batch(pool, &todo, &batch);
+	for (i = 0; i < ANTS_HOLD_MAX && pool->nr_pending &&
+	     !ants_todo_full(&todo); i++) {
+		slot = first_pending(pool);
+		if (slot->tag & ANTS_TAG_WORK)
+			drop_item(pool, ants_slot_work(slot), &todo);
+		else
+			drop_task(drop, slot, &todo);
+	}
+	more = pool->nr_pending;
+	ants_unlock(pool, &todo);
+	for (i = 0; i < drop->nr; i++)
+		hand_back(drop, &drop->found[i]);
+	return more;
+}
+
+/* The pool may go from here on. */
+static void drop_end(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+
+	ants_lock(pool, &todo);
+	pool->faults.queued = false;
+	ants_timer_quiesce(pool);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
+	ants_unlock(pool, &todo);
+}
+
+void ants_drop_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      faults.work);
+	struct drop drop = { .pool = pool };
+
+	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
+	       pool->name);
+	ants_fail_waiters(pool, -EIO);
+	ants_delayed_fail_all(pool);
+	while (drop_round(&drop))
+		cond_resched();
+	if (drop.unwanted)
+		pr_err("pool %s: %u tasks were dropped\n", pool->name,
+		       drop.unwanted);
+	ants_retire_above(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+	drop_end(pool);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task that takes along the kernel worker in whose place it runs. The threads
+ * of that workqueue stay, so this is booted alone.
+ */
+#include <linux/module.h>
+
+#include "fault.h"
+
+static void null_task(void *data)
+{
+	write_null();
+}
+
+/*
+ * No thread can be made, and the kernel worker in whose place the task runs dies
+ * with it. The task behind that one has to wait for a thread.
+ */
+static void stand_in_dies(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+					.capacity = 1, .queue_depth = 4 });
+
+	announce_death("null_task");
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	rig_async(rig, do_flush, FOREVER, NULL);
+	expect_told(rig, 1, null_task, NULL);
+	expect_blocked(test, &rig->calls[0]);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	expect_results(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	expect_well(rig, 1, 1);
+}
+
+static struct kunit_case fault_stand_in_cases[] = {
+	KUNIT_CASE(stand_in_dies),
+	{}
+};
+
+static int fault_stand_in_init(struct kunit *test)
+{
+	need_module(test);
+	return 0;
+}
+
+static struct kunit_suite fault_stand_in_suite = {
+	.name = "ants_fault_stand_in",
+	.init = fault_stand_in_init,
+	.test_cases = fault_stand_in_cases,
+};
+
+kunit_test_suite(fault_stand_in_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of kernel workers that die in a task");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that take their thread along, in each of the ways in which that happens,
+ * and what the pool does then. What else may die is in the suite fault_item.
+ */
+#include <linux/module.h>
+
+#include "fault.h"
+#include "repeats.h"
+
+static DEFINE_SPINLOCK(lost_lock);
+static DEFINE_MUTEX(lost_mutex);
+
+static void exit_task(void *data)
+{
+	end_thread();
+}
+
+static void null_task(void *data)
+{
+	write_null();
+}
+
+static void bug_task(void *data)
+{
+	run_bug();
+}
+
+/* From here on nobody can take that lock any more. */
+static void spinlock_task(void *data)
+{
+	spin_lock(&lost_lock);
+	write_null();
+}
+
+static void mutex_task(void *data)
+{
+	mutex_lock(&lost_mutex);
+	write_null();
+}
+
+static void irq_task(void *data)
+{
+	local_irq_disable();
+	write_null();
+}
+
+/* The kernel says that an exit in such a section sleeps. */
+static void rcu_task(void *data)
+{
+	rcu_read_lock();
+	announce("BUG: sleeping function called from invalid context");
+	write_null();
+}
+
+static void preempt_task(void *data)
+{
+	preempt_disable();
+	write_null();
+}
+
+/* One task dies; the pool says so, tells its client, and goes on. */
+static void die_once(struct kunit *test, ants_fn_t fn, const char *name)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 2 });
+
+	announce_death(name);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, fn, rig), 0);
+	expect_told(rig, 1, fn, rig);
+	expect_well(rig, 1, 1);
+}
+
+static void task_ends_its_thread(struct kunit *test)
+{
+	die_once(test, exit_task, "exit_task");
+}
+
+static void task_writes_to_null(struct kunit *test)
+{
+	die_once(test, null_task, "null_task");
+}
+
+static void task_has_a_bug(struct kunit *test)
+{
+	die_once(test, bug_task, "bug_task");
+}
+
+static void task_holds_a_spinlock(struct kunit *test)
+{
+	die_once(test, spinlock_task, "spinlock_task");
+	KUNIT_EXPECT_FALSE(test, spin_trylock(&lost_lock));
+}
+
+static void task_holds_a_mutex(struct kunit *test)
+{
+	die_once(test, mutex_task, "mutex_task");
+	KUNIT_EXPECT_FALSE(test, mutex_trylock(&lost_mutex));
+}
+
+static void task_has_interrupts_off(struct kunit *test)
+{
+	die_once(test, irq_task, "irq_task");
+}
+
+static void task_is_a_reader(struct kunit *test)
+{
+	/* The kernel says it once a second at most. */
+	msleep(1100);
+	die_once(test, rcu_task, "rcu_task");
+	synchronize_rcu();
+}
+
+static void task_cannot_be_preempted(struct kunit *test)
+{
+	die_once(test, preempt_task, "preempt_task");
+}
+
+/* The next task, and callers that wait, need the place of the dead one. */
+static void waiters_are_served(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+					.capacity = 1, .queue_depth = 1 });
+	int i;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	announce_death("null_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, NULL), 0);
+	for (i = 0; i < 4; i++)
+		rig_async(rig, do_submit_count, FOREVER, NULL);
+	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 4);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 4);
+	expect_told(rig, 1, null_task, NULL);
+	expect_well(rig, 1, 1);
+}
+
+/*
+ * B13: all of them are replaced at once, also in a pool that has no timer to
+ * look after them.
+ */
+static void all_threads_die(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 4, .queue_depth = 60 });
+	int i;
+
+	for (i = 0; i < 12; i++) {
+		announce_death("exit_task");
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, exit_task, rig), 0);
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	}
+	expect_told(rig, 12, exit_task, rig);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 12);
+	expect_well(rig, 12, 12);
+}
+
+/* A hundred for each repetition, and then as many tasks as ever. */
+static void many_die(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 4, .queue_depth = 60,
+			.max_faults = INT_MAX });
+	int i, nr = 100 * repeats;
+
+	/* One by one, or their reports would be mixed up. */
+	for (i = 1; i <= nr; i++) {
+		announce_death("bug_task");
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, bug_task, rig), 0);
+		ASSERT_SOON(test, atomic_read(&told.nr) == i);
+	}
+	expect_told(rig, nr, bug_task, rig);
+	expect_well(rig, nr, nr);
+	for (i = 0; i < 10 * nr; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 10 * nr);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->nr_stock),
+			ants_peek(rig->pool->limits.stock));
+}
+
+/* O4: also beside tasks that run, and with min_workers. */
+static void numbers_stay_true(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 3, .min_workers = 3 });
+	struct ants_stats stats;
+
+	fill_pool(test, rig->pool, &rig->gate, 2);
+	announce_death("bug_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, bug_task, NULL), 0);
+	expect_told(rig, 1, bug_task, NULL);
+	/* A thread is made in its place, though no task wants one. */
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	stats = stats_of(rig->pool);
+	KUNIT_EXPECT_EQ(test, stats.running, 3U);
+	KUNIT_EXPECT_EQ(test, stats.busy, 2U);
+	KUNIT_EXPECT_EQ(test, stats.free, 1U);
+	KUNIT_EXPECT_EQ(test, stats.lost, 1ULL);
+	KUNIT_EXPECT_EQ(test, stats.completed, 0ULL);
+	gate_open(&rig->gate);
+	expect_well(rig, 1, 1);
+}
+
+static void gate_then_die(void *data)
+{
+	gate_task(data);
+	write_null();
+}
+
+/* Tasks that are about to die do not keep anyone waiting. */
+static void everyone_who_waits_is_told(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 2 });
+
+	announce_death("gate_then_die");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_then_die, &rig->gate),
+			0);
+	rig_async(rig, do_flush, FOREVER, NULL);
+	rig_async(rig, do_drain, FOREVER, NULL);
+	expect_blocked(test, &rig->calls[0]);
+	expect_blocked(test, &rig->calls[1]);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	expect_well(rig, 1, 1);
+}
+
+static void closed_pool_drains(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+
+	announce_death("gate_then_die");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_then_die, &rig->gate),
+			0);
+	rig_async(rig, do_release_timeout, FOREVER, NULL);
+	EXPECT_SOON(test, ants_is_released(rig->pool));
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&told.nr), 1);
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	expect_well(rig, 1, 1);
+}
+
+static void shrinking_pool_counts_the_dead(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 3 });
+	struct gate *gate = test_gate(test);
+
+	announce_death("gate_then_die");
+	fill_pool(test, rig->pool, &rig->gate, 2);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_then_die, gate), 0);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 1), 0);
+	gate_open(gate);
+	expect_told(rig, 1, gate_then_die, gate);
+	EXPECT_SOON(test, ants_nr_running(rig->pool) == 2);
+	gate_open(&rig->gate);
+	expect_well(rig, 1, 1);
+}
+
+/* Destroy waits until the client was told. */
+static void hear_at_gate(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	gate_task(ants_pool_private(pool));
+	hear(pool, fn, data);
+}
+
+static void destroy_waits_for_the_client(struct kunit *test)
+{
+	struct gate *gate = test_gate(test);
+	struct ants_attrs attrs = { .capacity = 1, .fault = hear_at_gate,
+				    .private = gate };
+	struct ants_pool *pool = ants_pool_create(&attrs, NAME);
+	struct async_call *call;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	memset(&told, 0, sizeof(told));
+	announce_death("null_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, null_task, NULL), 0);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	/* The place of the task is free by then. */
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, count_task, &gate->passed,
+						  TEST_DEADLINE), 0);
+	call = async_start_on(test, do_destroy, pool, 0);
+	expect_blocked(test, call);
+	gate_open(gate);
+	expect_result(test, call, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&told.nr), 1);
+}
+
+/* Nobody has to be told. */
+static void client_need_not_listen(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+
+	announce_death("null_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).faults, 1ULL);
+}
+
+static void administrator_sees_it(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct ants_pool *pool = rig->pool;
+
+	KUNIT_EXPECT_STREQ(test, show(test, pool, "last_fault"), "none\n");
+	announce_death("bug_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, bug_task, NULL), 0);
+	expect_told(rig, 1, bug_task, NULL);
+	KUNIT_EXPECT_STREQ(test, show(test, pool, "faults"), "1\n");
+	KUNIT_EXPECT_STREQ(test, show(test, pool, "lost"), "1\n");
+	KUNIT_EXPECT_STREQ(test, show(test, pool, "last_fault"),
+			   "bug_task [ants_fault_test]\n");
+	EXPECT_SOON(test, READ_ONCE(pool->notice.faults) == 1);
+}
+
+static struct kunit_case fault_cases[] = {
+	KUNIT_CASE(task_ends_its_thread),
+	KUNIT_CASE(task_writes_to_null),
+	KUNIT_CASE(task_has_a_bug),
+	KUNIT_CASE(task_holds_a_spinlock),
+	KUNIT_CASE(task_holds_a_mutex),
+	KUNIT_CASE(task_has_interrupts_off),
+	KUNIT_CASE(task_is_a_reader),
+	KUNIT_CASE(task_cannot_be_preempted),
+	KUNIT_CASE(waiters_are_served),
+	KUNIT_CASE(all_threads_die),
+	KUNIT_CASE(many_die),
+	KUNIT_CASE(numbers_stay_true),
+	KUNIT_CASE(everyone_who_waits_is_told),
+	KUNIT_CASE(closed_pool_drains),
+	KUNIT_CASE(shrinking_pool_counts_the_dead),
+	KUNIT_CASE(destroy_waits_for_the_client),
+	KUNIT_CASE(client_need_not_listen),
+	KUNIT_CASE(administrator_sees_it),
+	{}
+};
+
+static int fault_init(struct kunit *test)
+{
+	need_module(test);
+	return 0;
+}
+
+static struct kunit_suite fault_suite = {
+	.name = "ants_fault",
+	.init = fault_init,
+	.test_cases = fault_cases,
+};
+
+kunit_test_suite(fault_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of tasks that die");
+MODULE_LICENSE("GPL");
