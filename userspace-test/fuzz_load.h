@@ -84,19 +84,36 @@ static bool is_refusal(int err, bool stays)
 	       (!stays && (err == -ENOENT || err == -ESHUTDOWN));
 }
 
-static void submit_tasks(void)
+/*
+ * A queue may have no bound, and then as many threads as there are tasks in it. So
+ * each burst of tasks ends before the next one begins.
+ */
+static void submit_burst(const char *name, bool stays)
 {
-	const char *name;
-	bool stays;
-	int err;
+	unsigned int nr = 1 + rnd(16);
+	int err = 0;
 
-	while (!over()) {
-		stays = !rnd(3);
-		name = stays ? STAY : comers[rnd(ARRAY_SIZE(comers))].name;
+	while (nr-- && !err) {
 		err = ctl("submit %s 1 %u", name, rnd(4));
 		count(err ? &shared->refused : &shared->accepted);
 		if (err && !is_refusal(err, stays))
 			complain("a task for %s: %d", name, err);
+	}
+	err = ctl("flush %s", name);
+	if (err && (stays || err != -ENOENT))
+		complain("flush %s: %d", name, err);
+}
+
+/* The operations get most of the time. */
+static void submit_tasks(void)
+{
+	while (!over()) {
+		if (rnd(3))
+			submit_burst(comers[rnd(ARRAY_SIZE(comers))].name,
+				     false);
+		else
+			submit_burst(STAY, true);
+		usleep(rnd(20000));
 	}
 }
 
@@ -127,7 +144,7 @@ static void come_and_go(void)
 			expect_done("destroy", comers[i].name);
 			is_there[i] = false;
 		}
-		usleep(rnd(30000));
+		usleep(rnd(60000));
 	}
 	for (i = 0; i < ARRAY_SIZE(comers); i++)
 		if (is_there[i])
@@ -180,7 +197,7 @@ static void use_clients(void)
 {
 	while (!over()) {
 		load_and_unload(&acts[rnd(ARRAY_SIZE(acts))]);
-		usleep(rnd(30000));
+		usleep(rnd(200000));
 	}
 }
 
