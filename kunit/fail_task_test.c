@@ -142,6 +142,7 @@ static void submits(struct kunit *test)
 	fill_pool(test, s.pool, s.gate, 1);
 	/* The upkeep work has made the worker, and then fills the stock. */
 	ASSERT_SOON(test, !ants_peek(s.pool->upkeep.queued));
+	flush_work(&s.pool->upkeep.work);
 	fail_each(test, &loop);
 	gate_open(s.gate);
 	KUNIT_EXPECT_EQ(test, ants_flush(s.pool), 0);

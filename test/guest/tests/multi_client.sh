@@ -91,12 +91,12 @@ busy()
 		[ "$(cat "$MULTI/shard2/stats/pending")" -eq 1 ]
 }
 
-# what is in the stats of a pool but for times, which each shard takes for itself
+# what is in the stats of a pool but for times and names, which are of each shard
 counters()
 {
 	for _path in "$POOLS"/system/stats/*; do
 		case ${_path##*/} in
-		timing | wait_us | run_us | longest_ms) ;;
+		timing | wait_us | run_us | longest_ms | last_fault) ;;
 		*) echo "${_path##*/}" ;;
 		esac
 	done

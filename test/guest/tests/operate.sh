@@ -24,7 +24,7 @@ antstat()
 traffic()
 {
 	while [ -e /tmp/traffic ]; do
-		/ants/echo_client --seconds 120 6 >/tmp/said 2>&1 || cat /tmp/said >>/tmp/wrong
+		/ants/echo_client --seconds 120 6 >/tmp/replies 2>&1 || cat /tmp/replies >>/tmp/wrong
 		usleep 50000
 	done
 }
