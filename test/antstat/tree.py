@@ -16,11 +16,12 @@ import termios
 GAUGES = ["running", "idle", "busy", "pending", "waiting", "free", "peak_running",
           "peak_busy", "peak_pending", "peak_waiting"]
 COUNTERS = ["completed", "cancelled", "submitted", "caller_runs", "rejected",
-            "blocked", "spawned", "reaped", "wakeups_in_vain", "stalled", "held_back"]
+            "blocked", "spawned", "reaped", "wakeups_in_vain", "stalled", "held_back",
+            "faults", "lost", "dirty"]
 STATS = GAUGES + COUNTERS
 SETTINGS = {"state": "open", "capacity": 256, "queue_depth": 0, "max_blocking": 0,
             "min_workers": 0, "expiry_ms": 1000, "nonblocking": 0, "nice": 0,
-            "sched": "normal", "stall_ms": 0, "cpulist": "0-3"}
+            "sched": "normal", "stall_ms": 0, "max_faults": 16, "cpulist": "0-3"}
 MULTI = {"state": "open", "capacity": 256, "queue_depth": 0, "nice": 0,
          "sched": "normal", "cpulist": "0-3", "nr_shards": 2, "strategy": "round_robin"}
 

@@ -35,6 +35,7 @@ static const struct {
 	{ "sched", EINVAL,
 	  "it takes normal, fifo_low or fifo, and normal alone while nice is not 0" },
 	{ "stall_ms", EINVAL, "it takes 0 to 2147483647" },
+	{ "max_faults", EINVAL, "it takes 1 to 2147483647" },
 	{ "cpulist", EINVAL,
 	  "it takes a list like 0-3,6 with at least one CPU that is possible" },
 	{ "cpulist", ERANGE, "no CPU has such a number" },

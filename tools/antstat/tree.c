@@ -31,6 +31,7 @@ static const struct {
 	[F_NICE] = { "nice", KIND_SIGNED },
 	[F_SCHED] = { "sched", KIND_TEXT },
 	[F_STALL_MS] = { "stall_ms", KIND_NUMBER },
+	[F_MAX_FAULTS] = { "max_faults", KIND_NUMBER },
 	[F_CPULIST] = { "cpulist", KIND_TEXT },
 	[F_NR_SHARDS] = { "nr_shards", KIND_NUMBER },
 	[F_STRATEGY] = { "strategy", KIND_TEXT },
@@ -55,6 +56,10 @@ static const struct {
 	[F_WAKEUPS_IN_VAIN] = { "stats/wakeups_in_vain", KIND_NUMBER },
 	[F_STALLED] = { "stats/stalled", KIND_NUMBER },
 	[F_HELD_BACK] = { "stats/held_back", KIND_NUMBER },
+	[F_FAULTS] = { "stats/faults", KIND_NUMBER },
+	[F_LOST] = { "stats/lost", KIND_NUMBER },
+	[F_DIRTY] = { "stats/dirty", KIND_NUMBER },
+	[F_LAST_FAULT] = { "stats/last_fault", KIND_TEXT },
 };
 
 /* The name of the file, without "stats/". */
