@@ -479,7 +479,7 @@ void ants_pool_free(struct kobject *kobj)
 	lockdep_unregister_key(&pool->key);
 #endif
 	ants_affinity_put(pool->target.affinity);
-	if (likely(!pool->upkeep.stand_in_lost))
+	if (likely(!READ_ONCE(pool->upkeep.stand_in_lost)))
 		kfree(pool);
 	else
 		kmemleak_not_leak(pool);

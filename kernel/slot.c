@@ -67,7 +67,7 @@ static struct kmem_cache *cache_of(const struct ants_pool *pool)
 struct ants_charge *ants_slot_charge(struct ants_slot *slot)
 {
 	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
-	struct ants_charge *charges = (void *)chunk + CHUNK_SIZE;
+	struct ants_charge *charges = (void *)((u8 *)chunk + CHUNK_SIZE);
 
 	return charges + (slot - chunk->slots);
 }

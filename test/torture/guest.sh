@@ -97,10 +97,10 @@ file_loop()
 			set_files "$_pool"
 		done
 		# every other time there is no limit, or tasks might wait for ever
-		echo $((RANDOM % 2 * (1 + RANDOM % 40))) >$MAX_THREADS
+		echo $((RANDOM % 2 * (1 + RANDOM % 40))) >"$MAX_THREADS"
 		usleep $((RANDOM % 300 * 1000))
 	done 2>/dev/null
-	echo 0 >$MAX_THREADS
+	echo 0 >"$MAX_THREADS"
 }
 
 # Now and then kthreadd gets no memory for a thread, and a thread gets none itself.
