@@ -10,7 +10,9 @@
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
-	if (!capacity || capacity < min_workers || queue_depth > ANTS_BOUND_MAX)
+	if (!capacity || capacity < min_workers)
+		return -EINVAL;
+	if (max(min_workers, queue_depth) > ANTS_BOUND_MAX)
 		return -EINVAL;
 	if (capacity == ANTS_UNLIMITED)
 		return flags & ANTS_PREALLOC ? -EINVAL : 0;

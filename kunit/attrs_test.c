@@ -49,6 +49,8 @@ static const struct attrs_case wrong[] = {
 	  { .capacity = ANTS_UNLIMITED, .queue_depth = TOO_MUCH } },
 	{ "min_workers above capacity", { .capacity = 4, .min_workers = 5 } },
 	{ "min_workers above default", { .min_workers = INT_MAX } },
+	{ "min_workers unlimited",
+	  { .capacity = ANTS_UNLIMITED, .min_workers = UINT_MAX } },
 	{ "preallocated without bound",
 	  { .capacity = ANTS_UNLIMITED, .flags = ANTS_PREALLOC } },
 	{ "node without its flag", { .node = 1 } },
