@@ -127,7 +127,7 @@ check "the server loads" insmod /ants/ants_echo.ko capacity=4
 start_traffic
 /ants/snapshots echo 1000 /tmp/enough >/tmp/judgement 2>&1 &
 watcher=$!
-check "antstat 1 shows the traffic" shows_traffic
+check "antstat 1 shows the traffic" wait_for shows_traffic 60
 
 stop_traffic
 check "the traffic ends" wait_for "stat_is echo busy 0 && stat_is echo waiting 0" 60
