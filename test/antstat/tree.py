@@ -121,8 +121,10 @@ def too_late(*_):
 def deadline():
     signal.signal(signal.SIGALRM, too_late)
     signal.alarm(DEADLINE)
-    yield
-    signal.alarm(0)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 class Terminal:
