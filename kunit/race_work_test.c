@@ -10,8 +10,8 @@
 #include "work.h"
 
 /* In five parts, since KUnit gives a case no more than five minutes. */
-#define NR_CANCELLED	((int)(1600 * repeats))
-#define NR_CLOSED	((int)(1600 * repeats))
+#define NR_CANCELLED	((int)(500 * repeats))
+#define NR_CLOSED	((int)(1000 * repeats))
 #define NR_FREED	2000
 #define NR_FIRED	200
 /* A guest that prints nothing for long is taken for dead. */
