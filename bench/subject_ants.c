@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Subjects: ants, in the ways to submit a task. */
 #include <linux/delay.h>
+#include <linux/fs.h>
 #include <linux/preempt.h>
 
 #include "bench.h"
@@ -40,6 +41,26 @@ static int default_setup(const struct row *row)
 static int throughput_setup(const struct row *row)
 {
 	return pool_setup(row, ANTS_THROUGHPUT);
+}
+
+/* An administrator has asked how long tasks wait and run. */
+static int timed_setup(const struct row *row)
+{
+	struct file *file;
+	int err = default_setup(row);
+
+	if (err)
+		return err;
+	file = filp_open("/sys/kernel/ants/bench/stats/timing", O_WRONLY, 0);
+	if (IS_ERR(file))
+		goto fail;
+	err = kernel_write(file, "1", 1, NULL) == 1 ? 0 : -EIO;
+	filp_close(file, NULL);
+	if (!err)
+		return 0;
+fail:
+	ants_pool_destroy(bench_pool);
+	return err ?: PTR_ERR(file);
 }
 
 /* The data of a thread: none, here. */
@@ -124,6 +145,16 @@ const struct subject ants_throughput_subject = {
 	.name = "ants_throughput",
 	.bounded = true,
 	.setup = throughput_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+const struct subject ants_timed_subject = {
+	.name = "ants_timed",
+	.bounded = true,
+	.setup = timed_setup,
 	.submit = submit,
 	.flush = flush,
 	.teardown = teardown,
