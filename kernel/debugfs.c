@@ -422,7 +422,8 @@ void ants_multi_debugfs_del(struct ants_multi *multi)
 void ants_debugfs_init(void)
 {
 	root = debugfs_create_dir("ants", NULL);
-	debugfs_create_file("summary", 0400, root, NULL, &ants_summary_fops);
+	debugfs_create_file(ANTS_DEBUGFS_SUMMARY, 0400, root, NULL,
+			    &ants_summary_fops);
 }
 
 void ants_debugfs_exit(void)

@@ -9,6 +9,8 @@ struct seq_file;
 
 /* A file shows at most so many lines, and then how many are left. */
 #define ANTS_DEBUGFS_MOST	1024U
+/* The table of all pools; it stands among the directories of the pools. */
+#define ANTS_DEBUGFS_SUMMARY	"summary"
 
 void ants_debugfs_init(void);
 void ants_debugfs_exit(void);

@@ -14,7 +14,7 @@
  *	delayed, work, inner, join, work_wait, work_cancel
  *	stats, call, each, func, group, cancel
  *	upkeep, fault, flush, release, drop, tune, affinity_set
- *	pool, devres
+ *	registry, pool, devres
  *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
  *	debugfs, notice, sysfs, sysfs_stats, multi_sysfs, hotplug, unload, main
  *
@@ -344,16 +344,18 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers);
 
-/* pool.c */
+/* registry.c: all pools and multis, and their names */
 extern struct list_head ants_pools;
 extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
-int ants_check_attrs(const struct ants_attrs *attrs);
 __printf(2, 0)
 int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
+
+/* pool.c */
+int ants_check_attrs(const struct ants_attrs *attrs);
 __printf(5, 0)
 struct ants_pool *ants_pool_make(struct module *owner,
 				 const struct ants_attrs *attrs, ants_fn_t fn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Creating and destroying a pool, and the list of all pools. */
+/* Creating and destroying a pool. */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
@@ -8,16 +8,6 @@
 #include <linux/slab.h>
 
 #include "internal.h"
-#include "multi.h"
-
-/*
- * All pools, by name: from the reservation of the name until it is free again.
- */
-LIST_HEAD(ants_pools);
-/* All multis. Their names differ from each other and from those of pools. */
-LIST_HEAD(ants_multis);
-/* Guards both lists, and so the names. */
-DEFINE_MUTEX(ants_registry_lock);
 
 /* Number of pools and multis not freed yet, plus one while the module is loaded. */
 static atomic_t nr_live = ATOMIC_INIT(1);
@@ -67,18 +57,6 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	       ants_check_sched(attrs->nice, attrs->sched, attrs->flags) ?:
 	       ants_check_bounds(capacity_of(attrs), attrs->queue_depth,
 				 attrs->min_workers, attrs->flags);
-}
-
-/* The name is a file name in sysfs. */
-int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
-{
-	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
-
-	if (len <= 0 || len >= ANTS_NAME_LEN)
-		return -EINVAL;
-	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
-		return -EINVAL;
-	return 0;
 }
 
 static void init_lists(struct ants_pool *pool)
@@ -193,46 +171,6 @@ static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
 		return -ENOMEM;
 	pool->target.affinity->given = given;
 	return 0;
-}
-
-static bool name_is_taken(const char *name)
-{
-	const struct ants_multi *multi;
-	const struct ants_pool *pool;
-
-	lockdep_assert_held(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered)
-		if (!strcmp(pool->name, name))
-			return true;
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (!strcmp(multi->name, name))
-			return true;
-	return false;
-}
-
-/*
- * Reserve the name, so that sysfs is never asked for one that exists. @list is
- * ants_pools or ants_multis, and @node is the entry.
- */
-int ants_registry_add(const char *name, struct list_head *node,
-		      struct list_head *list)
-{
-	int err = 0;
-
-	mutex_lock(&ants_registry_lock);
-	if (name_is_taken(name))
-		err = -EEXIST;
-	else
-		list_add_tail(node, list);
-	mutex_unlock(&ants_registry_lock);
-	return err;
-}
-
-void ants_registry_del(struct list_head *node)
-{
-	mutex_lock(&ants_registry_lock);
-	list_del_init(node);
-	mutex_unlock(&ants_registry_lock);
 }
 
 /*

@@ -71,6 +71,8 @@ static const struct attrs_case wrong[] = {
 	  { .spare_slots = ANTS_MAX_SPARE_SLOTS + 1 } },
 	{ "most spare slots", { .spare_slots = UINT_MAX } },
 	{ "highest expiry", { .expiry = ULONG_MAX } },
+	{ "max_faults above INT_MAX", { .max_faults = TOO_MUCH } },
+	{ "highest max_faults", { .max_faults = UINT_MAX } },
 };
 
 KUNIT_ARRAY_PARAM(wrong, wrong, attrs_desc);
@@ -109,6 +111,8 @@ static const struct attrs_case extreme[] = {
 	    .spare_slots = 100 } },
 	{ "longest expiry", { .expiry = INT_MAX / MSEC_PER_SEC * HZ } },
 	{ "shortest expiry", { .expiry = 1 } },
+	{ "highest max_faults", { .max_faults = INT_MAX } },
+	{ "real time, lowest", { .sched = ANTS_SCHED_FIFO_LOW } },
 	{ "every flag but one at once",
 	  { .capacity = 2, .flags = ANTS_ALL_FLAGS & ~ANTS_CALLER_RUNS } },
 	{ "every flag but another",
@@ -206,6 +210,13 @@ static const struct name_case wrong_names[] = {
 	{ "two dots", ".." },
 	{ "64 characters",
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
+	{ "line break", "a\nb" },
+	{ "line break at the end", "a\n" },
+	{ "tabulator", "a\tb" },
+	{ "escape", "\033[2J" },
+	{ "delete", "a\177" },
+	{ "UTF-8", "caf\303\251" },
+	{ "highest byte", "\377" },
 	{ "much too long",
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef01234567" },
 };
@@ -229,6 +240,8 @@ static const struct name_case good_names[] = {
 	{ "hidden", ".x" },
 	{ "space", "a b" },
 	{ "percent", "%s%n" },
+	{ "first half of what is printable", " !\"#$%&'()*+,-.0123456789:;<=>?@" },
+	{ "second half", "AZ[\\]^_`az{|}~" },
 };
 
 KUNIT_ARRAY_PARAM(good_names, good_names, name_desc);
@@ -244,6 +257,33 @@ static void good_names_are_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 1);
+}
+
+/* That it ends there is not what the owner has asked for. */
+static void name_with_a_nul_is_refused(struct kunit *test)
+{
+	struct ants_pool *pool = ants_pool_create(NULL, "%c", '\0');
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EINVAL);
+	ants_pool_destroy(pool);
+	pool = ants_pool_create(NULL, "disk%cb", '\0');
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EINVAL);
+	ants_pool_destroy(pool);
+}
+
+/* That is a file in debugfs. */
+static void name_of_the_table_is_taken(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2 };
+	struct ants_pool *pool = ants_pool_create(NULL, "summary");
+	struct ants_multi *multi;
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EEXIST);
+	ants_pool_destroy(pool);
+	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "summary");
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(multi), -EEXIST);
+	ants_multi_destroy(multi);
+	test_pool(test, NULL, "summary2");
 }
 
 static void name_is_formatted(struct kunit *test)
@@ -348,6 +388,8 @@ static struct kunit_case attrs_cases[] = {
 	KUNIT_CASE(expiry_is_in_jiffies),
 	KUNIT_CASE_PARAM(wrong_names_are_refused, wrong_names_gen_params),
 	KUNIT_CASE_PARAM(good_names_are_taken, good_names_gen_params),
+	KUNIT_CASE(name_with_a_nul_is_refused),
+	KUNIT_CASE(name_of_the_table_is_taken),
 	KUNIT_CASE(name_is_formatted),
 	KUNIT_CASE(taken_name_is_refused),
 	KUNIT_CASE(name_of_a_released_pool_stays_taken),

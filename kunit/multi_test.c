@@ -46,6 +46,7 @@ static void bad_arguments_make_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_error(&good, 10, 0, ""), -EINVAL);
 	KUNIT_EXPECT_EQ(test, create_error(&good, 10, 0, ".."), -EINVAL);
 	KUNIT_EXPECT_EQ(test, create_error(&good, 10, 0, "a/b"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_error(&good, 10, 0, "a\nb"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, create_error(&good, 10, 0, "bad"), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(NULL), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(ERR_PTR(-ENOMEM)), 0);

@@ -53,9 +53,9 @@ enum ants_strategy {
  *	instead. There are never more shards than capacity: if need be, neighbours
  *	share one, even across caches
  * @strategy: which of them is the first choice for a task
- * @...: printf format and arguments of the name: unique among pools and
- *	multis, without a slash; with a slash and the highest shard's number
- *	after it still shorter than %ANTS_NAME_LEN
+ * @...: printf format and arguments of the name, as for ants_pool_create();
+ *	unique among pools and multis; with a slash and the highest shard's
+ *	number after it still shorter than %ANTS_NAME_LEN
  *
  * Context: Process context. May sleep.
  * Return: the multi, or an ERR_PTR: -EINVAL for a number of shards that is too

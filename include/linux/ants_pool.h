@@ -188,8 +188,9 @@ extern struct ants_pool *ants_system_pool;
 /**
  * ants_pool_create() - create a pool
  * @attrs: its attributes; NULL for the defaults
- * @...: printf format and arguments of the name: unique, without a slash,
- *	shorter than %ANTS_NAME_LEN
+ * @...: printf format and arguments of the name: printable ASCII characters
+ *	without a slash, at least one and fewer than %ANTS_NAME_LEN; not "." or
+ *	"..". No two pools have the same name, and none has the name "summary"
  *
  * Starts &ants_attrs.min_workers threads, all of them with %ANTS_PREALLOC. If
  * the module parameter max_threads does not allow that many, that is -ENOMEM.

@@ -350,7 +350,7 @@ static inline struct ants_pool *ants_wq_create(const struct ants_attrs *attrs,
 	return ants_pool_create(attrs, "%s", name);
 }
 
-/* The name of a workqueue may have a slash, and need not be the only one. */
+/* The name of a workqueue may have any character, and need not be the only one. */
 static inline __printf(3, 4) struct ants_pool *
 ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 {
@@ -361,7 +361,7 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 			 (flags & WQ_FREEZABLE ? ANTS_FREEZABLE : 0),
 	};
 	char name[ANTS_NAME_LEN - 4];
-	char full[ANTS_NAME_LEN];
+	char full[ANTS_NAME_LEN], *c;
 	struct ants_pool *pool;
 	unsigned int nr = 1;
 	va_list args;
@@ -369,7 +369,9 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(name, sizeof(name), fmt, args);
 	va_end(args);
-	strreplace(name, '/', '!');
+	for (c = name; *c; c++)
+		if (*c == '/' || *c < ' ' || *c > '~')
+			*c = '!';
 	/* As in kernels that know no other way to ask for an ordered one. */
 	if (flags & WQ_UNBOUND && max_active == 1)
 		flags |= __WQ_ORDERED;
