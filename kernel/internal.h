@@ -244,6 +244,9 @@ bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
+extern struct ratelimit_state ants_long_wait_limit;
+void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
+			pid_t pid);
 
 /* inner.c: tasks that run inside others */
 struct ants_inner *ants_inner_of(const struct ants_worker *w);

@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/pid.h>
+#include <linux/ratelimit.h>
 
 #include "internal.h"
 
@@ -54,6 +55,25 @@ static bool upkeep_due(const struct ants_pool *pool)
 {
 	return ants_idle_expired(pool) ||
 	       (ants_need_worker(pool) && !ants_backing_off(pool));
+}
+
+/*
+ * Of all pools: the callers may belong to programs, and be as many as those
+ * like.
+ */
+struct ratelimit_state ants_long_wait_limit =
+	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
+EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
+
+/* A program can give itself any name. */
+void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
+			pid_t pid)
+{
+	if (!__ratelimit(&ants_long_wait_limit))
+		return;
+	pr_warn("pool %s: %*pE[%d] has waited for more than %u s\n",
+		pool->name, (int)strlen(comm), comm, pid, ANTS_LONG_WAIT / HZ);
 }
 
 /* A caller that waits for too long. */
@@ -174,7 +194,5 @@ void ants_timer_fn(struct timer_list *timer)
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);
 	if (log)
-		pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
-			pool->name, found.comm, found.pid,
-			ANTS_LONG_WAIT / HZ);
+		ants_log_long_wait(pool, found.comm, found.pid);
 }

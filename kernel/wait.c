@@ -80,12 +80,14 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 /* Log a long wait, once. */
 static void sleeper_log(struct sleeper *s)
 {
+	char comm[TASK_COMM_LEN];
+
 	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
 		return;
 	s->logged = true;
-	pr_warn("pool %s: %s[%d] has waited for more than %u s\n",
-		s->pool->name, current->comm, task_pid_nr(current),
-		ANTS_LONG_WAIT / HZ);
+	/* Another thread may change the name meanwhile. */
+	strscpy(comm, current->comm, sizeof(comm));
+	ants_log_long_wait(s->pool, comm, task_pid_nr(current));
 }
 
 /*

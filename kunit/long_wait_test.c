@@ -6,19 +6,25 @@
  */
 #include <linux/console.h>
 #include <linux/module.h>
+#include <linux/ratelimit.h>
 
 #include "group.h"
 
 #define NAME	"long_wait"
 
 static atomic_t nr_logged = ATOMIC_INIT(0);
+/* Those of a caller with a line break in its name. */
+static atomic_t nr_escaped = ATOMIC_INIT(0);
 
 static void count_logged(struct console *console, const char *text,
 			 unsigned int len)
 {
-	if (strnstr(text, "ants: pool " NAME ": ", len) &&
-	    strnstr(text, "has waited for more than 120 s", len))
-		atomic_inc(&nr_logged);
+	if (!strnstr(text, "ants: pool " NAME ": ", len) ||
+	    !strnstr(text, "has waited for more than 120 s", len))
+		return;
+	if (strnstr(text, NAME ": odd\\nname[", len))
+		atomic_inc(&nr_escaped);
+	atomic_inc(&nr_logged);
 }
 
 static struct console log_console = {
@@ -74,6 +80,35 @@ static void each_long_wait_is_logged_once(struct kunit *test)
 	age(rig->pool, 121);
 	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 3);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+}
+
+/* A program that makes many callers wait does not fill the log. */
+static void flood_of_long_waits_is_cut_off(struct kunit *test)
+{
+	struct rig *rig = make_waiting(test, 5);
+
+	ratelimit_state_init(&ants_long_wait_limit, 3600 * HZ, 2);
+	age(rig->pool, 121);
+	EXPECT_SOON(test, !unlogged(rig->pool));
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 2);
+	age(rig->pool, 0);
+	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 2);
+	gate_open(&rig->gate);
+	expect_results(rig, 0, 0);
+}
+
+/* A program can give itself any name, but not a line of the log. */
+static void name_of_a_caller_is_escaped(struct kunit *test)
+{
+	struct rig *rig = make_waiting(test, 1);
+
+	strscpy(rig->calls[0].task->comm, "odd\nname", TASK_COMM_LEN);
+	age(rig->pool, 121);
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_escaped), 1);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 }
@@ -319,13 +354,21 @@ static void wait_inside_the_pool_is_logged_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->rig->posts[0].result, 0);
 }
 
+/* All waits are logged, but where a case says otherwise. */
+static void limit_nothing(void)
+{
+	ratelimit_state_init(&ants_long_wait_limit, 0, 0);
+}
+
 static void long_wait_end(struct kunit *test)
 {
 	ants_long_wait_arm(ANTS_LONG_WAIT);
+	limit_nothing();
 }
 
 static int long_wait_init(struct kunit_suite *suite)
 {
+	limit_nothing();
 	register_console(&log_console);
 	return 0;
 }
@@ -333,10 +376,14 @@ static int long_wait_init(struct kunit_suite *suite)
 static void long_wait_exit(struct kunit_suite *suite)
 {
 	unregister_console(&log_console);
+	ratelimit_state_init(&ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
 }
 
 static struct kunit_case long_wait_cases[] = {
 	KUNIT_CASE(each_long_wait_is_logged_once),
+	KUNIT_CASE(flood_of_long_waits_is_cut_off),
+	KUNIT_CASE(name_of_a_caller_is_escaped),
 	KUNIT_CASE(wait_of_high_priority_is_logged),
 	KUNIT_CASE(short_wait_is_not_logged),
 	KUNIT_CASE(next_waiter_is_logged),

@@ -3,7 +3,13 @@
 #ifndef _SHIM_RATELIMIT_H
 #define _SHIM_RATELIMIT_H
 
-#define DEFINE_RATELIMIT_STATE(name, interval, burst)	int name
+struct ratelimit_state {
+	int unused;
+};
+
+#define RATELIMIT_STATE_INIT(name, interval, burst)	{}
+#define DEFINE_RATELIMIT_STATE(name, interval, burst)	\
+	struct ratelimit_state name
 
 #define __ratelimit(state)	((void)(state), true)
 
