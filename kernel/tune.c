@@ -171,6 +171,16 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
+/*
+ * Give up slots that a preallocated pool does not need: it has shrunk, or it
+ * could not grow after they were made.
+ */
+static void trim_prealloc(struct ants_pool *pool)
+{
+	if (pool->flags & ANTS_PREALLOC)
+		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+}
+
 static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 		      unsigned int queue_depth, unsigned int min_workers)
 {
@@ -182,14 +192,15 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 				pool->flags);
 	if (!err)
 		err = prealloc_missing(pool, capacity, queue_depth, &prepared);
-	if (err)
-		return err;
-	change_bounds(pool, capacity, queue_depth, min_workers);
-	ants_workers_start(pool, &prepared);
-	ants_workers_discard(&prepared);
-	raise_to_floor(pool);
-	apply_bounds(pool);
-	return 0;
+	if (!err) {
+		change_bounds(pool, capacity, queue_depth, min_workers);
+		ants_workers_start(pool, &prepared);
+		ants_workers_discard(&prepared);
+		raise_to_floor(pool);
+		apply_bounds(pool);
+	}
+	trim_prealloc(pool);
+	return err;
 }
 
 int __ants_tune(struct ants_pool *pool, unsigned int capacity)

@@ -58,6 +58,25 @@ static void preallocated_pool_refuses_too_high_a_sum(struct kunit *test)
 	expect_left(rig, 2);
 }
 
+/* Neither a change that fails nor one that is taken back keeps their memory. */
+static void preallocated_pool_keeps_no_slots_in_vain(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 2, .flags = ANTS_PREALLOC });
+	struct ants_pool *pool = rig->pool;
+
+	ants_fail_arm(ANTS_FAIL_THREAD, 1);
+	KUNIT_EXPECT_EQ(test, ants_tune(pool, 1000), -ENOMEM);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_EXPECT_LE(test, ants_peek(pool->nr_stock), pool->limits.stock);
+	KUNIT_EXPECT_LT(test, pool->limits.stock, 200);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "queue_depth", 1000), 0);
+	KUNIT_EXPECT_GE(test, ants_peek(pool->nr_stock), 1002);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "queue_depth", 0), 0);
+	KUNIT_EXPECT_LE(test, ants_peek(pool->nr_stock), pool->limits.stock);
+	expect_left(rig, 2);
+}
+
 static void min_workers_are_made_and_kept(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -249,6 +268,7 @@ static void lower_bounds_need_no_memory(struct kunit *test)
 static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
 	KUNIT_CASE(preallocated_pool_refuses_too_high_a_sum),
+	KUNIT_CASE(preallocated_pool_keeps_no_slots_in_vain),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),
