@@ -3,6 +3,7 @@
  * Tasks that take their thread along, in each of the ways in which that happens,
  * and what the pool does then. What else may die is in the suite fault_item.
  */
+#include <linux/ctype.h>
 #include <linux/module.h>
 
 #include "fault.h"
@@ -318,6 +319,58 @@ static void administrator_sees_it(struct kunit *test)
 	EXPECT_SOON(test, READ_ONCE(pool->notice.faults) == 1);
 }
 
+/* As if its function were in no module and not in the kernel. */
+static void nameless_task(void *data)
+{
+	struct ants_pool *pool = data;
+	struct ants_worker *w = list_first_entry(&pool->workers.list,
+						 struct ants_worker, member);
+
+	w->fn = (ants_fn_t)(void *)pool;
+	end_thread();
+}
+
+/* As many digits as an address has. */
+static bool has_address(const char *text)
+{
+	unsigned int run = 0;
+
+	for (; *text; text++) {
+		run = isxdigit(*text) ? run + 1 : 0;
+		if (run == 2 * sizeof(long) || strstarts(text, "0x"))
+			return true;
+	}
+	return false;
+}
+
+/* Everybody may read these files. */
+static void expect_no_address(struct kunit *test, struct ants_pool *pool)
+{
+	const struct attribute_group **group = get_ktype(&pool->kobj)->default_groups;
+	struct attribute **attr;
+	const char *text;
+
+	for (; *group; group++) {
+		for (attr = (*group)->attrs; *attr; attr++) {
+			text = show(test, pool, (*attr)->name);
+			KUNIT_EXPECT_FALSE_MSG(test, has_address(text), "%s: %s",
+					       (*attr)->name, text);
+		}
+	}
+}
+
+static void function_without_a_name_shows_no_address(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct ants_pool *pool = rig->pool;
+
+	announce_death("0x");
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, nameless_task, pool), 0);
+	expect_told(rig, 1, (ants_fn_t)(void *)pool, pool);
+	KUNIT_EXPECT_STREQ(test, show(test, pool, "last_fault"), "unknown\n");
+	expect_no_address(test, pool);
+}
+
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(task_ends_its_thread),
 	KUNIT_CASE(task_writes_to_null),
@@ -337,6 +390,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(destroy_waits_for_the_client),
 	KUNIT_CASE(client_need_not_listen),
 	KUNIT_CASE(administrator_sees_it),
+	KUNIT_CASE(function_without_a_name_shows_no_address),
 	{}
 };
 
