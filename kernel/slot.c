@@ -5,6 +5,7 @@
  * that a busy pool never enters the slab.
  */
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -83,14 +84,14 @@ static gfp_t slot_gfp(const struct ants_pool *pool)
 	return GFP_KERNEL;
 }
 
-static struct ants_chunk *chunk_alloc(const struct ants_pool *pool)
+static struct ants_chunk *chunk_alloc(const struct ants_pool *pool, gfp_t gfp)
 {
 	struct ants_chunk *chunk;
 	unsigned int i;
 
 	if (ants_inject(ANTS_FAIL_SLOT))
 		return NULL;
-	chunk = kmem_cache_alloc(cache_of(pool), slot_gfp(pool));
+	chunk = kmem_cache_alloc(cache_of(pool), gfp);
 	if (!chunk)
 		return NULL;
 	chunk->nr_gone = 0;
@@ -118,12 +119,36 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 	struct ants_chunk *chunk;
 
 	while (ants_peek(pool->nr_stock) < nr) {
-		chunk = chunk_alloc(pool);
+		chunk = chunk_alloc(pool, slot_gfp(pool));
 		if (!chunk)
 			return false;
 		stock_add(pool, chunk);
 	}
 	return true;
+}
+
+/*
+ * The same for as many slots as an administrator asks for. This fails when
+ * memory has run out, rather than have programs killed for it, and when the
+ * caller is being killed. Return 0, -ENOMEM or -EINTR.
+ */
+int ants_stock_make(struct ants_pool *pool, unsigned int nr)
+{
+	gfp_t gfp = slot_gfp(pool);
+	struct ants_chunk *chunk;
+
+	if (gfp == GFP_KERNEL)
+		gfp |= __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+	while (ants_peek(pool->nr_stock) < nr) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		chunk = chunk_alloc(pool, gfp);
+		if (!chunk)
+			return -ENOMEM;
+		stock_add(pool, chunk);
+		cond_resched();
+	}
+	return 0;
 }
 
 /* Give up a slot. If it is the last one of its chunk, add that to @gone. */

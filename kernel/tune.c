@@ -163,8 +163,10 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	if (capacity <= pool->limits.capacity &&
 	    capacity + queue_depth <= pool->limits.in_flight)
 		return 0;
-	if (!ants_stock_fill(pool, capacity + queue_depth + pool->limits.spare_slots))
-		return -ENOMEM;
+	err = ants_stock_make(pool, capacity + queue_depth +
+			      pool->limits.spare_slots);
+	if (err)
+		return err;
 	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
 				   prepared);
 	/* The pool was closed meanwhile: then it lacks none. */

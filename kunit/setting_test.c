@@ -77,6 +77,25 @@ static void preallocated_pool_keeps_no_slots_in_vain(struct kunit *test)
 	expect_left(rig, 2);
 }
 
+static int do_deepen_killed(struct async_call *call)
+{
+	send_sig(SIGKILL, current, 1);
+	return set_attr(call->pool, "queue_depth", 100000);
+}
+
+/* One that asked for more than there is need not be waited for. */
+static void making_of_slots_can_be_killed(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 1, .flags = ANTS_PREALLOC });
+	struct async_call *call = rig_async(rig, do_deepen_killed, 0, NULL);
+
+	KUNIT_EXPECT_EQ(test, async_result(call), -EINTR);
+	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->nr_stock),
+			rig->pool->limits.stock);
+	expect_left(rig, 1);
+}
+
 static void min_workers_are_made_and_kept(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -269,6 +288,7 @@ static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(queue_depth_is_set_live),
 	KUNIT_CASE(preallocated_pool_refuses_too_high_a_sum),
 	KUNIT_CASE(preallocated_pool_keeps_no_slots_in_vain),
+	KUNIT_CASE(making_of_slots_can_be_killed),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),

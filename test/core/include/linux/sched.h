@@ -131,6 +131,7 @@ static inline unsigned int task_cpu(const struct task_struct *task)
 #define task_is_running(task)	(READ_ONCE((task)->__state) == TASK_RUNNING)
 #define raw_smp_processor_id()	(current->cpu)
 #define signal_pending(task)	READ_ONCE((task)->killed)
+#define fatal_signal_pending(task)	signal_pending(task)
 #define in_task()		(!current->softirq)
 /* Nothing is ever wanted of a thread. */
 struct thread_info {

@@ -10,6 +10,7 @@
 #define GFP_NOWAIT		0U
 #define GFP_ATOMIC		0U
 #define __GFP_NORETRY		0U
+#define __GFP_RETRY_MAYFAIL	0U
 #define __GFP_NOWARN		0U
 
 struct kmem_cache {
