@@ -38,7 +38,7 @@ refuses_limit()
 	echo "$said" | grep -q "$2" && [ "$(cat $THREADS)" = 7 ]
 }
 
-plan 18
+plan 20
 check "no capacity for the system pool is refused" \
 	refuses_parameter 0 'ants: cannot make the system pool with system_capacity=0: (-EINVAL|-22)'
 check "a word is refused" refuses_parameter abc "ants: .abc' invalid for parameter .system_capacity'"
@@ -56,5 +56,7 @@ check "a limit of threads is written" eval "echo 7 >$THREADS && [ \$(cat $THREAD
 check "a limit that is a word is refused" refuses_limit max "$EINVAL"
 check "a limit below 0 is refused" refuses_limit -1 "$EINVAL"
 check "a limit that does not fit is refused" refuses_limit 4294967296 "$ERANGE"
+check "the largest limit is taken" eval "echo 4294967295 >$THREADS && [ \$(cat $THREADS) = 4294967295 ]"
 check "a bad limit at load is refused" eval "rmmod ants && ! insmod /ants/ants.ko max_threads=many && no_remains"
+check "a limit without a value is refused" eval "! insmod /ants/ants.ko max_threads && no_remains"
 check "a limit is given at load" eval "insmod /ants/ants.ko max_threads=9 && [ \$(cat $THREADS) = 9 ]"
