@@ -8,10 +8,11 @@
 
 #include "internal.h"
 
-/* A plain task that will not run. */
+/* A plain task that will not run, and to whom it was charged. */
 struct dropped {
 	ants_fn_t fn;
 	void *data;
+	struct ants_charge charge;
 };
 
 /**
@@ -46,9 +47,12 @@ static void drop_item(struct ants_pool *pool, struct ants_work *work,
 static void drop_task(struct drop *drop, struct ants_slot *slot,
 		      struct ants_todo *todo)
 {
+	struct dropped *task = &drop->found[drop->nr++];
 	struct ants_pool *pool = drop->pool;
 
-	drop->found[drop->nr++] = (struct dropped){ slot->fn, slot->data };
+	*task = (struct dropped){ .fn = slot->fn, .data = slot->data };
+	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
+		task->charge = *ants_slot_charge(slot);
 	ants_pending_del(pool, slot);
 	ants_trace(task_cancel, pool, slot->fn, slot->data);
 	pool->counts.cancelled++;
@@ -62,6 +66,7 @@ static void hand_back(struct drop *drop, const struct dropped *task)
 {
 	struct ants_pool *pool = drop->pool;
 
+	ants_charge_put(&task->charge);
 	if (task->fn == ants_call_run)
 		ants_call_fail(task->data, -EIO);
 	else if (pool->ops.drop)
