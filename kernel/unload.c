@@ -155,15 +155,21 @@ static unsigned long scan_list(struct ants_pool *pool, struct list_head *list,
 	return found;
 }
 
-/* While a dead thread is buried, what was its task's may be called. */
-static unsigned long burial_addr(struct ants_pool *pool)
+/*
+ * While a dead thread is buried, what was its task's may be called; and while
+ * pending tasks are given up, the function that takes the data of a call.
+ */
+static unsigned long fault_addr(struct ants_pool *pool)
 {
-	bool burying;
+	unsigned long addr = 0;
 
 	raw_spin_lock_irq(&pool->lock);
-	burying = pool->faults.burying;
+	if (pool->faults.burying)
+		addr = (unsigned long)ants_burial_fn;
+	else if (pool->faults.queued)
+		addr = (unsigned long)ants_drop_fn;
 	ants_unlock_irq(pool);
-	return burying ? (unsigned long)ants_burial_fn : 0;
+	return addr;
 }
 
 /*
@@ -182,7 +188,7 @@ static void scan_pool(struct ants_pool *pool)
 	       scan_list(pool, &pool->urgent.list, slot_func_addr) ?:
 	       scan_list(pool, &pool->pending, slot_func_addr) ?:
 	       scan_list(pool, &pool->workers.list, worker_func_addr) ?:
-	       burial_addr(pool);
+	       fault_addr(pool);
 	if (!addr)
 		return;
 	raw_spin_lock_irq(&pool->lock);

@@ -3,6 +3,7 @@
  * Scenarios of a client whose module is unloaded while its tasks are in a pool
  * of another module, or in one that it forgot.
  */
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -143,9 +144,50 @@ static void unload_hand_on(void)
 	end();
 }
 
+static SHIM_CLIENT int call_fn(void *unused)
+{
+	check_text();
+	return 0;
+}
+
+static SHIM_CLIENT void release_fn(void *unused)
+{
+	check_text();
+}
+
+static int give_up_fn(void *unused)
+{
+	int ret = ants_call_release(pool, call_fn, NULL, 1, release_fn);
+
+	WARN(ret && ret != -EIO && ret != -ETIMEDOUT && ret != -EINPROGRESS,
+	     "result %d", ret);
+	return 0;
+}
+
+static void die_fn(void *unused)
+{
+	kthread_exit(1);
+}
+
+/* A call whose caller has left is pending when the breaker trips. */
+static void unload_drop(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1,
+					  .max_faults = 1 };
+
+	begin(&attrs, again_fn);
+	explore_begin();
+	WARN_ON(ants_submit(pool, die_fn, NULL));
+	explore_call(give_up_fn, NULL, "call");
+	explore_join();
+	unload();
+	end();
+}
+
 const struct scenario scenarios_unload[] = {
 	{ "unload-requeue", unload_requeue },
 	{ "unload-delayed", unload_delayed },
 	{ "unload-hand-on", unload_hand_on },
+	{ "unload-drop", unload_drop },
 	{}
 };
