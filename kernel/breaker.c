@@ -54,14 +54,17 @@ static unsigned int nr_ready(const struct ants_pool *pool)
 
 /*
  * A thread, which counts as ready, has not got so far: worker_init has failed, or
- * the thread has died there. Pause before the next one is made.
+ * the thread has died there. Pause before the next one is made. Threads that got
+ * ready side by side and failed count as one try, as for the pause.
  */
 void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo)
 {
+	bool counted = ants_backing_off(pool);
+
 	lockdep_assert_held(&pool->lock);
 	ants_back_off(pool);
 	todo->bits |= ANTS_TODO_WAITQ;
-	if (nr_ready(pool) > 1)
+	if (counted || nr_ready(pool) > 1)
 		return;
 	if (++pool->faults.row_init >= pool->faults.max)
 		trip(pool, todo);

@@ -43,7 +43,9 @@ EXPORT_SYMBOL_GPL(ants_system_pool);
 
 static int __init system_pool_init(void)
 {
-	struct ants_attrs attrs = { .capacity = system_capacity };
+	/* None of its clients may open it again after the faults of another one. */
+	struct ants_attrs attrs = { .capacity = system_capacity,
+				    .max_faults = ANTS_BOUND_MAX };
 	struct ants_pool *pool;
 
 	pool = system_capacity ? __ants_pool_create(NULL, &attrs, "system") :

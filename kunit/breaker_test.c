@@ -265,7 +265,8 @@ static void worker_init_fails_for_good(struct kunit *test)
 	rig_async(rig, do_flush, FOREVER, NULL);
 	expect_ended(test, item, 0, -EIO);
 	expect_results(rig, 0, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&nr_dropped), 1);
+	/* The flush does not wait until the client has taken it back. */
+	EXPECT_SOON(test, atomic_read(&nr_dropped) == 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&nr_init), 4);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).faults, 0ULL);
 	atomic_set(&init_fails, 0);
@@ -288,6 +289,38 @@ static void worker_init_fails_beside_a_thread(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, has_tripped(rig->pool));
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+}
+
+static void *fail_together(struct ants_pool *pool)
+{
+	if (atomic_inc_return(&nr_init) > 8)
+		return NULL;
+	if (!WAIT_FOR(atomic_read(&nr_init) >= 8))
+		pr_err("the others do not come\n");
+	return ERR_PTR(-ENOMEM);
+}
+
+/* A moment without memory is one failure, however many threads it meets. */
+static void worker_init_fails_side_by_side(struct kunit *test)
+{
+	struct rig *rig = breaker_rig(test, (struct ants_attrs){
+			.capacity = 8, .max_faults = 8,
+			.worker_init = fail_together });
+	int i;
+
+	atomic_set(&nr_init, 0);
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
+						  &rig->count), 0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 8);
+	KUNIT_EXPECT_FALSE(test, has_tripped(rig->pool));
+}
+
+/* Nobody could open it again, and it belongs to all. */
+static void system_pool_does_not_trip(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, READ_ONCE(ants_system_pool->faults.max),
+			(unsigned int)INT_MAX);
 }
 
 /* The test ends with tasks that no thread will ever run. */
@@ -346,6 +379,8 @@ static struct kunit_case breaker_cases[] = {
 	KUNIT_CASE(number_can_be_set),
 	KUNIT_CASE(worker_init_fails_for_good),
 	KUNIT_CASE(worker_init_fails_beside_a_thread),
+	KUNIT_CASE(worker_init_fails_side_by_side),
+	KUNIT_CASE(system_pool_does_not_trip),
 	KUNIT_CASE(destroy_ends),
 	KUNIT_CASE(other_shards_go_on),
 	{}

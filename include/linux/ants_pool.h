@@ -153,7 +153,8 @@ enum ants_sched {
  *	well, are too many: then the pool takes no tasks until it is released
  *	and opened again with ants_reboot(). The same number of failures of
  *	@worker_init in a row, while there is no other thread, has the same
- *	effect. 0 means 16, the most is INT_MAX
+ *	effect; those of threads that get ready side by side are one failure. 0
+ *	means 16, the most is INT_MAX
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */
@@ -181,7 +182,8 @@ struct ants_attrs {
 /*
  * A pool of the module itself, created when ants is loaded, for tasks that need
  * no pool of their own. Its users may neither change, release, destroy, flush
- * nor drain it; its administrator may change it.
+ * nor drain it; its administrator may change it. It takes tasks however many
+ * faults it has had.
  */
 extern struct ants_pool *ants_system_pool;
 
