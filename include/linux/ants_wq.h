@@ -5,8 +5,12 @@
  *
  * An item of ants is either not to be freed by its function, or may run twice at once.
  * That of a workqueue has neither restriction. So it is a detached one here, and each
- * run has a record on the stack of its thread, where callers leave what is to happen
- * after it. The records of a file have one lock. It is taken before that of a pool.
+ * run has a record, where callers leave what is to happen after it. The records of a
+ * file have one lock. It is taken before that of a pool.
+ *
+ * A record is on the stack of its thread only if there is no memory for it: the function
+ * may take the thread along, and the record stays. As with a workqueue, that item never
+ * ends then.
  */
 #ifndef _LINUX_ANTS_WQ_H
 #define _LINUX_ANTS_WQ_H
@@ -19,6 +23,7 @@
 #include <linux/jiffies.h>
 #include <linux/nodemask.h>
 #include <linux/sched/prio.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -59,7 +64,7 @@ struct ants_wq_delayed {
 	struct ants_wq_work work;
 };
 
-/* A run, on the stack of the thread: the item may be gone before it ends. */
+/* A run: the item may be gone before it ends. */
 struct ants_wq_running {
 	struct hlist_node node;
 	struct ants_wq_work *work;
@@ -122,28 +127,47 @@ static inline void ants_wq_notify(struct ants_wq_file *file,
 	}
 }
 
+/* From here on the item may be queued again, and its memory may go. */
+static inline void ants_wq_begin(struct ants_wq_running *run)
+{
+	struct ants_wq_work *work = run->work;
+	struct ants_wq_file *file = work->file;
+
+	raw_spin_lock_irq(&file->lock);
+	run->again = work->restart;
+	work->restart = false;
+	work->queued = false;
+	work->pending = run->again;
+	hash_add(file->runs, &run->node, (unsigned long)work);
+	ants_wq_notify(file, work, true, false);
+	raw_spin_unlock_irq(&file->lock);
+}
+
+static inline void ants_wq_end(struct ants_wq_file *file, struct ants_wq_running *run)
+{
+	raw_spin_lock_irq(&file->lock);
+	hash_del(&run->node);
+	if (run->again)
+		ants_wq_hand_over(run->work);
+	ants_wq_notify(file, run->work, false, true);
+	raw_spin_unlock_irq(&file->lock);
+}
+
 /* What the pool runs. The item is not touched behind its function, if it is gone. */
 static inline int ants_wq_run(struct ants_work *item)
 {
 	struct ants_wq_work *work = container_of(item, struct ants_wq_work, item.work);
-	struct ants_wq_running run = { .work = work, .func = work->func };
+	struct ants_wq_running last_resort, *run;
 	struct ants_wq_file *file = work->file;
 
-	raw_spin_lock_irq(&file->lock);
-	run.again = work->restart;
-	work->restart = false;
-	work->queued = false;
-	work->pending = run.again;
-	hash_add(file->runs, &run.node, (unsigned long)work);
-	ants_wq_notify(file, work, true, false);
-	raw_spin_unlock_irq(&file->lock);
-	run.func(work);
-	raw_spin_lock_irq(&file->lock);
-	hash_del(&run.node);
-	if (run.again)
-		ants_wq_hand_over(work);
-	ants_wq_notify(file, work, false, true);
-	raw_spin_unlock_irq(&file->lock);
+	run = kmalloc(sizeof(*run), GFP_NOWAIT | __GFP_NOWARN) ?: &last_resort;
+	run->work = work;
+	run->func = work->func;
+	ants_wq_begin(run);
+	run->func(work);
+	ants_wq_end(file, run);
+	if (run != &last_resort)
+		kfree(run);
 	return 0;
 }
 
@@ -356,6 +380,8 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 {
 	struct ants_attrs attrs = {
 		.queue_depth = INT_MAX,
+		/* A workqueue refuses nothing. */
+		.max_faults = INT_MAX,
 		.nice = flags & WQ_HIGHPRI ? MIN_NICE : 0,
 		.flags = (flags & WQ_MEM_RECLAIM ? ANTS_MEM_RECLAIM : 0) |
 			 (flags & WQ_FREEZABLE ? ANTS_FREEZABLE : 0),
