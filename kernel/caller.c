@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that run in their submitters. While one runs, a record on its caller's
- * stack says so. If the task then finds its own pool full, it must not run
- * another one inside itself, whether it runs in a thread of the pool or in a
- * submitter.
+ * Tasks that run in their submitters. While one runs, a record says so. If the task
+ * then finds its own pool full, it must not run another one inside itself, whether
+ * it runs in a thread of the pool or in a submitter.
+ *
+ * The task may take its caller along, and the stack of a dead thread is used for
+ * something else. So the record is not there.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
 #define BUCKET_BITS	5
 
 /**
- * struct inline_run - a caller that runs a task itself
+ * struct ants_inline - a caller that runs a task itself, or may do so
  * @node: in a bucket
  * @task: I: the caller
- * @pool: I: the pool of the task
+ * @pool: I: the pool in which the caller is counted in
+ * @runs: I: the task is one of that pool
  */
-struct inline_run {
+struct ants_inline {
 	struct hlist_node node;
-	struct task_struct *task;
-	const struct ants_pool *pool;
+	const struct task_struct *task;
+	struct ants_pool *pool;
+	bool runs;
 };
 
 /* The records of the callers whose task addresses have the same hash. */
@@ -34,26 +39,90 @@ static struct bucket {
 	},
 };
 
-static struct bucket *own_bucket(void)
+static struct bucket *bucket_of(const struct task_struct *task)
 {
-	return &buckets[hash_ptr(current, BUCKET_BITS)];
+	return &buckets[hash_ptr(task, BUCKET_BITS)];
 }
 
-/* Run a task of @pool in the caller, which is counted in. */
+/* Memory reclaim may wait for the task. */
+static struct ants_inline *inline_begin(struct ants_pool *pool, bool runs)
+{
+	struct bucket *bucket = bucket_of(current);
+	struct ants_inline *run;
+
+	run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
+	if (!run)
+		return NULL;
+	run->task = current;
+	run->pool = pool;
+	run->runs = runs;
+	raw_spin_lock_irq(&bucket->lock);
+	hlist_add_head(&run->node, &bucket->runs);
+	raw_spin_unlock_irq(&bucket->lock);
+	return run;
+}
+
+void ants_inline_end(struct ants_inline *run)
+{
+	struct bucket *bucket = bucket_of(current);
+
+	if (!run)
+		return;
+	raw_spin_lock_irq(&bucket->lock);
+	hlist_del(&run->node);
+	raw_spin_unlock_irq(&bucket->lock);
+	kfree(run);
+}
+
+/*
+ * Run a task of @pool in the caller, which is counted in. Without memory for a
+ * record the task may run another one inside itself.
+ */
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct inline_run run = { .task = current, .pool = pool };
-	struct bucket *bucket = own_bucket();
+	struct ants_inline *run = inline_begin(pool, true);
 
-	raw_spin_lock_irq(&bucket->lock);
-	hlist_add_head(&run.node, &bucket->runs);
-	raw_spin_unlock_irq(&bucket->lock);
 	trace_ants_task_start(pool, (unsigned long)fn, data);
 	fn(data);
 	trace_ants_task_end(pool, (unsigned long)fn, data);
+	ants_inline_end(run);
+}
+
+/*
+ * The caller, which @pool has counted in, may run a task of another shard itself. To
+ * be ended by ants_inline_end().
+ */
+struct ants_inline *ants_inline_begin(struct ants_pool *pool)
+{
+	return READ_ONCE(pool->flags) & ANTS_CALLER_RUNS ?
+	       inline_begin(pool, false) : NULL;
+}
+
+/* Unlink one of the records of @task, or return NULL. */
+static struct ants_inline *inline_take(const struct task_struct *task)
+{
+	struct bucket *bucket = bucket_of(task);
+	struct ants_inline *run, *found = NULL;
+
 	raw_spin_lock_irq(&bucket->lock);
-	hlist_del(&run.node);
+	hlist_for_each_entry(run, &bucket->runs, node)
+		if (run->task == task)
+			found = run;
+	if (found)
+		hlist_del(&found->node);
 	raw_spin_unlock_irq(&bucket->lock);
+	return found;
+}
+
+/* The thread @task has died in what it ran as a submitter. */
+void ants_runs_bury(const struct task_struct *task)
+{
+	struct ants_inline *run;
+
+	while ((run = inline_take(task))) {
+		ants_caller_leave(run->pool);
+		kfree(run);
+	}
 }
 
 /*
@@ -62,8 +131,8 @@ void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
  */
 bool ants_runs_task_of(struct ants_pool *pool)
 {
-	struct bucket *bucket = own_bucket();
-	const struct inline_run *run;
+	struct bucket *bucket = bucket_of(current);
+	const struct ants_inline *run;
 	unsigned long flags;
 	bool found = false;
 
@@ -71,7 +140,7 @@ bool ants_runs_task_of(struct ants_pool *pool)
 		return true;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	hlist_for_each_entry(run, &bucket->runs, node)
-		found |= run->task == current && run->pool == pool;
+		found |= run->runs && run->task == current && run->pool == pool;
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 	return found;
 }

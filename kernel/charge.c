@@ -75,6 +75,7 @@ void ants_charge_apply(struct ants_worker *w)
 	struct ants_charge was = w->charge;
 
 	w->charge = w->next_charge;
+	w->next_charge = (struct ants_charge){};
 	ants_charge_memory(w->charge.memory);
 	ants_charge_blocks(w->charge.blocks);
 	ants_charge_put(&was);

@@ -46,6 +46,9 @@ static unsigned long client_func(const struct ants_worker *w)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
 		return (unsigned long)pool->ops.worker_exit;
+	/* Between two tasks there is only that. */
+	if (!w->fn)
+		return (unsigned long)pool->ops.space_available;
 	return ants_worker_func(w);
 }
 
@@ -180,6 +183,7 @@ static void settle(struct ants_worker *w, struct death *death)
 		ants_call_fail(death->arg, -EFAULT);
 	ants_inner_release(w, death->nr_inner);
 	ants_loops_bury(w->estate);
+	ants_runs_bury(w->task);
 	if (pool->ops.fault)
 		pool->ops.fault(pool, death->fn, (void *)death->data);
 }
@@ -218,6 +222,9 @@ void ants_burial_fn(struct work_struct *work)
 	settle(w, &death);
 	kmemleak_not_leak(w->task);
 	ants_charge_put(&w->charge);
+	/* Noted, and not applied any more: space_available comes before that. */
+	ants_charge_put(&w->next_charge);
+	ants_affinity_put(w->affinity);
 	if (w == &pool->stand_in)
 		ants_stand_in_lose(w);
 	else

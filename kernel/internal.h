@@ -294,8 +294,13 @@ unsigned long ants_call_func(const void **data);
 unsigned long ants_stack_call_func(const void **data);
 
 /* caller.c: tasks that run in their submitters */
+struct ants_inline;
+
+struct ants_inline *ants_inline_begin(struct ants_pool *pool);
+void ants_inline_end(struct ants_inline *run);
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);
+void ants_runs_bury(const struct task_struct *task);
 bool ants_is_call(const struct ants_work *work);
 
 /* each.c */

@@ -142,6 +142,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 				     unsigned long timeout, last_resort_t last)
 {
 	struct ants_pool *pool = multi->shards[nr].pool;
+	struct ants_inline *run = ants_inline_begin(pool);
 	int err = try_others(multi, nr, fn, data, refusal, attempt_once);
 
 	if (err == -EAGAIN)
@@ -150,6 +151,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 			   fn, data, timeout);
 	else if (err == -EIO)
 		multi_refuse(multi, pool, fn, data, err);
+	ants_inline_end(run);
 	ants_caller_leave(pool);
 	return err;
 }

@@ -86,7 +86,8 @@ struct ants_charge {
  * @batch: T: it has set SCHED_BATCH, unless it, or a task, has set another
  *	policy
  * @charge: T: to whom it is charged now
- * @next_charge: T: to whom it is charged once it has dropped the lock
+ * @next_charge: T: to whom it is charged once it has dropped the lock, if that
+ *	is to change
  */
 struct ants_worker {
 	/* What each task and each wake-up needs is in the first cache line. */

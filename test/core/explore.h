@@ -97,6 +97,7 @@ extern const struct scenario scenarios_kinds[];
 extern const struct scenario scenarios_unload[];
 extern const struct scenario scenarios_fault[];
 extern const struct scenario scenarios_breaker[];
+extern const struct scenario scenarios_client[];
 
 /* explore_scenario.c */
 
