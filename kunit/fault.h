@@ -37,6 +37,11 @@ static inline void write_null(void)
 	WRITE_ONCE(*(int *)NULL, 0);
 }
 
+static inline void null_task(void *data)
+{
+	write_null();
+}
+
 static inline void run_bug(void)
 {
 	announce("kernel BUG at");

@@ -421,6 +421,35 @@ static void worker_exit_dies(struct kunit *test)
 	expect_well(rig, 1, 0);
 }
 
+static void submit_dying(void *pool)
+{
+	ants_submit(pool, null_task, NULL);
+}
+
+/*
+ * A thread that runs a task of another pool, which is full, dies in it. Both pools
+ * go on, and callers that run tasks themselves do not find what is left of it.
+ */
+static void thread_dies_in_a_task_of_another_pool(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_CALLER_RUNS };
+	struct ants_pool *full = test_pool(test, &attrs, "full");
+	struct gate *gate = test_gate(test);
+
+	fill_pool(test, full, gate, 1);
+	announce_death("submit_dying");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, submit_dying, full), 0);
+	expect_told(rig, 1, submit_dying, full);
+	KUNIT_EXPECT_EQ(test, ants_peek(full->nr_callers), 0U);
+	KUNIT_EXPECT_EQ(test, ants_submit(full, count_task, &rig->count), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(full).caller_runs, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	gate_open(gate);
+	expect_well(rig, 1, 1);
+}
+
+/* The kernel says that the thread is in an RCU section, and about to sleep. */
 static struct kunit_case fault_item_cases[] = {
 	KUNIT_CASE(item_dies),
 	KUNIT_CASE(item_that_is_queued_again_dies_twice),
@@ -439,6 +468,7 @@ static struct kunit_case fault_item_cases[] = {
 	KUNIT_CASE(task_dies_in_its_loop),
 	KUNIT_CASE(worker_init_dies),
 	KUNIT_CASE(worker_exit_dies),
+	KUNIT_CASE(thread_dies_in_a_task_of_another_pool),
 	{}
 };
 

@@ -7,11 +7,6 @@
 
 #include "fault.h"
 
-static void null_task(void *data)
-{
-	write_null();
-}
-
 /*
  * No thread can be made, and the kernel worker in whose place the task runs dies
  * with it. The task behind that one has to wait for a thread.

@@ -3,6 +3,7 @@
  * Tasks that take their thread along, in each of the ways in which that happens,
  * and what the pool does then. What else may die is in the suite fault_item.
  */
+#include <linux/ants_wq.h>
 #include <linux/ctype.h>
 #include <linux/module.h>
 
@@ -15,11 +16,6 @@ static DEFINE_MUTEX(lost_mutex);
 static void exit_task(void *data)
 {
 	end_thread();
-}
-
-static void null_task(void *data)
-{
-	write_null();
 }
 
 static void bug_task(void *data)
@@ -371,6 +367,72 @@ static void function_without_a_name_shows_no_address(struct kunit *test)
 	expect_no_address(test, pool);
 }
 
+static void die_in_callback(struct ants_pool *pool)
+{
+	announce("BUG: sleeping function called from invalid context");
+	announce("WARNING: .* __might_sleep");
+	write_null();
+}
+
+/* Between two tasks, when the thread is about to park. */
+static void callback_for_room_dies(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 1, .flags = ANTS_NONBLOCKING,
+			.space_available = die_in_callback });
+
+	/* The kernel says it once a second at most. */
+	msleep(1100);
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			-EAGAIN);
+	announce_death("die_in_callback");
+	gate_open(&rig->gate);
+	expect_told(rig, 1, NULL, NULL);
+	expect_well(rig, 1, 0);
+}
+
+#define NR_WORKS	(ANTS_MAX_FAULTS + 1)
+
+static struct ants_wq_work works[NR_WORKS + 1];
+static atomic_t nr_worked;
+
+static void die_work(struct ants_wq_work *work)
+{
+	end_thread();
+}
+
+static void count_work(struct ants_wq_work *work)
+{
+	atomic_inc(&nr_worked);
+}
+
+/* As after an oops in a workqueue the other items go on, however many have died. */
+static void items_of_a_workqueue_die(struct kunit *test)
+{
+	struct ants_pool *wq = ants_wq_alloc(WQ_UNBOUND, 2, NAME);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	atomic_set(&nr_worked, 0);
+	for (i = 0; i < NR_WORKS; i++) {
+		ants_wq_init(&works[i], die_work, &ants_wq_file);
+		announce_death("ants_wq_run");
+		KUNIT_EXPECT_TRUE(test, ants_wq_queue(wq, &works[i], 0));
+		EXPECT_SOON(test, stats_of(wq).faults == i + 1 && settled(wq));
+	}
+	/* It counts as one that runs, wherever the stack of its thread is. */
+	for (i = 0; i < NR_WORKS; i++)
+		KUNIT_EXPECT_EQ(test, ants_wq_busy(&works[i]),
+				(unsigned int)WORK_BUSY_RUNNING);
+	ants_wq_init(&works[i], count_work, &ants_wq_file);
+	KUNIT_EXPECT_TRUE(test, ants_wq_queue(wq, &works[i], 0));
+	KUNIT_EXPECT_TRUE(test, ants_wq_flush(&works[i], false) ||
+			  atomic_read(&nr_worked));
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_worked), 1);
+	ants_wq_destroy(wq);
+}
+
 static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(task_ends_its_thread),
 	KUNIT_CASE(task_writes_to_null),
@@ -391,6 +453,8 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(client_need_not_listen),
 	KUNIT_CASE(administrator_sees_it),
 	KUNIT_CASE(function_without_a_name_shows_no_address),
+	KUNIT_CASE(callback_for_room_dies),
+	KUNIT_CASE(items_of_a_workqueue_die),
 	{}
 };
 
