@@ -202,10 +202,18 @@ static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
+/* As if no wake-up had been in vain: the next ones are not deferred. */
+static inline void forget_vain(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->wakes.nr_vain = 0;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
 /*
  * Occupy @nr workers of @pool; return when all of them are at the gate. No
  * wake-up is late meanwhile, or a slow machine would make more threads than
- * there are tasks.
+ * there are tasks; nor is one deferred, which would have to become late.
  */
 static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 			     struct gate *gate, unsigned int nr)
@@ -214,6 +222,7 @@ static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 	unsigned long late = ants_late_ticks();
 	bool full;
 
+	forget_vain(pool);
 	ants_late_arm(100 * TEST_DEADLINE);
 	while (nr-- && !err)
 		err = ants_submit(pool, gate_task, gate);

@@ -277,8 +277,8 @@ static void spin_task(void *data)
 }
 
 /*
- * The first worker runs a task. The other one is made when three more are
- * pending.
+ * The first worker runs a task, and no thread was late, so it is the only one. The
+ * other one is made when three more are pending.
  */
 static void start_second_of_two(struct rig *rig)
 {
@@ -302,6 +302,7 @@ static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
 
+	ants_late_arm(100 * TEST_DEADLINE);
 	post_start(rig, 0);
 	EXPECT_SOON(test, sleeps(rig->posts[0].thread));
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
@@ -315,6 +316,7 @@ static void wake_limit_stays_while_tasks_run(struct kunit *test)
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 4 });
 
+	ants_late_arm(100 * TEST_DEADLINE);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_task, rig), 0);
 	EXPECT_SOON(test, atomic_read(&rig->inside) == 1);
 	start_second_of_two(rig);
