@@ -29,7 +29,7 @@ user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo demo-loop test test-kernels test-tools torture \
-	model core busted mutate bench bench-readme check coverage htmldocs \
+	model litmus core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
 .DEFAULT_GOAL := modules
@@ -107,6 +107,9 @@ torture:
 model:
 	@tools/model
 
+litmus:
+	@tools/litmus
+
 core:
 	@tools/setup core >&2
 	@$(if $(ANTS_BUSTED),test/busted/tree $(ANTS_BUSTED) $(BUSTED_SRC))
@@ -158,8 +161,8 @@ help:
 	@echo '  make demo-loop      the kernel'"'"'s loop driver on ants, the stock driver beside it'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
-	@echo '                      torture-kcsan compile style antstat busted model functional) or'
-	@echo '                      one suite, script or program'
+	@echo '                      torture-kcsan compile style antstat busted model litmus functional)'
+	@echo '                      or one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again'
 	@echo '  make test K=kunit-7.3  what needs a kernel, on a newer one with its own KUnit'
@@ -192,6 +195,7 @@ help:
 	@echo '                      clang, cppcheck, gcc find (LONG=1: coccinelle too)'
 	@echo '  make htmldocs       build Documentation/ with sphinx, in build/htmldocs'
 	@echo '  make model          check the Promela model exhaustively'
+	@echo '  make litmus         check the litmus tests with herd7 and the kernel'"'"'s memory model'
 	@echo '  make core           the sources of the module as a program: under load, with'
 	@echo '                      sanitizers, explored and fuzzed; see test/core/README'
 	@echo '  make busted [B="slot_leak ..."]  is each deliberate bug found, and how fast?'
