@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the files that are left out provide to the rest: the module begins and
- * ends, has no files in sysfs, and wastes no time on purpose.
+ * ends, has no files in sysfs, and wastes no time on purpose. And dirty.c, whose
+ * use is a failure unless a scenario wants it.
  */
-#include "dirty.h"
-#include "internal.h"
+/* First, because it defines what it prefixes messages with. */
+#define ants_clean	mend_thread
+#include "dirty.c"
+#undef ants_clean
+
 #include "multi.h"
 
 #include "shim.h"
@@ -18,13 +22,13 @@ struct ants_pool *ants_system_pool;
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
 
+bool shim_dirt_expected;
+
 void ants_clean(struct ants_worker *w, int locks)
 {
-	WARN(true, "a task has left its thread in another state");
-}
-
-void ants_attend(struct ants_worker *w)
-{
+	WARN(!shim_dirt_expected,
+	     "a task has left its thread in another state");
+	mend_thread(w, locks);
 }
 
 void ants_jitter(bool may_sleep)

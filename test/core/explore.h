@@ -96,6 +96,7 @@ extern const struct scenario scenarios_groups[];
 extern const struct scenario scenarios_kinds[];
 extern const struct scenario scenarios_unload[];
 extern const struct scenario scenarios_fault[];
+extern const struct scenario scenarios_death[];
 extern const struct scenario scenarios_breaker[];
 extern const struct scenario scenarios_client[];
 

@@ -24,13 +24,14 @@
 #pragma weak scenarios_kinds
 #pragma weak scenarios_unload
 #pragma weak scenarios_fault
+#pragma weak scenarios_death
 #pragma weak scenarios_breaker
 #pragma weak scenarios_client
 
 static const struct scenario *const lists[] = {
 	scenarios_tasks, scenarios_wake, scenarios_defer, scenarios_items,
 	scenarios_groups, scenarios_kinds, scenarios_unload, scenarios_fault,
-	scenarios_breaker, scenarios_client,
+	scenarios_death, scenarios_breaker, scenarios_client,
 };
 
 static const struct scenario *current_scenario;

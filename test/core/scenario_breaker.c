@@ -195,6 +195,107 @@ static void run_again_two(void)
 	end();
 }
 
+/* In a row: a task that ends well begins another one. */
+static void run_good(void)
+{
+	begin(1, 5, NULL);
+	explore_begin();
+	WARN_ON(submit_fn(die_fn, 0) || submit(1) || submit_fn(die_fn, 2) ||
+		submit(3));
+	explore_call(submit_or_eio, (void *)4, "a");
+	explore_join();
+	WARN_ON(ants_flush(pool));
+	WARN(has_tripped(NULL), "the faults were not in a row");
+	end();
+}
+
+static int reboot_fn(void *unused)
+{
+	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
+	WARN_ON(ants_reboot(pool));
+	return 0;
+}
+
+/* The pool is closed and opened while the breaker trips. */
+static void run_reboot(void)
+{
+	begin(1, 3, NULL);
+	explore_begin();
+	WARN_ON(submit_fn(die_fn, 0) || submit_fn(die_fn, 1) || submit(2));
+	explore_call(reboot_fn, NULL, "reboot");
+	explore_join();
+	WARN(has_tripped(NULL), "a pool that was opened is of no use");
+	WARN(submit(3), "a pool that was opened takes no task");
+	end();
+}
+
+static int give_fn(void *unused)
+{
+	return 0;
+}
+
+static void take_fn(void *data)
+{
+	(*(unsigned int *)data)++;
+}
+
+static int call_fn(void *taken)
+{
+	int ret = ants_call_release(pool, give_fn, taken, 2, take_fn);
+
+	WARN(ret && ret != -EIO && ret != -ETIMEDOUT && ret != -EINPROGRESS,
+	     "result %d", ret);
+	return 0;
+}
+
+static int cancel_fn(void *unused)
+{
+	ants_work_cancel_sync(&items[0].work);
+	return 0;
+}
+
+/* What is pending is cancelled, or its caller gives up, while it is dropped. */
+static void run_cancel(void)
+{
+	unsigned int taken = 0;
+
+	begin(1, 5, NULL);
+	explore_begin();
+	WARN_ON(submit_fn(die_fn, 0) || submit_fn(die_fn, 1) ||
+		ants_queue_work(pool, &items[0].work));
+	explore_call(cancel_fn, NULL, "cancel");
+	explore_call(call_fn, &taken, "call");
+	end();
+	WARN(taken != 1, "the data was taken %u times", taken);
+}
+
+static int wait_group(void *group)
+{
+	int error = 0;
+
+	WARN_ON(ants_group_wait(group, &error));
+	WARN(error && error != -EIO, "error %d", error);
+	return 0;
+}
+
+static void run_group(void)
+{
+	struct ants_group group;
+	unsigned int i;
+
+	begin(1, 5, NULL);
+	WARN_ON(ants_group_init(&group, pool, 0));
+	explore_begin();
+	WARN_ON(submit_fn(die_fn, 0) || submit_fn(die_fn, 1));
+	for (i = 0; i < NR_ITEMS; i++) {
+		int err = ants_group_submit(&group, &items[i].work);
+
+		WARN_ON(err && err != -EIO);
+	}
+	explore_call(wait_group, &group, "wait");
+	end();
+}
+
 static void run_destroy(void)
 {
 	begin(1, 3, NULL);
@@ -229,6 +330,10 @@ const struct scenario scenarios_breaker[] = {
 	{ "breaker-flush", run_flush },
 	{ "breaker-again", run_again },
 	{ "breaker-again-two", run_again_two },
+	{ "breaker-good", run_good },
+	{ "breaker-reboot", run_reboot },
+	{ "breaker-cancel", run_cancel },
+	{ "breaker-group", run_group },
 	{ "breaker-destroy", run_destroy },
 	{ "breaker-init", run_init },
 	{ "breaker-init-destroy", run_init_destroy },

@@ -3,102 +3,27 @@
  * Scenarios in which a thread of the pool dies: in each kind of task, and in what
  * a thread calls on its own.
  */
-#include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "internal.h"
-#include "scenario.h"
+#include "scenario_fault.h"
 
 static struct ants_work items[3];
-/* How often the client was told, and how often a call has given its data back. */
-static unsigned int told, released;
-/* How many of the next calls of worker_init or worker_exit die. */
-static unsigned int doomed;
-
-static void fault_fn(struct ants_pool *unused, ants_fn_t fn, void *data)
-{
-	told++;
-}
-
-static void die_fn(void *data)
-{
-	run_fn(data);
-	kthread_exit(1);
-}
-
-static int die_item(struct ants_work *work)
-{
-	kthread_exit(1);
-}
 
 static int good_item(struct ants_work *work)
 {
 	return 0;
 }
 
-static int die_call(void *unused)
-{
-	kthread_exit(1);
-}
-
-static void release_data(void *unused)
-{
-	released++;
-}
-
-static void die_sometimes(void)
-{
-	if (!doomed)
-		return;
-	doomed--;
-	kthread_exit(1);
-}
-
-static void *init_fn(struct ants_pool *unused)
-{
-	die_sometimes();
-	return NULL;
-}
-
-static void exit_fn(struct ants_pool *unused, void *data)
-{
-	die_sometimes();
-}
-
 static void begin(unsigned int capacity, unsigned int depth)
 {
 	const struct ants_attrs attrs = { .capacity = capacity,
 					  .queue_depth = depth,
-					  .flags = ANTS_CHARGE,
-					  .fault = fault_fn };
+					  .flags = ANTS_CHARGE };
 	unsigned int i;
 
-	told = 0;
-	released = 0;
-	doomed = 0;
 	for (i = 0; i < ARRAY_SIZE(items); i++)
 		INIT_ANTS_WORK(&items[i], i ? good_item : die_item);
-	tasks_begin(&attrs);
-}
-
-/* The pool works as before, and was told of @nr faults. */
-static void end(unsigned int nr, unsigned int lost)
-{
-	struct ants_stats stats;
-
-	explore_join();
-	WARN(submit(7), "a pool is of no use after a fault");
-	WARN_ON(ants_flush(pool));
-	ants_pool_stats(pool, &stats);
-	WARN(stats.faults != nr, "%llu faults, not %u", stats.faults, nr);
-	WARN(stats.lost != lost, "%llu lost, not %u", stats.lost, lost);
-	WARN(stats.completed + stats.cancelled + stats.lost != stats.submitted,
-	     "%llu + %llu + %llu of %llu", stats.completed, stats.cancelled,
-	     stats.lost, stats.submitted);
-	tasks_drain();
-	WARN(told != nr, "told %u times, not %u", told, nr);
-	WARN_ON(ants_pool_destroy(pool));
-	tasks_end();
+	faults_begin(&attrs);
 }
 
 static int submit_dying(void *data)
@@ -146,12 +71,6 @@ static void run_destroy(void)
 	tasks_destroy();
 }
 
-static int flush_fn(void *unused)
-{
-	WARN_ON(ants_flush(pool));
-	return 0;
-}
-
 static void run_flush(void)
 {
 	begin(1, 3);
@@ -160,13 +79,6 @@ static void run_flush(void)
 	explore_call(flush_fn, NULL, "flush");
 	explore_call(tune_fn, (void *)2, "tune");
 	end(2, 2);
-}
-
-static int reboot_fn(void *unused)
-{
-	WARN_ON(ants_release_timeout(pool, MAX_SCHEDULE_TIMEOUT));
-	WARN_ON(ants_reboot(pool));
-	return 0;
 }
 
 static void run_reboot(void)
@@ -434,13 +346,12 @@ static void run_inner_call(void)
 
 static void hook(unsigned int dying, unsigned int nr)
 {
-	const struct ants_attrs attrs = { .capacity = 1, .fault = fault_fn,
+	const struct ants_attrs attrs = { .capacity = 1,
 					  .worker_init = init_fn,
 					  .worker_exit = exit_fn };
 
-	told = 0;
+	faults_begin(&attrs);
 	doomed = dying;
-	tasks_begin(&attrs);
 	explore_begin();
 	WARN_ON(submit(0));
 	explore_call(submit_one, (void *)1, "a");

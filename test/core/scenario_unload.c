@@ -153,6 +153,7 @@ static SHIM_CLIENT int call_fn(void *unused)
 static SHIM_CLIENT void release_fn(void *unused)
 {
 	check_text();
+	shim_point();
 }
 
 static int give_up_fn(void *unused)
@@ -164,8 +165,9 @@ static int give_up_fn(void *unused)
 	return 0;
 }
 
-static void die_fn(void *unused)
+static SHIM_CLIENT void die_fn(void *unused)
 {
+	check_text();
 	kthread_exit(1);
 }
 
@@ -184,10 +186,51 @@ static void unload_drop(void)
 	end();
 }
 
+static SHIM_CLIENT void hear_fn(struct ants_pool *from, ants_fn_t fn, void *data)
+{
+	check_text();
+	shim_point();
+}
+
+/* The client of a pool is told of the death while it goes. */
+static void unload_fault(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .fault = hear_fn };
+
+	begin(&attrs, again_fn);
+	explore_begin();
+	WARN_ON(ants_submit(pool, die_fn, NULL));
+	unload();
+	WARN(runs != 2, "they ran %u times", runs);
+	end();
+}
+
+static SHIM_CLIENT int die_call(void *unused)
+{
+	check_text();
+	kthread_exit(1);
+}
+
+/* Its caller has left, so a kernel work item gives the data of the call back. */
+static void unload_fault_call(void)
+{
+	int ret;
+
+	begin(&(struct ants_attrs) { .capacity = 1 }, again_fn);
+	explore_begin();
+	ret = ants_call_release(pool, die_call, NULL, 1, release_fn);
+	WARN(ret != -EFAULT && ret != -EINPROGRESS && ret != -ETIMEDOUT,
+	     "result %d", ret);
+	unload();
+	end();
+}
+
 const struct scenario scenarios_unload[] = {
 	{ "unload-requeue", unload_requeue },
 	{ "unload-delayed", unload_delayed },
 	{ "unload-hand-on", unload_hand_on },
 	{ "unload-drop", unload_drop },
+	{ "unload-fault", unload_fault },
+	{ "unload-fault-call", unload_fault_call },
 	{}
 };

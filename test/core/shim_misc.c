@@ -99,6 +99,13 @@ void preempt_enable(void)
 	shim_point();
 }
 
+/* All sections are left at once. */
+void preempt_count_set(int count)
+{
+	while (preempt_count() > count)
+		shim_rcu_leave();
+}
+
 void shim_log(const char *fmt, ...)
 {
 	va_list args;

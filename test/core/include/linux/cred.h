@@ -5,5 +5,6 @@
 /* All threads have the same rights. */
 #define current_cred()		((void *)0)
 #define current_real_cred()	((void *)0)
+#define revert_creds(cred)	((void)0)
 
 #endif

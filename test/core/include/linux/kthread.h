@@ -26,6 +26,11 @@ static inline void *kthread_data(struct task_struct *task)
 	return task->data;
 }
 
+/* No thread ever uses one. */
+static inline void kthread_unuse_mm(void *mm)
+{
+}
+
 static inline int kthread_affine_preferred(struct task_struct *task,
 					   const struct cpumask *mask)
 {

@@ -7,5 +7,10 @@
 
 /* The sections that may not sleep are all of one kind. */
 #define preempt_count()		((int)(current->rcu & 0xffffffffU))
+#define SOFTIRQ_MASK		0
+#define softirq_count()		0
+#define local_bh_enable()	((void)0)
+
+void preempt_count_set(int count);
 
 #endif

@@ -144,6 +144,7 @@ struct thread_info {
 static const struct thread_info shim_thread_info;
 
 #define current_thread_info()	(&shim_thread_info)
+#define test_thread_flag(flag)	(shim_thread_info.flags >> (flag) & 1)
 #define cond_resched()		((void)0)
 #define cpu_relax()		shim_yield()
 

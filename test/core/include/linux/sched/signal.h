@@ -4,4 +4,9 @@
 
 #include <linux/sched.h>
 
+/* No thread of a pool ever gets a signal. */
+static inline void flush_signals(struct task_struct *task)
+{
+}
+
 #endif
