@@ -101,6 +101,12 @@ expect_trouble()
 	echo "ants-expect: $1" >/dev/kmsg
 }
 
+# allow_trouble REGEX: excuse any number of later reports of ants, of one line each
+allow_trouble()
+{
+	echo "ants-allow: $1" >/dev/kmsg
+}
+
 # log_has REGEX: logged by the kernel since the last log_mark, not by a script
 log_mark()
 {
