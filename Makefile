@@ -102,7 +102,7 @@ test-tools:
 
 torture:
 	@MIN='$(MIN)' K='$(K)' SEED='$(SEED)' KNOBS='$(KNOBS)' JITTER='$(JITTER)' \
-		test/torture/run
+		FAULTS='$(FAULTS)' test/torture/run
 
 model:
 	@tools/model
@@ -178,6 +178,7 @@ help:
 	@echo '  make torture        everything at once, at random; the last line is the verdict'
 	@echo '  make torture MIN=30 K=kunit-7.3 SEED=1  so many minutes, that kernel, the'
 	@echo '                      random numbers of another run; see test/torture/README.rst'
+	@echo '  make torture FAULTS=5   of a thousand tasks five die'
 	@echo '  make bench          measure ants beside workqueues, threads and others;'
 	@echo '                      CHECK=1 fails on a missed target or a kernel that is left'
 	@echo '                      out, ROUNDS=30 takes longer'

@@ -44,6 +44,9 @@ enum errbit {
 	INPROGRESS = BIT(12),
 	/* the result of a function of this test */
 	OWN = BIT(13),
+	/* these two only if tasks die */
+	IO = BIT(15),
+	FAULT = BIT(16),
 	/* the call never succeeds */
 	FAILS = BIT(14),
 };
@@ -58,7 +61,8 @@ struct contract {
 	unsigned int errors;
 };
 
-#define SUBMITS		(SHUTDOWN | BUSY | INTR | DEADLK)
+#define CLOSED		(SHUTDOWN | IO)
+#define SUBMITS		(CLOSED | BUSY | INTR | DEADLK)
 
 static const struct contract contracts[NR_CALLS] = {
 	[CALL_NONE] = { "no call", 0 },
@@ -66,23 +70,24 @@ static const struct contract contracts[NR_CALLS] = {
 	[CALL_SUBMIT_TIMEOUT] = { "ants_submit_timeout", SUBMITS | TIMEDOUT },
 	[CALL_SUBMIT_PRIO] = { "ants_submit_prio", SUBMITS | TIMEDOUT },
 	[CALL_SUBMIT_BATCH] = { "ants_submit_batch", SUBMITS | AGAIN | NOMEM },
-	[CALL_TRY_SUBMIT] = { "ants_try_submit", SHUTDOWN | AGAIN | NOMEM },
+	[CALL_TRY_SUBMIT] = { "ants_try_submit", CLOSED | AGAIN | NOMEM },
 	[CALL_INVOKE] = { "ants_invoke", SUBMITS | AGAIN | NOMEM },
 	[CALL_INVOKE_TIMEOUT] = { "ants_invoke_timeout", SUBMITS | TIMEDOUT },
-	[CALL_TRY_INVOKE] = { "ants_try_invoke", SHUTDOWN | AGAIN | NOMEM },
+	[CALL_TRY_INVOKE] = { "ants_try_invoke", CLOSED | AGAIN | NOMEM },
 	[CALL_INVOKE_NO_FUNC] = { "ants_invoke without a function",
 				  INVAL | FAILS },
-	[CALL_CALL] = { "ants_call", SUBMITS | TIMEDOUT | OWN },
+	[CALL_CALL] = { "ants_call", SUBMITS | TIMEDOUT | OWN | FAULT },
 	[CALL_CALL_RELEASE] = { "ants_call_release", SUBMITS | TIMEDOUT |
-				NOMEM | INPROGRESS | OWN },
-	[CALL_FOR_EACH] = { "ants_for_each", SHUTDOWN | OWN },
-	[CALL_QUEUE_WORK] = { "ants_queue_work", SHUTDOWN | AGAIN | ALREADY |
+				NOMEM | INPROGRESS | OWN |
+				FAULT },
+	[CALL_FOR_EACH] = { "ants_for_each", CLOSED | OWN | FAULT },
+	[CALL_QUEUE_WORK] = { "ants_queue_work", CLOSED | AGAIN | ALREADY |
 			      CANCELED },
 	[CALL_QUEUE_WORK_TIMEOUT] = { "ants_queue_work_timeout", SUBMITS |
 				      TIMEDOUT | ALREADY | CANCELED },
-	[CALL_QUEUE_DELAYED] = { "ants_queue_delayed_work", SHUTDOWN | ALREADY |
+	[CALL_QUEUE_DELAYED] = { "ants_queue_delayed_work", CLOSED | ALREADY |
 				 CANCELED },
-	[CALL_MOD_DELAYED] = { "ants_mod_delayed_work", SHUTDOWN | ALREADY |
+	[CALL_MOD_DELAYED] = { "ants_mod_delayed_work", CLOSED | ALREADY |
 			       CANCELED },
 	[CALL_WORK_WAIT] = { "ants_work_wait", INTR | DEADLK },
 	[CALL_WORK_WAIT_TIMEOUT] = { "ants_work_wait_timeout", INTR | DEADLK |
@@ -95,7 +100,7 @@ static const struct contract contracts[NR_CALLS] = {
 	[CALL_GROUP_SUBMIT] = { "ants_group_submit", SUBMITS | AGAIN |
 				CANCELED },
 	[CALL_GROUP_SUBMIT_SEALED] = { "ants_group_submit to a sealed group",
-				       SHUTDOWN | CANCELED | ALREADY | FAILS },
+				       CLOSED | CANCELED | ALREADY | FAILS },
 	[CALL_GROUP_WAIT] = { "ants_group_wait", INTR | DEADLK },
 	[CALL_GROUP_WAIT_TIMEOUT] = { "ants_group_wait_timeout", INTR | DEADLK |
 				      TIMEDOUT },
@@ -127,7 +132,7 @@ static const struct contract contracts[NR_CALLS] = {
 	[CALL_MULTI_SUBMIT_TIMEOUT] = { "ants_multi_submit_timeout",
 					SUBMITS | TIMEDOUT },
 	[CALL_MULTI_TRY_SUBMIT] = { "ants_multi_try_submit",
-				    SHUTDOWN | AGAIN | NOMEM },
+				    CLOSED | AGAIN | NOMEM },
 	[CALL_MULTI_FLUSH] = { "ants_multi_flush", INTR },
 	[CALL_MULTI_FLUSH_TIMEOUT] = { "ants_multi_flush_timeout",
 				       INTR | TIMEDOUT },
@@ -160,6 +165,8 @@ static unsigned int bit_of(int err)
 	case -ECANCELED:	return CANCELED;
 	case -EINPROGRESS:	return INPROGRESS;
 	case -EREMOTEIO:	return OWN;
+	case -EIO:		return IO;
+	case -EFAULT:		return FAULT;
 	default:		return 0;
 	}
 }
@@ -168,6 +175,8 @@ static bool allowed(enum call call, int err)
 {
 	if (err >= 0)
 		return !(contracts[call].errors & FAILS);
+	if ((err == -EIO || err == -EFAULT) && !knob_fault_permille.value)
+		return false;
 	return contracts[call].errors & bit_of(err);
 }
 
@@ -213,6 +222,8 @@ int call_leave(struct actor *actor, int err)
 		count(COUNT_TIMEOUTS);
 	if (err == -ENOMEM)
 		count(COUNT_FAULTS);
+	if (err == -EIO && !atomic_xchg(&actor->target->tripped, 1))
+		count(COUNT_TRIPS);
 	return err;
 }
 
@@ -261,6 +272,11 @@ struct actor *actor_claim(u32 seed, unsigned int depth)
 		if (atomic_cmpxchg(&actor->in_use, 0, 1))
 			continue;
 		actor_seed(actor, seed, depth);
+		actor->deed = NULL;
+		actor->mortal = false;
+		actor->held = NULL;
+		actor->orphan = NULL;
+		actor->number = 0;
 		get_task_struct(current);
 		WRITE_ONCE(actor->task, current);
 		return actor;
@@ -275,6 +291,40 @@ void actor_drop(struct actor *actor)
 	WRITE_ONCE(actor->task, NULL);
 	atomic_set_release(&actor->in_use, 0);
 	put_task_struct(task);
+}
+
+/* The next actor behind @after that acts in the current thread, or NULL. */
+struct actor *actor_of_caller(struct actor *after)
+{
+	struct actor *actor = after ? after + 1 : shared_actors;
+
+	for (; actor < shared_actors + NR_SHARED_ACTORS; actor++)
+		if (READ_ONCE(actor->task) == current)
+			return actor;
+	return NULL;
+}
+
+/* The thread of @actor is about to die in its call. */
+static void actor_bury(struct actor *actor)
+{
+	fault_disarm(actor);
+	WRITE_ONCE(actor->call, CALL_NONE);
+	/* The call was made, and has begun. */
+	if (actor->number)
+		ticket_close(actor->number, 0);
+	if (actor->orphan)
+		llist_add(&actor->orphan->node, &actor->target->orphans);
+	if (actor->held)
+		target_put(actor->held);
+	actor_drop(actor);
+}
+
+void actors_bury(void)
+{
+	struct actor *actor = NULL;
+
+	while ((actor = actor_of_caller(actor)))
+		actor_bury(actor);
 }
 
 void actor_watch(struct actor *actor)

@@ -37,6 +37,9 @@ static void client_task(void *number)
 {
 	usleep_range(100, 20000);
 	torture_ran((unsigned long)number);
+	/* The pool that all share would take no more tasks after too many. */
+	if (ants_current_pool() != ants_system_pool)
+		torture_end_thread((unsigned long)number);
 }
 
 static void submit(struct ants_pool *to)
@@ -73,7 +76,8 @@ static void client_release(void *unused)
 
 static int __init client_init(void)
 {
-	struct ants_attrs attrs = { .capacity = 3, .queue_depth = NR_TASKS };
+	struct ants_attrs attrs = { .capacity = 3, .queue_depth = NR_TASKS,
+				    .max_faults = INT_MAX };
 	unsigned int i;
 
 	pool = ants_pool_create(&attrs, "torture-client");

@@ -15,4 +15,7 @@ void torture_close(unsigned long number, int err);
 /* The task runs. */
 void torture_ran(unsigned long number);
 
+/* The task, which has run, may end its thread. */
+void torture_end_thread(unsigned long number);
+
 #endif /* _ANTS_TORTURE_CLIENT_H */

@@ -26,6 +26,7 @@ struct party;
  * @result: what it returns
  * @accepted: how often it was submitted
  * @runs: how often it ran
+ * @died: its last run has taken the thread along
  */
 struct member {
 	struct ants_work work;
@@ -37,16 +38,19 @@ struct member {
 	int result;
 	atomic_t accepted;
 	atomic_t runs;
+	bool died;
 };
 
 /**
  * struct party - a group with its members
+ * @orphan: it is left behind if a task that waits for it dies
  * @group: the group
  * @nr: number of members
  * @box: where other actors find the group, or NULL
  * @member: the members that have not been freed
  */
 struct party {
+	struct orphan orphan;
 	struct ants_group group;
 	unsigned int nr;
 	struct box *box;
@@ -112,22 +116,46 @@ void op_group_cancel(struct actor *actor)
 	raw_spin_unlock_irqrestore(&box->lock, flags);
 }
 
+static void member_end(struct member *member)
+{
+	if (member->cancels)
+		ants_group_cancel(&member->party->group);
+	if (!member->again || !ants_current_pool())
+		return;
+	member->again = false;
+	if (!ants_queue_work(ants_current_pool(), &member->work)) {
+		atomic_inc(&member->accepted);
+		count(COUNT_TASKS);
+	}
+}
+
+static void member_dies(void *data)
+{
+	struct member *member = data;
+
+	WRITE_ONCE(member->died, true);
+	member_end(member);
+}
+
 static int member_run(struct ants_work *work)
 {
 	struct member *member = container_of(work, struct member, work);
+	const struct deed deed = {
+		.seed = member->seed,
+		.fate = member->seed + 7 * atomic_inc_return(&member->runs),
+		.depth = member->depth,
+		.target = target_of_caller(),
+		.data = work,
+		.dies = member_dies,
+		.arg = member,
+	};
 
-	atomic_inc(&member->runs);
+	WRITE_ONCE(member->died, false);
 	count(COUNT_RUN);
-	behave(member->seed, member->depth);
-	if (member->cancels)
-		ants_group_cancel(&member->party->group);
-	if (member->again && ants_current_pool()) {
-		member->again = false;
-		if (!ants_queue_work(ants_current_pool(), work)) {
-			atomic_inc(&member->accepted);
-			count(COUNT_TASKS);
-		}
-	}
+	behave(&deed);
+	member_end(member);
+	if (knob_fault_permille.value)
+		leave_dirt(&deed);
 	return member->result;
 }
 
@@ -154,22 +182,24 @@ static struct member *member_new(struct party *party, struct actor *actor)
 
 /*
  * The member has ended: it ran as often as it was accepted, or its last run was
- * cancelled.
+ * cancelled, or dropped by its pool, that of @target.
  */
-static void member_judge(struct member *member)
+static void member_judge(struct member *member, const struct target *target)
 {
+	int expected = member->died ? -EFAULT : member->result;
 	int accepted = atomic_read(&member->accepted);
 	int runs = atomic_read(&member->runs);
 	int result = ants_work_result(&member->work);
 
-	if (accepted == runs && result == member->result)
+	if (accepted == runs && result == expected)
 		return;
-	if (accepted == runs + 1 && result == -ECANCELED) {
+	if (accepted == runs + 1 &&
+	    (result == -ECANCELED || (result == -EIO && target->may_trip))) {
 		count(COUNT_CANCELLED);
 		return;
 	}
 	broken("a member was accepted %d times, ran %d times, has result %d, should have %d",
-	       accepted, runs, result, member->result);
+	       accepted, runs, result, expected);
 }
 
 /* Submit one more member. Returns 0 or -errno. */
@@ -193,16 +223,26 @@ static int party_add(struct party *party, struct actor *actor)
 	return 0;
 }
 
-static void party_free_members(struct party *party)
+static void party_free_members(struct party *party,
+			       const struct target *target)
 {
 	unsigned int i;
 
 	for (i = 0; i < party->nr; i++) {
 		if (party->member[i])
-			member_judge(party->member[i]);
+			member_judge(party->member[i], target);
 		kfree(party->member[i]);
 	}
 	party->nr = 0;
+}
+
+static void party_orphaned(struct orphan *orphan, struct target *target)
+{
+	struct party *party = container_of(orphan, struct party, orphan);
+
+	withdraw(party);
+	party_free_members(party, target);
+	kfree(party);
 }
 
 /* The wait failed: end the members one by one. */
@@ -224,7 +264,7 @@ static void party_break_up(struct party *party, struct actor *actor)
 		if (taken)
 			broken("a member of a cancelled group was queued");
 	}
-	party_free_members(party);
+	party_free_members(party, actor->target);
 }
 
 /* Wait once for all members. Returns 0 if the group has ended. */
@@ -245,7 +285,8 @@ static int wait_all(struct party *party, struct actor *actor)
 	return err;
 }
 
-static void free_one(struct party *party, struct ants_work *work)
+static void free_one(struct party *party, struct ants_work *work,
+		     const struct target *target)
 {
 	struct member *member = container_of(work, struct member, work);
 	unsigned int i;
@@ -253,7 +294,7 @@ static void free_one(struct party *party, struct ants_work *work)
 	for (i = 0; i < party->nr; i++)
 		if (party->member[i] == member)
 			party->member[i] = NULL;
-	member_judge(member);
+	member_judge(member, target);
 	kfree(member);
 }
 
@@ -269,7 +310,7 @@ static int take_each(struct party *party, struct actor *actor)
 		work = ants_group_next(&party->group, random_timeout(actor));
 		err = call_leave(actor, PTR_ERR_OR_ZERO(work));
 		if (!err && work)
-			free_one(party, work);
+			free_one(party, work, actor->target);
 	} while (err == -ETIMEDOUT || (!err && work));
 	return err;
 }
@@ -296,7 +337,7 @@ static void party_again(struct party *party, struct actor *actor)
 		err = CALL(actor, GROUP_RESET, ants_group_reset(&party->group));
 		cond_resched();
 	} while (err == -EBUSY);
-	party_free_members(party);
+	party_free_members(party, actor->target);
 	if (party_add(party, actor))
 		return;
 	if (CALL(actor, GROUP_WAIT, ants_group_wait(&party->group, NULL)))
@@ -312,6 +353,8 @@ void op_group(struct actor *actor)
 		return;
 	ants_group_init(&party->group, actor->pool,
 			rnd(actor, 2) ? ANTS_GROUP_CANCEL_ON_ERROR : 0);
+	party->orphan.end = party_orphaned;
+	actor->orphan = &party->orphan;
 	if (rnd(actor, 2))
 		publish(party, actor);
 	for (i = 0; i < nr && !party_add(party, actor); i++)
@@ -322,7 +365,8 @@ void op_group(struct actor *actor)
 		party_break_up(party, actor);
 	else if (chance(actor, 20))
 		party_again(party, actor);
+	actor->orphan = NULL;
 	withdraw(party);
-	party_free_members(party);
+	party_free_members(party, actor->target);
 	kfree(party);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work items: some belong to one caller, some are queued and cancelled by many
- * callers at the same time, some free themselves. For each item that is in no
+ * callers at the same time. For each item that is in no
  * pool any more,
  *
  *	accepted = runs + cancelled
  *
- * except that a delayed run which its pool's release has ended may be missing.
+ * except that a delayed run which its pool's release has ended may be missing, and
+ * one that was pending when its pool had too many faults.
  */
 #include <linux/err.h>
 #include <linux/sched.h>
@@ -21,9 +22,24 @@
 /* Belong to no target: they go from pool to pool. */
 struct item wanderers[NR_SHARED];
 
+static int item_run(struct ants_work *work);
+
 static struct item *item_of(struct ants_work *work)
 {
 	return container_of(work, struct item, dwork.work);
+}
+
+/*
+ * Is @work such an item? Then note that ants_cancel_pending() has cancelled its
+ * run.
+ */
+bool item_pick(struct ants_work *work)
+{
+	if (work->fn != item_run)
+		return false;
+	atomic_inc(&item_of(work)->picked);
+	count(COUNT_CANCELLED);
+	return true;
 }
 
 static void hand_over(struct item *item, int err)
@@ -65,15 +81,36 @@ static void item_again(struct item *item)
 	hand_over(item, err);
 }
 
+/* It may have a further run. */
+static void item_dies(void *data)
+{
+	struct item *item = data;
+
+	WRITE_ONCE(item->died, true);
+	item_again(item);
+}
+
 static int item_run(struct ants_work *work)
 {
 	struct item *item = item_of(work);
+	u32 seed = READ_ONCE(item->rnd);
+	const struct deed deed = {
+		.seed = seed,
+		.fate = seed + 7 * atomic_inc_return(&item->runs),
+		.depth = item->depth,
+		.target = target_of_caller(),
+		.data = work,
+		.dies = item_dies,
+		.arg = item,
+	};
 
-	atomic_inc(&item->runs);
+	WRITE_ONCE(item->died, false);
 	count(COUNT_RUN);
 	if (!ants_work_cancelled(work))
-		behave(READ_ONCE(item->rnd), item->depth);
+		behave(&deed);
 	item_again(item);
+	if (knob_fault_permille.value)
+		leave_dirt(&deed);
 	return item->result;
 }
 
@@ -96,9 +133,17 @@ void item_init(struct item *item, struct actor *actor)
 	item_choose(item, actor);
 }
 
-/* The item is in no pool: its accounts must agree. */
-void item_judge(struct item *item, bool closed, const char *what)
+/* May a run in @target, or in any target if NULL, have been dropped? */
+static bool may_be_dropped(const struct target *target)
 {
+	return target ? target->may_trip : knob_fault_permille.value;
+}
+
+/* The item is in no pool: its accounts must agree. */
+void item_judge(struct item *item, const struct target *target, bool closed,
+		const char *what)
+{
+	bool may_miss = (closed && item->delayed) || may_be_dropped(target);
 	int accepted = atomic_read(&item->accepted);
 	int runs = atomic_read(&item->runs);
 	int cancels = atomic_read(&item->cancels);
@@ -108,10 +153,10 @@ void item_judge(struct item *item, bool closed, const char *what)
 
 	if (ants_work_busy(&item->dwork.work))
 		broken("%s item is busy after its end", what);
-	if (missing < -unsure || (missing > 0 && !(closed && item->delayed)))
+	if (missing < -unsure || (missing > 0 && !may_miss))
 		broken("%s item: %d accepted, %d runs, %d cancelled, %d picked, %d unsure",
 		       what, accepted, runs, cancels, picked, unsure);
-	/* By a release, which is reported in the item's result only. */
+	/* That is reported in the item's result only. */
 	count_add(COUNT_CANCELLED, missing);
 }
 
@@ -187,7 +232,8 @@ static void own_step(struct item *item, struct actor *actor)
 }
 
 /* What the function returned, or why the item did not run last time. */
-static bool may_be_result(const struct item *item, int result)
+static bool may_be_result(const struct item *item, const struct target *target,
+			  int result)
 {
 	switch (result) {
 	case -ECANCELED:
@@ -199,8 +245,13 @@ static bool may_be_result(const struct item *item, int result)
 		return true;
 	case -EINVAL:
 		return !atomic_read(&item->accepted);
+	case -EIO:
+		return may_be_dropped(target);
+	case -EFAULT:
+		return READ_ONCE(item->died);
 	default:
-		return result == item->result && atomic_read(&item->runs);
+		return result == item->result && !READ_ONCE(item->died) &&
+		       atomic_read(&item->runs);
 	}
 }
 
@@ -212,7 +263,7 @@ static void own_end(struct item *item, struct actor *actor)
 	if (rnd(actor, 2)) {
 		err = CALL(actor, WORK_WAIT,
 			   ants_work_wait(&item->dwork.work, &result));
-		if (!err && !may_be_result(item, result))
+		if (!err && !may_be_result(item, actor->target, result))
 			broken("an item returned %d, its result is %d",
 			       item->result, result);
 		if (!err)
@@ -229,18 +280,36 @@ static void own_life(struct item *item, struct actor *actor)
 	for (i = 0; i < nr; i++)
 		own_step(item, actor);
 	own_end(item, actor);
-	item_judge(item, atomic_read(&actor->target->closed), "own");
+	item_judge(item, actor->target, atomic_read(&actor->target->closed),
+		   "own");
+}
+
+/* An item that a task waits for, and that is left behind if the task dies. */
+struct own {
+	struct orphan orphan;
+	struct item item;
+};
+
+static void own_orphaned(struct orphan *orphan, struct target *target)
+{
+	struct own *own = container_of(orphan, struct own, orphan);
+
+	item_judge(&own->item, target, true, "orphaned");
+	kfree(own);
 }
 
 void op_own_item(struct actor *actor)
 {
-	struct item *item = kmalloc(sizeof(*item), GFP_KERNEL);
+	struct own *own = kmalloc(sizeof(*own), GFP_KERNEL);
 
-	if (!item)
+	if (!own)
 		return;
-	item_init(item, actor);
-	own_life(item, actor);
-	kfree(item);
+	own->orphan.end = own_orphaned;
+	item_init(&own->item, actor);
+	actor->orphan = &own->orphan;
+	own_life(&own->item, actor);
+	actor->orphan = NULL;
+	kfree(own);
 }
 
 void op_stack_item(struct actor *actor)
@@ -253,28 +322,53 @@ void op_stack_item(struct actor *actor)
 	ants_destroy_delayed_work_on_stack(&item.dwork);
 }
 
+/* Items that a task waits for, of which it has joined some. */
+struct fork {
+	struct orphan orphan;
+	unsigned int nr;
+	unsigned int joined;
+	struct item items[MOST_FORKS];
+};
+
+static void fork_orphaned(struct orphan *orphan, struct target *target)
+{
+	struct fork *fork = container_of(orphan, struct fork, orphan);
+	unsigned int i;
+
+	for (i = fork->joined; i < fork->nr; i++)
+		item_judge(&fork->items[i], target, true, "orphaned");
+	kfree(fork);
+}
+
+static void fork_join(struct item *item, struct actor *actor)
+{
+	if (CALL(actor, WORK_WAIT, ants_work_wait(&item->dwork.work, NULL)))
+		item_cancel_sync(item, actor);
+	item_judge(item, actor->target, false, "forked");
+}
+
 /* Queue some items and wait for all of them: fork and join, inside a task. */
 void op_fork(struct actor *actor)
 {
 	unsigned int i, nr = 1 + rnd(actor, MOST_FORKS);
-	struct item *items = kcalloc(nr, sizeof(*items), GFP_KERNEL);
+	struct fork *fork = kzalloc(sizeof(*fork), GFP_KERNEL);
 
-	if (!items)
+	if (!fork)
 		return;
+	fork->orphan.end = fork_orphaned;
+	fork->nr = nr;
 	for (i = 0; i < nr; i++) {
-		item_init(&items[i], actor);
-		hand_over(&items[i],
+		item_init(&fork->items[i], actor);
+		hand_over(&fork->items[i],
 			  CALL(actor, QUEUE_WORK,
 			       ants_queue_work(actor->pool,
-					       &items[i].dwork.work)));
+					       &fork->items[i].dwork.work)));
 	}
-	for (i = 0; i < nr; i++) {
-		if (CALL(actor, WORK_WAIT,
-			 ants_work_wait(&items[i].dwork.work, NULL)))
-			item_cancel_sync(&items[i], actor);
-		item_judge(&items[i], false, "forked");
-	}
-	kfree(items);
+	actor->orphan = &fork->orphan;
+	for (; fork->joined < nr; fork->joined++)
+		fork_join(&fork->items[fork->joined], actor);
+	actor->orphan = NULL;
+	kfree(fork);
 }
 
 /* --- shared items ------------------------------------------------------------- */
@@ -326,120 +420,4 @@ void op_shared_wait(struct actor *actor)
 		(void)CALL(actor, WORK_FLUSH,
 			   ants_work_flush(&item->dwork.work));
 	}
-}
-
-/* --- items that free themselves ----------------------------------------------- */
-
-struct detached {
-	struct ants_work work;
-	unsigned long number;
-	struct llist_node node;
-};
-
-static int detached_run(struct ants_work *work)
-{
-	struct detached *item = container_of(work, struct detached, work);
-	unsigned long number = item->number;
-
-	kfree(item);
-	torture_task((void *)number);
-	return 0;
-}
-
-void op_detached(struct actor *actor)
-{
-	struct detached *item = kmalloc(sizeof(*item), GFP_KERNEL);
-	unsigned long number;
-	int err;
-
-	if (!item)
-		return;
-	number = ticket_open(actor->target, rnd(actor, U32_MAX),
-			     actor->depth + 1);
-	if (!number) {
-		kfree(item);
-		return;
-	}
-	INIT_ANTS_WORK_DETACHED(&item->work, detached_run);
-	item->number = number;
-	if (rnd(actor, 4) == 0)
-		(void)CALL(actor, WORK_WAIT_DETACHED,
-			   ants_work_wait(&item->work, NULL));
-	err = CALL(actor, QUEUE_WORK, ants_queue_work(actor->pool, &item->work));
-	ticket_close(number, err);
-	if (err)
-		kfree(item);
-}
-
-/* --- ants_cancel_pending() ---------------------------------------------------- */
-
-/**
- * struct picking - one call of ants_cancel_pending()
- * @actor: the caller
- * @percent: the share of tasks to pick
- * @picked: number of picked tasks
- * @freed: number of detached items among these
- */
-struct picking {
-	struct actor *actor;
-	unsigned int percent;
-	unsigned int picked;
-	struct llist_head freed;
-};
-
-/*
- * Note that a work item will not run. Returns false for items that are left
- * alone.
- */
-static bool pick_work(struct picking *picking, struct ants_work *work)
-{
-	struct detached *detached;
-
-	if (work->fn == item_run) {
-		atomic_inc(&item_of(work)->picked);
-		count(COUNT_CANCELLED);
-	} else if (work->fn == detached_run) {
-		detached = container_of(work, struct detached, work);
-		ticket_cancel(detached->number);
-		llist_add(&detached->node, &picking->freed);
-	} else if (!is_member(work)) {
-		return false;
-	}
-	return true;
-}
-
-static bool pick(ants_fn_t fn, void *data, void *arg)
-{
-	struct picking *picking = arg;
-
-	if (!chance(picking->actor, picking->percent))
-		return false;
-	if (!fn) {
-		if (!pick_work(picking, data))
-			return false;
-	} else if (fn == torture_task) {
-		ticket_cancel((unsigned long)data);
-	} else {
-		return false;
-	}
-	picking->picked++;
-	return true;
-}
-
-void op_cancel_pending(struct actor *actor)
-{
-	struct picking picking = {
-		.actor = actor,
-		.percent = rnd(actor, 2) ? 100 : 30,
-	};
-	struct detached *item, *next;
-	unsigned int nr;
-
-	nr = CALL(actor, CANCEL_PENDING,
-		  ants_cancel_pending(actor->pool, pick, &picking));
-	if (nr != picking.picked)
-		broken("ants_cancel_pending() says %u, %u were picked", nr,
-		       picking.picked);
-	llist_for_each_entry_safe(item, next, picking.freed.first, node)
-		kfree(item);
 }

@@ -64,6 +64,8 @@ DEFKNOB(fail_percent, 4, 0, 100,
 	"percentage of calls in which one allocation fails");
 DEFKNOB(nest_percent, 10, 0, 50,
 	"percentage of tasks that make calls themselves");
+DEFKNOB(fault_permille, 0, 0, 100,
+	"of a thousand tasks so many die, and so many leave their thread dirty; the kernel must survive an oops, see FAULTS of test/torture/run");
 DEFKNOB(restart_s, 7, 1, 3600,
 	"seconds until one of the threads is stopped and replaced");
 DEFKNOB(max_wait, 60, 1, 3600,

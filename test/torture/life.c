@@ -100,16 +100,26 @@ void op_self_wait(struct actor *actor)
 	}
 }
 
-/* Open a closed pool as soon as it is empty. */
+/*
+ * Open a closed pool as soon as it is empty. One that takes no more tasks has to
+ * be closed for that.
+ */
 void op_reboot(struct actor *actor)
 {
 	struct target *target = actor->target;
 
-	if (!target->pool || !ants_is_released(target->pool))
+	if (!target->pool)
+		return;
+	if (atomic_read(&target->tripped)) {
+		atomic_inc(&target->closed);
+		(void)CALL(actor, RELEASE, ants_release(target->pool));
+	}
+	if (!ants_is_released(target->pool))
 		return;
 	if (CALL(actor, RELEASE_TIMEOUT,
 		 ants_release_timeout(target->pool, HZ)))
 		return;
+	atomic_set(&target->tripped, 0);
 	(void)CALL(actor, REBOOT, ants_reboot(target->pool));
 }
 
@@ -132,9 +142,11 @@ void op_release(struct actor *actor)
 /* The numbers of one snapshot must fit each other. */
 static void check_stats(const struct ants_stats *stats)
 {
-	if (stats->submitted < stats->completed + stats->cancelled)
-		broken("%llu submitted, %llu completed, %llu cancelled",
-		       stats->submitted, stats->completed, stats->cancelled);
+	if (stats->submitted <
+	    stats->completed + stats->cancelled + stats->lost)
+		broken("%llu submitted, %llu completed, %llu cancelled, %llu lost",
+		       stats->submitted, stats->completed, stats->cancelled,
+		       stats->lost);
 	if (stats->busy > stats->peak_busy ||
 	    stats->pending > stats->peak_pending ||
 	    stats->running > stats->peak_running)
@@ -262,6 +274,12 @@ static void stand_in_queue(void *data)
 static void busy_for_a_while(void *unused)
 {
 	schedule_timeout_uninterruptible(HZ / 5);
+}
+
+/* Is that a task of no account? */
+bool is_filler(ants_fn_t fn)
+{
+	return fn == busy_for_a_while;
 }
 
 /* True if @nr callers sleep in the pool before the time is over. */

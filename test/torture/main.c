@@ -122,11 +122,13 @@ static void threads_stop(void)
 
 static void print_sums(const char *head)
 {
-	pr_notice("%s seed=%u calls=%ld tasks=%ld run=%ld refused=%ld cancelled=%ld timeouts=%ld alloc_failures=%ld pools=%ld unloads=%ld hotplug=%ld suspends=%ld\n",
+	pr_notice("%s seed=%u calls=%ld tasks=%ld run=%ld refused=%ld cancelled=%ld timeouts=%ld alloc_failures=%ld deaths=%ld dirty=%ld trips=%ld dropped=%ld pools=%ld unloads=%ld hotplug=%ld suspends=%ld\n",
 		  head, knob_seed.value, count_read(COUNT_CALLS),
 		  count_read(COUNT_TASKS), count_read(COUNT_RUN),
 		  count_read(COUNT_REFUSED), count_read(COUNT_CANCELLED),
 		  count_read(COUNT_TIMEOUTS), count_read(COUNT_FAULTS),
+		  count_read(COUNT_DEATHS), count_read(COUNT_DIRTY),
+		  count_read(COUNT_TRIPS), count_read(COUNT_DROPPED),
 		  count_read(COUNT_POOLS), count_read(COUNT_UNLOADS),
 		  count_read(COUNT_HOTPLUG), count_read(COUNT_SUSPENDS));
 }
@@ -155,6 +157,9 @@ static void judge_sums(void)
 		       calls_left());
 	if (count_read(COUNT_CALLS) >= CALLS_FOR_ALL && calls_missing())
 		broken("not every call was made");
+	if (count_read(COUNT_CALLS) >= CALLS_FOR_ALL &&
+	    knob_fault_permille.value && !count_read(COUNT_DEATHS))
+		broken("nothing has died");
 	tickets_left(NULL);
 }
 
@@ -249,6 +254,7 @@ static int __init torture_init(void)
 	if (err)
 		goto err_tickets;
 	actor_watch(&director);
+	deaths_begin();
 	targets_init(&director);
 	err = threads_start();
 	if (!err)

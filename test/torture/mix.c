@@ -9,18 +9,18 @@ static const struct op ops[] = {
 	{ op_try_submit, 10, OP_ATOMIC },
 	{ op_batch, 4, OP_WAITS },
 	{ op_invoke, 6, OP_ATOMIC },
-	{ op_call, 5, OP_WAITS },
-	{ op_call_release, 4, OP_WAITS },
+	{ op_call, 5, OP_WAITS | OP_DIES },
+	{ op_call_release, 4, OP_WAITS | OP_DIES },
 	{ op_for_each, 3, OP_WAITS },
-	{ op_own_item, 7, OP_WAITS },
+	{ op_own_item, 7, OP_WAITS | OP_DIES },
 	{ op_stack_item, 2, OP_WAITS },
-	{ op_fork, 6, OP_WAITS },
+	{ op_fork, 6, OP_WAITS | OP_DIES },
 	{ op_shared_item, 9, OP_ATOMIC },
-	{ op_shared_wait, 4, OP_WAITS },
+	{ op_shared_wait, 4, OP_WAITS | OP_DIES },
 	{ op_wanderer, 4, OP_ATOMIC },
 	{ op_detached, 6, 0 },
 	{ op_cancel_pending, 2, 0 },
-	{ op_group, 8, OP_WAITS },
+	{ op_group, 8, OP_WAITS | OP_DIES },
 	{ op_group_cancel, 5, OP_ATOMIC },
 	{ op_tune, 2, 0 },
 	{ op_affinity, 1, 0 },
@@ -98,8 +98,13 @@ static const struct op *choose(struct actor *actor)
 void act(struct actor *actor, struct target *target, struct ants_pool *pool,
 	 bool waits)
 {
+	const struct op *op;
+
 	actor->target = target;
 	actor->pool = pool;
 	actor->waits = waits;
-	choose(actor)->fn(actor);
+	op = choose(actor);
+	actor->mortal = op->flags & OP_DIES;
+	op->fn(actor);
+	actor->mortal = false;
 }

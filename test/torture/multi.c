@@ -122,10 +122,15 @@ void op_multi_release(struct actor *actor)
 		(void)CALL(actor, MULTI_FLUSH_TIMEOUT,
 			   ants_multi_flush_timeout(multi, rnd(actor, 20)));
 	}
+	if (atomic_read(&target->tripped)) {
+		atomic_inc(&target->closed);
+		(void)CALL(actor, MULTI_RELEASE, ants_multi_release(multi));
+	}
 	if (!ants_multi_is_released(multi))
 		return;
 	if (CALL(actor, MULTI_RELEASE_TIMEOUT,
 		 ants_multi_release_timeout(multi, HZ)))
 		return;
+	atomic_set(&target->tripped, 0);
 	(void)CALL(actor, MULTI_REBOOT, ants_multi_reboot(multi));
 }

@@ -71,13 +71,20 @@ struct target system_target = { .flavour = &system_flavour };
 static struct target targets[MOST_TARGETS];
 static atomic_t nr_made;
 
-/* Preparing every seventh thread fails, so it leaves. */
+/*
+ * Preparing every seventh thread fails, so it leaves. If threads die, one dies
+ * here now and then, and at times it fails so often that the pool gives up.
+ */
 static void *prepare_thread(struct ants_pool *pool)
 {
 	struct target *target = ants_pool_private(pool);
+	int nr = atomic_inc_return(&target->inits);
+	bool faults = knob_fault_permille.value;
 	void *data;
 
-	if (atomic_inc_return(&target->inits) % 7 == 0)
+	if (faults && nr % 23 == 11)
+		die_in_hook(target);
+	if (nr % 7 == 0 || (faults && nr % 31 < 4))
 		return ERR_PTR(-ENOMEM);
 	data = kmalloc(16, GFP_KERNEL);
 	if (!data)
@@ -86,12 +93,26 @@ static void *prepare_thread(struct ants_pool *pool)
 	return data;
 }
 
+static void data_free(struct target *target, void *data)
+{
+	atomic_dec(&target->exits);
+	kfree(data);
+}
+
 static void clear_thread(struct ants_pool *pool, void *data)
 {
 	struct target *target = ants_pool_private(pool);
 
-	atomic_dec(&target->exits);
-	kfree(data);
+	data_free(target, data);
+	if (knob_fault_permille.value && atomic_read(&target->inits) % 13 == 6)
+		die_in_hook(target);
+}
+
+/* The current thread is about to die in a task, so it will not be cleared. */
+void thread_data_drop(struct target *target)
+{
+	if (target->flavour->attrs.worker_init)
+		data_free(target, ants_worker_data(ants_current_pool()));
 }
 
 static void have_room(struct ants_pool *pool)
@@ -222,6 +243,7 @@ static int make(struct target *target, struct actor *actor)
 	attrs.private = target;
 	attrs.expiry = 1 + rnd(actor, MOST_EXPIRY);
 	attrs.node = first_online_node;
+	death_attrs(target, actor, &attrs);
 	if (flavour->kind != KIND_MULTI)
 		return make_single(target, actor, &attrs, nr);
 	call_enter(actor, CALL_MULTI_CREATE);
@@ -242,6 +264,13 @@ static void reset(struct target *target, struct actor *actor)
 	atomic_set(&target->inits, 0);
 	atomic_set(&target->exits, 0);
 	atomic_set(&target->closed, 0);
+	target->may_trip = false;
+	atomic_set(&target->tripped, 0);
+	atomic_set(&target->deaths, 0);
+	atomic_set(&target->told, 0);
+	atomic_set(&target->lost, 0);
+	atomic_set(&target->dirty, 0);
+	init_llist_head(&target->orphans);
 	for (i = 0; i < NR_SHARED; i++) {
 		item_init(&target->shared[i], actor);
 		/* No nested calls: the item must not wait for itself. */
@@ -271,13 +300,15 @@ int target_make(struct target *target, struct actor *actor)
 static void judge_stats(const struct target *target,
 			const struct ants_stats *stats)
 {
-	if (stats->submitted == stats->completed + stats->cancelled &&
+	judge_fault_stats(target, stats);
+	if (stats->submitted ==
+	    stats->completed + stats->cancelled + stats->lost &&
 	    !stats->running && !stats->idle && !stats->busy &&
 	    !stats->pending && !stats->waiting)
 		return;
-	broken("%s is empty: %llu submitted, %llu completed, %llu cancelled",
+	broken("%s is empty: %llu submitted, %llu completed, %llu cancelled, %llu lost",
 	       target->flavour->name, stats->submitted, stats->completed,
-	       stats->cancelled);
+	       stats->cancelled, stats->lost);
 	broken("%s is empty: %u threads, %u idle, %u busy, %u pending, %u waiting",
 	       target->flavour->name, stats->running, stats->idle, stats->busy,
 	       stats->pending, stats->waiting);
@@ -329,10 +360,15 @@ void target_end(struct target *target, struct actor *actor, bool drained)
 /* The pool is gone, and everything in it must be gone as well. */
 void target_judge(struct target *target)
 {
+	struct orphan *orphan, *next;
 	unsigned int i;
 
+	judge_deaths(target);
+	llist_for_each_entry_safe(orphan, next, llist_del_all(&target->orphans),
+				  node)
+		orphan->end(orphan, target);
 	for (i = 0; i < NR_SHARED; i++)
-		item_judge(&target->shared[i], true, "shared");
+		item_judge(&target->shared[i], target, true, "shared");
 	if (atomic_read(&target->exits))
 		broken("%d threads have not taken leave",
 		       atomic_read(&target->exits));
@@ -421,7 +457,7 @@ void targets_exit(struct actor *actor)
 			atomic_inc(&item->cancels);
 			count(COUNT_CANCELLED);
 		}
-		item_judge(item, false, "system's");
+		item_judge(item, &system_target, false, "system's");
 		if (ants_work_cancel_sync(&wanderers[i].dwork.work)) {
 			atomic_inc(&wanderers[i].cancels);
 			count(COUNT_CANCELLED);
@@ -430,5 +466,5 @@ void targets_exit(struct actor *actor)
 	while (atomic_read(&system_target.tickets))
 		schedule_timeout_uninterruptible(1);
 	for (i = 0; i < NR_SHARED; i++)
-		item_judge(&wanderers[i], true, "wandering");
+		item_judge(&wanderers[i], NULL, true, "wandering");
 }

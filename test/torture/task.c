@@ -15,7 +15,7 @@
 static atomic_long_t nr_given;
 
 /* Make a few calls from inside a task. */
-static void nest(u32 seed, unsigned int depth)
+static void nest(const struct deed *deed)
 {
 	struct target *own = target_of_caller();
 	struct actor *actor;
@@ -23,29 +23,32 @@ static void nest(u32 seed, unsigned int depth)
 
 	if (!own)
 		return;
-	actor = actor_claim(seed, depth);
+	actor = actor_claim(deed->seed, deed->depth);
 	if (!actor)
 		return;
+	actor->deed = deed;
 	if (chance(actor, 70)) {
 		act(actor, own, ants_current_pool(), true);
 	} else {
 		other = target_get(actor);
+		actor->held = other;
 		if (other) {
 			act(actor, other, target_pool(other),
 			    other->index > own->index);
+			actor->held = NULL;
 			target_put(other);
 		}
 	}
 	actor_drop(actor);
 }
 
-/* A task, or a work item, does what @seed says. */
-void behave(u32 seed, unsigned int depth)
+/* What the seed of @deed says. */
+static void do_deed(const struct deed *deed)
 {
-	u32 what = seed % 100;
+	u32 seed = deed->seed, what = seed % 100;
 
-	if (depth < MAX_DEPTH && what < knob_nest_percent.value)
-		nest(seed, depth);
+	if (deed->depth < MAX_DEPTH && what < knob_nest_percent.value)
+		nest(deed);
 	else if (what < 55)
 		return;
 	else if (what < 65)
@@ -56,6 +59,18 @@ void behave(u32 seed, unsigned int depth)
 		usleep_range(50, 50 + seed / 100 % 800);
 	else
 		schedule_timeout_uninterruptible(1 + seed / 100 % 3);
+}
+
+/* A task, or a work item, runs. It may not return. */
+void behave(const struct deed *deed)
+{
+	if (!knob_fault_permille.value) {
+		do_deed(deed);
+		return;
+	}
+	check_clean(deed->target);
+	do_deed(deed);
+	die_if_due(deed);
 }
 
 static void check_pool(const struct target *target)
@@ -70,15 +85,39 @@ static void check_pool(const struct target *target)
 		broken("a task has no data of its thread");
 }
 
-void torture_task(void *number)
+static struct deed deed_of(unsigned long number, const struct ticket_info *info)
+{
+	return (struct deed){
+		.seed = info->rnd,
+		.fate = info->rnd,
+		.depth = info->depth,
+		.target = info->target,
+		.dies = ticket_die,
+		.arg = (void *)number,
+	};
+}
+
+/* The task of that number, of which its pool knows @fn and @data, runs. */
+void task_run(unsigned long number, ants_fn_t fn, const void *data)
 {
 	struct ticket_info info;
+	struct deed deed;
 
-	if (!ticket_begin((unsigned long)number, &info))
+	if (!ticket_begin(number, &info))
 		return;
+	deed = deed_of(number, &info);
+	deed.fn = fn;
+	deed.data = data;
 	check_pool(info.target);
-	behave(info.rnd, info.depth);
-	ticket_done((unsigned long)number);
+	behave(&deed);
+	ticket_done(number);
+	if (knob_fault_permille.value)
+		leave_dirt(&deed);
+}
+
+void torture_task(void *number)
+{
+	task_run((unsigned long)number, torture_task, number);
 }
 
 unsigned long random_timeout(struct actor *actor)
@@ -200,15 +239,40 @@ void op_invoke(struct actor *actor)
 
 /* --- calls -------------------------------------------------------------------- */
 
-static int called(void *number)
+/* The call of that number, of which its pool knows @data, runs. */
+static int call_run(unsigned long number, const void *data)
 {
 	struct ticket_info info;
+	struct deed deed;
 
-	if (!ticket_begin((unsigned long)number, &info))
+	if (!ticket_begin(number, &info))
 		return -EREMOTEIO;
-	behave(info.rnd, info.depth);
-	ticket_done((unsigned long)number);
+	deed = deed_of(number, &info);
+	deed.is_call = true;
+	deed.data = data;
+	behave(&deed);
+	ticket_done(number);
 	return OWN_RESULT;
+}
+
+static int called(void *number)
+{
+	return call_run((unsigned long)number, number);
+}
+
+/* The call has returned @err. */
+static void call_close(unsigned long number, int err)
+{
+	bool died = ticket_has_died(number);
+
+	if (err == -EFAULT ? !died : died && err != -EINPROGRESS)
+		broken("a call that %s returned %d",
+		       died ? "died" : "did not die", err);
+	if (err == OWN_RESULT || err == -EINPROGRESS || err == -EFAULT)
+		err = 0;
+	else if (!err)
+		err = -EAGAIN;
+	ticket_close(number, err);
 }
 
 void op_call(struct actor *actor)
@@ -218,9 +282,11 @@ void op_call(struct actor *actor)
 
 	if (!number)
 		return;
+	actor->number = number;
 	err = CALL(actor, CALL, ants_call(actor->pool, called, (void *)number,
 					  random_timeout(actor)));
-	ticket_close(number, err == OWN_RESULT ? 0 : err ?: -EAGAIN);
+	actor->number = 0;
+	call_close(number, err);
 }
 
 /* The data of ants_call_release(). */
@@ -232,7 +298,7 @@ static int called_given(void *data)
 {
 	const struct given *given = data;
 
-	return called((void *)given->number);
+	return call_run(given->number, data);
 }
 
 static void take_given(void *data)
@@ -256,14 +322,12 @@ void op_call_release(struct actor *actor)
 	}
 	given->number = number;
 	atomic_long_inc(&nr_given);
+	actor->number = number;
 	err = CALL(actor, CALL_RELEASE,
 		   ants_call_release(actor->pool, called_given, given,
 				     random_timeout(actor), take_given));
-	if (err == OWN_RESULT || err == -EINPROGRESS)
-		err = 0;
-	else if (!err)
-		err = -EAGAIN;
-	ticket_close(number, err);
+	actor->number = 0;
+	call_close(number, err);
 }
 
 /* The number of calls that have not released their data. */
@@ -278,21 +342,44 @@ long calls_left(void)
  * @n: number of numbers
  * @fails_at: this number returns an error; @n for none
  * @seed: decides what the numbers do
+ * @target: the target whose pool takes part
+ * @caller: the caller, who does not die: others use its stack
+ * @died: a helper has died
  */
 struct loop {
 	unsigned long seen;
 	unsigned int n;
 	unsigned int fails_at;
 	u32 seed;
+	struct target *target;
+	const struct task_struct *caller;
+	bool died;
 };
+
+static void helper_dies(void *loop)
+{
+	WRITE_ONCE(((struct loop *)loop)->died, true);
+}
 
 static int each(unsigned long i, void *ctx)
 {
 	struct loop *loop = ctx;
+	const struct deed deed = {
+		.seed = loop->seed + i * 7,
+		.fate = loop->seed + i * 7,
+		.depth = MAX_DEPTH,
+		.target = loop->target,
+		.data = loop,
+		.dies = helper_dies,
+		.arg = loop,
+	};
 
 	if (i >= loop->n || test_and_set_bit(i, &loop->seen))
 		broken("a loop of %u runs number %lu a second time", loop->n, i);
-	behave(loop->seed + i * 7, MAX_DEPTH);
+	if (current == loop->caller)
+		do_deed(&deed);
+	else
+		behave(&deed);
 	return i == loop->fails_at ? -EREMOTEIO : 0;
 }
 
@@ -301,6 +388,8 @@ void op_for_each(struct actor *actor)
 	struct loop loop = {
 		.n = 1 + rnd(actor, BITS_PER_LONG - 1),
 		.seed = rnd(actor, U32_MAX),
+		.target = actor->target,
+		.caller = current,
 	};
 	unsigned long all = (1UL << loop.n) - 1;
 	int err;
@@ -313,6 +402,9 @@ void op_for_each(struct actor *actor)
 		       loop.seen);
 	if (err == -EREMOTEIO && loop.fails_at >= loop.n)
 		broken("a loop failed that has no error");
-	if (err == -ESHUTDOWN && loop.seen)
+	if (loop.died ? !err : err == -EFAULT)
+		broken("a helper of a loop has%s died, it returned %d",
+		       loop.died ? "" : " not", err);
+	if ((err == -ESHUTDOWN || err == -EIO) && loop.seen)
 		broken("a loop was refused and ran: 0x%lx", loop.seen);
 }

@@ -26,6 +26,10 @@
 #define TICKET_BEGUN		BIT(3)
 #define TICKET_DONE		BIT(4)
 #define TICKET_REPORTED		BIT(5)
+#define TICKET_DIED		BIT(6)
+
+/* It has ended. */
+#define TICKET_OVER	(TICKET_DONE | TICKET_CANCELLED | TICKET_DIED)
 
 /**
  * struct ticket - an entry
@@ -122,7 +126,7 @@ void ticket_close(unsigned long number, int err)
 	count(COUNT_TASKS);
 	state = ticket_mark(number, TICKET_ACCEPTED,
 			    TICKET_REFUSED | TICKET_ACCEPTED, "was accepted");
-	if (state > 0 && (state & (TICKET_DONE | TICKET_CANCELLED)))
+	if (state > 0 && (state & TICKET_OVER))
 		ticket_free(ticket_of(number));
 }
 
@@ -140,12 +144,29 @@ bool ticket_begin(unsigned long number, struct ticket_info *info)
 void ticket_done(unsigned long number)
 {
 	int state = ticket_mark(number, TICKET_DONE,
-				TICKET_DONE | TICKET_CANCELLED | TICKET_REFUSED,
-				"ends");
+				TICKET_OVER | TICKET_REFUSED, "ends");
 
 	count(COUNT_RUN);
 	if (state > 0 && (state & TICKET_ACCEPTED))
 		ticket_free(ticket_of(number));
+}
+
+/* The task is about to take its thread along: that is its run. */
+void ticket_die(void *data)
+{
+	unsigned long number = (unsigned long)data;
+	int state = ticket_mark(number, TICKET_DIED,
+				TICKET_OVER | TICKET_REFUSED, "dies");
+
+	count(COUNT_RUN);
+	if (state > 0 && (state & TICKET_ACCEPTED))
+		ticket_free(ticket_of(number));
+}
+
+/* For its submitter, who has not closed it. */
+bool ticket_has_died(unsigned long number)
+{
+	return atomic_read(&ticket_of(number)->state) & TICKET_DIED;
 }
 
 /* A call has reported that the task will not run. */

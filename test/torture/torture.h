@@ -31,6 +31,7 @@ extern struct knob knob_kickers;
 extern struct knob knob_kick_us;
 extern struct knob knob_fail_percent;
 extern struct knob knob_nest_percent;
+extern struct knob knob_fault_permille;
 extern struct knob knob_restart_s;
 extern struct knob knob_max_wait;
 
@@ -44,6 +45,10 @@ enum count {
 	COUNT_CANCELLED,
 	COUNT_TIMEOUTS,
 	COUNT_FAULTS,
+	COUNT_DEATHS,
+	COUNT_DIRTY,
+	COUNT_TRIPS,
+	COUNT_DROPPED,
 	COUNT_POOLS,
 	COUNT_UNLOADS,
 	COUNT_HOTPLUG,
@@ -130,7 +135,18 @@ enum call {
 	NR_CALLS,
 };
 
+struct deed;
 struct target;
+
+/**
+ * struct orphan - memory that a pool still uses after the death of its owner
+ * @node: in the list of the target
+ * @end: the pool is gone: judge what is in it, and free it
+ */
+struct orphan {
+	struct llist_node node;
+	void (*end)(struct orphan *orphan, struct target *target);
+};
 
 /**
  * struct actor - makes calls: a thread, a task or an interrupt
@@ -145,6 +161,11 @@ struct target;
  * @call: the call that it is in
  * @since: jiffies when that call began
  * @reported: the watchdog has reported this call
+ * @deed: what acts, if that is a task
+ * @mortal: its thread may die in the operation
+ * @held: another target that it uses, or NULL
+ * @orphan: what belongs to @target if the thread dies, or NULL
+ * @number: the ticket of a call that runs in the caller itself, or 0
  */
 struct actor {
 	struct rnd_state rnd;
@@ -158,6 +179,11 @@ struct actor {
 	enum call call;
 	unsigned long since;
 	bool reported;
+	const struct deed *deed;
+	bool mortal;
+	struct target *held;
+	struct orphan *orphan;
+	unsigned long number;
 };
 
 /*
@@ -181,6 +207,8 @@ unsigned int calls_missing(void);
 void actor_seed(struct actor *actor, u32 seed, unsigned int depth);
 struct actor *actor_claim(u32 seed, unsigned int depth);
 void actor_drop(struct actor *actor);
+struct actor *actor_of_caller(struct actor *after);
+void actors_bury(void);
 bool actors_stuck(void);
 void actor_watch(struct actor *actor);
 
@@ -220,6 +248,8 @@ void ticket_close(unsigned long number, int err);
 bool ticket_begin(unsigned long number, struct ticket_info *info);
 void ticket_done(unsigned long number);
 void ticket_cancel(unsigned long number);
+void ticket_die(void *number);
+bool ticket_has_died(unsigned long number);
 bool tickets_stuck(void);
 unsigned int tickets_left(const struct target *target);
 
@@ -259,6 +289,7 @@ struct flavour {
  * @picked: number of runs that ants_cancel_pending() has cancelled
  * @unsure: number of calls that waited for room and were cancelled
  * @again: how often it queues itself again
+ * @died: its last run has taken the thread along
  * @result: what it returns
  */
 struct item {
@@ -272,6 +303,7 @@ struct item {
 	atomic_t picked;
 	atomic_t unsure;
 	atomic_t again;
+	bool died;
 	int result;
 };
 
@@ -290,6 +322,13 @@ struct item {
  * @exits: number of contexts that worker_init has made and worker_exit has not
  *	taken apart
  * @closed: it was released at least once
+ * @may_trip: it may refuse tasks after too many faults
+ * @tripped: it does
+ * @deaths: number of its threads that have died, or are about to
+ * @told: number of those of which the pool has told
+ * @lost: number of tasks that have died with them
+ * @dirty: number of tasks that have left something behind
+ * @orphans: memory of tasks that have died
  * @renewing: an actor is about to end it
  * @shared: work items that all actors queue and cancel
  */
@@ -304,6 +343,13 @@ struct target {
 	atomic_t inits;
 	atomic_t exits;
 	atomic_t closed;
+	bool may_trip;
+	atomic_t tripped;
+	atomic_t deaths;
+	atomic_t told;
+	atomic_t lost;
+	atomic_t dirty;
+	struct llist_head orphans;
 	atomic_t renewing;
 	struct item shared[NR_SHARED];
 };
@@ -321,11 +367,50 @@ void target_judge(struct target *target);
 void target_renew(struct target *target, struct actor *actor);
 struct target *target_of_caller(void);
 struct ants_pool *target_pool(struct target *target);
+void thread_data_drop(struct target *target);
 
 /* task.c: what tasks do. */
 
+/**
+ * struct deed - a function of this module that runs in a pool
+ * @seed: decides what it does
+ * @fate: decides whether it dies
+ * @depth: how many tasks it is nested in
+ * @is_call: it is a call
+ * @target: the target of the pool
+ * @fn: the function that the pool names if the thread dies in it
+ * @data: and its argument
+ * @dies: called with @arg: the thread is about to die
+ * @arg: what it is
+ */
+struct deed {
+	u32 seed;
+	u32 fate;
+	unsigned int depth;
+	bool is_call;
+	struct target *target;
+	ants_fn_t fn;
+	const void *data;
+	void (*dies)(void *arg);
+	void *arg;
+};
+
 void torture_task(void *number);
-void behave(u32 rnd, unsigned int depth);
+void task_run(unsigned long number, ants_fn_t fn, const void *data);
+void behave(const struct deed *deed);
+
+/* death.c: tasks that die. */
+
+void death_attrs(struct target *target, struct actor *actor,
+		 struct ants_attrs *attrs);
+void die_if_due(const struct deed *deed);
+void die_in_hook(struct target *target);
+void leave_dirt(const struct deed *deed);
+void check_clean(const struct target *target);
+void judge_deaths(const struct target *target);
+void judge_fault_stats(const struct target *target,
+		       const struct ants_stats *stats);
+void deaths_begin(void);
 
 /* The operations, by kind. */
 
@@ -346,6 +431,7 @@ struct op {
 #define OP_THREAD	BIT(2)	/* only by a thread of this module */
 #define OP_SYSTEM	BIT(3)	/* on the system pool as well */
 #define OP_MULTI	BIT(4)	/* only on a multi */
+#define OP_DIES		BIT(5)	/* the thread may die in it */
 
 void op_submit(struct actor *actor);
 void op_try_submit(struct actor *actor);
@@ -365,7 +451,9 @@ void op_wanderer(struct actor *actor);
 void op_detached(struct actor *actor);
 void op_cancel_pending(struct actor *actor);
 void item_init(struct item *item, struct actor *actor);
-void item_judge(struct item *item, bool closed, const char *what);
+bool item_pick(struct ants_work *work);
+void item_judge(struct item *item, const struct target *target, bool closed,
+		const char *what);
 
 bool is_member(const struct ants_work *work);
 void op_group(struct actor *actor);
@@ -382,6 +470,7 @@ void op_forbidden(struct actor *actor);
 void op_renew(struct actor *actor);
 void op_short_life(struct actor *actor);
 void op_destroy_waiters(struct actor *actor);
+bool is_filler(ants_fn_t fn);
 
 void op_multi_submit(struct actor *actor);
 void op_multi_try(struct actor *actor);
