@@ -45,7 +45,7 @@ static bool is_fixed(const struct ants_multi *multi)
 }
 
 /* As for pools, this does not depend on the mode of the file. */
-static int set_capacity(struct ants_multi *multi, unsigned int value)
+static int set_multi_capacity(struct ants_multi *multi, unsigned int value)
 {
 	return is_fixed(multi) ? -EPERM : __ants_multi_tune(multi, value);
 }
@@ -58,7 +58,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 	err = ants_parse_capacity(buf, &capacity);
 	return err ?: change_multi(to_multi(kobj), count, capacity,
-				   set_capacity);
+				   set_multi_capacity);
 }
 
 static ssize_t queue_depth_show(struct kobject *kobj,

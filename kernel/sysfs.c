@@ -85,7 +85,7 @@ static int check_fixed(const struct ants_pool *pool)
 	return pool->flags & ANTS_FIXED ? -EPERM : 0;
 }
 
-static int set_capacity(struct ants_pool *pool, unsigned int value)
+static int set_pool_capacity(struct ants_pool *pool, unsigned int value)
 {
 	return check_fixed(pool) ?: __ants_tune(pool, value);
 }
@@ -97,7 +97,7 @@ static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change_pool(kobj, count, capacity, set_capacity);
+	return err ?: change_pool(kobj, count, capacity, set_pool_capacity);
 }
 
 static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);

@@ -163,7 +163,7 @@ static int bring_urgent_waiting(void *unused)
 	return ants_queue_work_timeout(pool, &urgent_waiting, FOREVER);
 }
 
-/**
+/*
  * struct step - one more task
  * @bring: brings it, or NULL
  * @wait: does so in a thread

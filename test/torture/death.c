@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "../kernel/compat.h"
 #include "client.h"
 #include "torture.h"
 
