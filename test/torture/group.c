@@ -26,6 +26,7 @@ struct party;
  * @result: what it returns
  * @accepted: how often it was submitted
  * @runs: how often it ran
+ * @taken: its second run was cancelled while the first one went on
  * @died: its last run has taken the thread along
  */
 struct member {
@@ -38,6 +39,7 @@ struct member {
 	int result;
 	atomic_t accepted;
 	atomic_t runs;
+	bool taken;
 	bool died;
 };
 
@@ -194,7 +196,7 @@ static void member_judge(struct member *member, const struct target *target)
 	if (accepted == runs && result == expected)
 		return;
 	if (accepted == runs + 1 &&
-	    (result == -ECANCELED || (result == -EIO && target->may_trip))) {
+	    (member->taken || result == -ECANCELED || (result == -EIO && target->may_trip))) {
 		count(COUNT_CANCELLED);
 		return;
 	}
@@ -255,13 +257,13 @@ static void party_break_up(struct party *party, struct actor *actor)
 	ants_group_cancel(&party->group);
 	call_leave(actor, 0);
 	for (i = 0; i < party->nr; i++) {
-		bool taken;
+		struct member *member = party->member[i];
 
-		if (!party->member[i])
+		if (!member)
 			continue;
-		taken = CALL(actor, WORK_CANCEL_SYNC,
-			     ants_work_cancel_sync(&party->member[i]->work));
-		if (taken)
+		member->taken = CALL(actor, WORK_CANCEL_SYNC,
+				     ants_work_cancel_sync(&member->work));
+		if (member->taken && atomic_read(&member->accepted) == 1)
 			broken("a member of a cancelled group was queued");
 	}
 	party_free_members(party, actor->target);

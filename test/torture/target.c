@@ -446,6 +446,11 @@ void targets_exit(struct actor *actor)
 {
 	unsigned int i;
 
+	/* Tasks that are left may still call other targets. */
+	for (i = 0; i < knob_targets.value; i++)
+		atomic_add(NO_USERS, &targets[i].users);
+	for (i = 0; i < knob_targets.value; i++)
+		wait_for_users(&targets[i], 0);
 	for (i = 0; i < knob_targets.value; i++) {
 		target_end(&targets[i], actor, true);
 		target_judge(&targets[i]);
