@@ -66,7 +66,13 @@
 #define FAILEVER 0	/* after MAXFAIL failures creation never works again (else: always) */
 #endif
 #ifndef FAULTS
-#define FAULTS	0	/* tasks that kill their worker */
+#define FAULTS	0	/* threads that die in a function of the client */
+#endif
+#ifndef INITFAILS
+#define INITFAILS 0	/* threads whose worker_init fails; with WINIT */
+#endif
+#ifndef MAXF
+#define MAXF	99	/* faults in a row that are too many, 99: no number is */
 #endif
 #ifndef CANCELS
 #define CANCELS	0	/* pending tasks that are cancelled */
@@ -107,11 +113,26 @@
 #ifndef JTIMED
 #define JTIMED	0	/* tasks on workers with a number < JTIMED may give up waiting for their items */
 #endif
+#ifndef REQUEUES
+#define REQUEUES 0	/* times that an item is queued again while it runs; not with FLUSHERS */
+#endif
+#ifndef CANCELI
+#define CANCELI	0	/* items that are cancelled, one after another */
+#endif
+#ifndef SYNC
+#define SYNC	0	/* and the caller waits for their ends: ants_work_cancel_sync() */
+#endif
 #ifndef LATES
 #define LATES	0	/* work items that are due at any moment and that no task waits for; not with IDS */
 #endif
 #ifndef LRUN
 #define LRUN	2	/* most due items that go first in a row (the code: 8) */
+#endif
+#ifndef HIGHS
+#define HIGHS	0	/* the tasks of the first HIGHS submitters have high priority; not with BATCH1 */
+#endif
+#ifndef HRUN
+#define HRUN	2	/* most tasks of high priority that go first in a row (the code: 8) */
 #endif
 #ifndef EXITS
 #define EXITS	0	/* the pool has a worker_exit */
@@ -143,7 +164,11 @@
 #define BUSY	4
 #define LEAVING	5	/* told to retire, lock not taken yet */
 #define EXITING	6	/* in worker_exit; counts as leaving */
-#define DEAD	7	/* its task killed it, not buried yet; counts as busy */
+
+/* a thread that has died; its worker stays in its state until it is buried */
+#define D_NO	0
+#define D_DIED	1	/* its burial is counted in burying; nothing looks at that before the worker is buried */
+#define D_INNER	2	/* what ran inside its task has ended */
 
 #define FLIES		1
 #define GIVEN_UP	2
@@ -156,6 +181,7 @@
 #define INTR	5	/* -EINTR, -ETIMEDOUT */
 #define DEADLK	6	/* -EDEADLK */
 #define RETRY	7	/* no slot: top the stock up and come again */
+#define FAULTED	8	/* -EIO */
 
 /* state of a work item that a task may wait for */
 #define I_IDLE		0	/* in no pool: never queued, or ended */
@@ -163,6 +189,8 @@
 #define I_LATE		2	/* due, but the pool has no room */
 #define I_PENDING	3
 #define I_RUNNING	4
+#define I_AGAIN		5	/* runs, and is queued again */
+#define I_DROPPED	6	/* cancelled while its timer function was about to run */
 
 /* what the task on a worker does about its item */
 #define J_NO	0
@@ -177,6 +205,11 @@
 #define WAITS(t)	((t) & 4)
 #define IDOF(t)		((t) >> 3)
 #define ITEM(id)	((id) << 3 | CYCLE << 2)
+#if IDS
+#define HIGH(t)		(IDOF(t) % (NS * NT) < HIGHS * NT)
+#else
+#define HIGH(t)		(IDOF(t) == 1)
+#endif
 /* the item that a task waits for */
 #define TARGET(t)	(CYCLE -> 1 - IDOF(t) : NS * NT + IDOF(t))
 
@@ -206,28 +239,60 @@ byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
 byte gen;				/* reboots */
 byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
+#if FAULTS
+byte dead[NW];				/* D_... */
+byte burying;				/* burials that have begun */
+byte settling;				/* those whose worker is buried: the client is told */
+bool sdead, slost;			/* the stand-in has died; it will never end */
+#endif
+#if MAXF < 99
+bool tripped, dropping;			/* the breaker; faults.work is queued or runs */
+byte row, rowinit;			/* faults in a row; threads in a row that did not get so far */
+bool well;				/* a task has ended well since the last fault */
+#endif
+#if HIGHS
+chan urg = [PMAX] of { byte };		/* FIFO of accepted tasks of high priority */
+byte hrun, hgrants;			/* of those started, and of such callers granted, in a row while others waited */
+byte passed, gpassed;			/* ghosts: the same, but counted anew when no other is there */
+#endif
 #if STOCK < 99
 byte stock = STOCK;
 #endif
 #if JOINS
 byte ist[NI];				/* work->state, by identity */
 byte jst[NW], inner[NW];		/* what the task on a worker waits for, and the item that it runs itself */
+#if REQUEUES
+byte ep[NI];				/* epoch of the run that comes after the one in progress */
+byte nagain;				/* items in I_AGAIN */
+#endif
+byte sync = NONE;			/* the item that a caller of ants_work_cancel_sync() waits for */
 #endif
 #if JOINS || LATES
 chan late = [NI + LATES] of { byte };	/* FIFO of items that are due; the list of waiters is another one */
 byte ndelayed;				/* items whose time has not come yet */
 byte lrun;				/* due items granted in a row while callers waited */
+#if HIGHS
+chan lateh = [NI + LATES] of { byte };	/* the same of high priority */
+byte dgrants;				/* of those granted in a row while others were due */
+#define nlate	(len(late) + len(lateh))
+#else
 #define nlate	len(late)
+#endif
 #else
 #define nlate	0
 #define ndelayed	0
+#endif
+#if JOINS && DELAYS && CANCELI
+byte ndropped;				/* items in I_DROPPED */
+#else
+#define ndropped	0
 #endif
 
 /* ---- not under it ---- */
 bool cfg;				/* mutex of release, tune, reboot */
 bool flushing;				/* mutex of flush */
 byte mk = NONE;				/* the worker whose thread the upkeep is about to create */
-byte nfail, nfault, ncancel, ndelays;
+byte nfail, nfault, ninit, ncancel, ndelays, nreq;
 byte dstate[3];				/* drainer: 0 awake, 1 asleep, 2 woken */
 bool freed;				/* the pool is memory no more */
 byte readers;				/* RCU read sections that may still look at the pool */
@@ -236,13 +301,38 @@ byte entered;				/* submits that have begun, for DESTROY */
 /* ---- ghosts ---- */
 short alive, ever;			/* accepted and unfinished, ever accepted, by identity */
 
-hidden byte ix, wk, tk, nr;
+hidden byte ix, kk, wk, tk, nr;
 hidden byte maydefer;			/* this step may defer a wake-up */
 
+#if HIGHS
+#define npend		(len(pend) + len(urg))
+#else
 #define npend		len(pend)
+#endif
+#if FAULTS
+#define LIVES(x)	(dead[x] == D_NO)
+#else
+#define LIVES(x)	true
+#define burying		0
+#define slost		0
+#endif
+#if MAXF < 99
+#define CLOSED		(released || tripped)
+#else
+#define CLOSED		released
+#define tripped		0
+#define dropping	0
+#endif
+#if !JOINS || !REQUEUES
+#define nagain		0
+#endif
 #define NFREE		(cap + QD - busy - npend - joined)
 #define HEED		(nwait > 0 || nlate > 0)
+#ifdef MUT_TRIPPED_ADMITS
 #define HAS_ROOM	(!HEED && NFREE > 0)
+#else
+#define HAS_ROOM	(!HEED && NFREE > 0 && !tripped)
+#endif
 #define BATCH(x)	(((x) & 1) -> BATCH1 : BATCH0)
 #define NESTING(x)	((x) >= NS)
 #define TIMED(x)	((x) >= NS && (x) - NS < NTIMED || (x) < KILL)
@@ -257,19 +347,29 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #define SPARE		(STAYING > MINW)
 #define ABOVE		(STAYING > cap)
 #ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
-#define NEED_TASKS	(npend > nidle + nwaking + nnew - MADE_UP)
+#define NEED_TASKS	(!tripped && npend > nidle + nwaking + nnew - MADE_UP)
 #elif defined(MUT_SLOW_ON_ITS_WAY)
-#define NEED_TASKS	(nidle == 0 && COMING < wlim && npend > nwaking + nnew)
+#define NEED_TASKS	(!tripped && nidle == 0 && COMING < wlim && npend > nwaking + nnew)
 #else
-#define NEED_TASKS	(nidle == 0 && COMING < wlim && npend > nwaking + nnew - MADE_UP)
+#define NEED_TASKS	(!tripped && nidle == 0 && COMING < wlim && npend > nwaking + nnew - MADE_UP)
 #endif
-#define NEED		(workers < cap && (NEED_TASKS || (!released && STAYING < MINW)))
+#define NEED		(workers < cap && (NEED_TASKS || (!CLOSED && STAYING < MINW)))
 #define PAUSED		(backoff == 2)
 #define RETIRE_DUE	(nexp > 0 && SPARE)
 #define EMPTY		(workers == 0 && npend == 0)
+#ifdef MUT_DRAIN_BEFORE_BURIAL
+#define NOT_BURYING	true
+#else
+#define NOT_BURYING	(burying == 0)
+#endif
+#ifdef MUT_DRAIN_BEFORE_DROP
+#define NOT_DROPPING	true
+#else
+#define NOT_DROPPING	!dropping
+#endif
 #define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !joinq && !standq && \
-			 nwait == 0 && nlate == 0 && ndelayed == 0)
-#define STAND_IN_NEEDED	(backoff && npend > 0 && workers == 0 && !WINIT)
+			 nwait == 0 && nlate == 0 && ndelayed == 0 && ndropped == 0 && NOT_BURYING && NOT_DROPPING)
+#define STAND_IN_NEEDED	(backoff && npend > 0 && workers == 0 && !WINIT && !tripped && !slost)
 
 /* Invariants, at every release of the lock */
 inline check()
@@ -284,7 +384,7 @@ inline check()
 	}
 	assert(nr == workers);
 	nr = standing;
-	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == BUSY || st[ix] == DEAD) }
+	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == BUSY) }
 	assert(nr == busy);
 	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == IDLE) }
@@ -308,33 +408,106 @@ inline check()
 	assert(COMING == 0 || !(LATE || deferred) || armed);
 	/* a worker that defers a wake-up will take the tasks that it is for, but for those that another one takes */
 	assert(!deferred || busy > 0);
-	/* accepted = pending + running + running inside another one */
+	/* accepted = pending + running + running inside another one + queued again while it runs */
 	nr = 0;
 #if JOINS
 	for (ix : 0 .. NW - 1) { nr = nr + (jst[ix] == J_RUN) }
 #endif
-	assert(cnt[0] + cnt[1] == npend + busy + nr);
+	assert(cnt[0] + cnt[1] == npend + busy + nr + nagain);
 	/* no task forgotten: an idle worker is woken even beside a thread that starts; without one a thread is made, but
 	   for those that are on their way and not late */
-	assert(npend == 0 || nidle == 0 || nwaking > 0);
-	assert(npend == 0 || nidle > 0 || COMING > 0 ||
+	assert(npend == 0 || nidle == 0 || nwaking > 0 || dropping);
+	assert(npend == 0 || nidle > 0 || COMING > 0 || dropping ||
 	       (workers == busy + leaving + nnew + wk &&
 		(workers >= cap || upkeep || npend + MADE_UP <= nnew || (backoff && armed))));
 	/* no waiter forgotten; with a limit on grants a hold and waiters of different batches one is pending instead,
 	   and its taker goes on granting */
-	assert(!HEED || NFREE <= 0 || released || tuning ||
+	assert(!HEED || NFREE <= 0 || CLOSED || tuning ||
 	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
-	assert(!HEED || NFREE <= 0 || released || tuning || armed);
+	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed);
 	/* min_workers; a leaving worker may keep the pool at its capacity, and starts the upkeep when it has left */
-	assert(STAYING >= MINW || released || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
+	assert(STAYING >= MINW || CLOSED || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
 	/* no worker is parked that may not be, unless a new one will leave instead; left threads will be joined */
 	assert(nidle == 0 || tuning || !ABOVE || nnew > 0);
-	assert(nidle == 0 || releasing || !released);
+	assert(nidle == 0 || releasing || dropping || !CLOSED);
 	assert(left == 0 || joinq);
 	assert(!DRAINED || !armed);
 	/* untimed nested waiters never occupy every worker */
-	assert(nuntimed == 0 || nuntimed < cap || tuning)
+	assert(nuntimed == 0 || nuntimed < cap || tuning || CLOSED);
+#if FAULTS
+	/* whoever sees the end of the pool sees that of its dead */
+	nr = settling;
+	for (ix : 0 .. NW - 1) { nr = nr + (dead[ix] != D_NO) }
+	assert(nr <= burying);
+#endif
+	/* what was accepted and will not run is given up; nothing stays behind */
+	assert(!tripped || dropping || (npend == 0 && (nwait == 0 || releasing)))
 }
+
+#if HIGHS
+/* pick_list() in slot.c */
+#ifdef MUT_HIGH_FIRST
+#define URGENT_NEXT	(len(urg) > 0)
+#else
+#define URGENT_NEXT	(len(urg) > 0 && (len(pend) == 0 || hrun < HRUN))
+#endif
+
+/* ants_pending_pop() */
+inline pend_pop(x)
+{
+	if
+	:: URGENT_NEXT ->
+		hrun = (len(pend) > 0 -> hrun + 1 : hrun);
+		passed = (len(pend) > 0 -> passed + 1 : 0);
+		assert(passed <= HRUN);		/* a task of normal priority has its turn */
+		urg?x
+	:: else ->
+		if
+		:: len(urg) > 0 -> hrun = 0
+		:: else
+		fi;
+		passed = 0;
+		pend?x
+	fi
+}
+
+inline pend_add(x)
+{
+	if
+	:: HIGH(x) -> urg!x
+	:: else -> pend!x
+	fi
+}
+
+/* pick_due() */
+inline late_pop(x)
+{
+	if
+	:: len(lateh) > 0 && (len(late) == 0 || dgrants < HRUN) ->
+		dgrants = (len(late) > 0 -> dgrants + 1 : dgrants);
+		lateh?x
+	:: else ->
+		if
+		:: len(lateh) > 0 -> dgrants = 0
+		:: else
+		fi;
+		late?x
+	fi
+}
+
+inline late_add(x)
+{
+	if
+	:: HIGH(x) -> lateh!x
+	:: else -> late!x
+	fi
+}
+#else
+#define pend_pop(x)	pend?x
+#define pend_add(x)	pend!x
+#define late_pop(x)	late?x
+#define late_add(x)	late!x
+#endif
 
 /* ---- lists ---- */
 inline idle_del_oldest(x)
@@ -406,7 +579,7 @@ inline accept_anyway(x)
 {
 	tk = (x) | cur;
 	cnt[cur]++;
-	pend!tk;
+	pend_add(tk);
 	if
 	:: IDS -> assert(!(ever & (1 << IDOF(tk)))); ever = ever | (1 << IDOF(tk)); alive = alive | (1 << IDOF(tk))
 	:: else
@@ -420,17 +593,31 @@ inline accept_anyway(x)
 /* a task becomes pending. Only here the tasks in flight grow, unless a due item is joined, which is not admitted. */
 inline accept(x)
 {
-	assert(cnt[0] + cnt[1] < cap + QD);
+	assert(cnt[0] + cnt[1] < cap + QD + nagain);
 	accept_anyway(x)
 }
 
-/* a delayed item ends: -ESHUTDOWN */
+/* a caller of ants_work_cancel_sync() is woken if item `id` has ended */
+inline wake_sync(id)
+{
+#if JOINS && SYNC
+	if
+	:: sync == (id) && ist[sync] == I_IDLE -> sync = NONE
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
+/* an item ends that does not run: -ESHUTDOWN, -ECANCELED, -EIO */
 inline item_fail(id)
 {
 #if JOINS
 	nr = id;
 	ist[nr] = I_IDLE;
-	wake_joiners(nr)
+	wake_joiners(nr);
+	wake_sync(nr)
 #else
 	skip
 #endif
@@ -441,12 +628,41 @@ inline task_uncount(x)
 {
 	cnt[EPOCH(x)]--;
 	if
-	:: IDS -> assert(alive & (1 << IDOF(x))); alive = alive & ~(1 << IDOF(x))
+	:: IDS -> assert(alive & (1 << IDOF(x)))
+	:: else
+	fi;
+#if JOINS && REQUEUES
+	if
+	:: ist[IDOF(x)] == I_AGAIN && !tripped ->		/* the next run takes over the admission of this one */
+		nagain--;
+#ifndef MUT_AGAIN_LOST
+		tk = ITEM(IDOF(x)) | ep[IDOF(x)];
+		pend_add(tk);
+#endif
+		ist[IDOF(x)] = I_PENDING;
+#ifndef MUT_AGAIN_NO_OFFER
+		offer(IDOF(x))
+#endif
+	:: else ->
+		if
+		:: ist[IDOF(x)] == I_AGAIN -> nagain--; cnt[ep[IDOF(x)]]--
+		:: else
+		fi;
+		alive = alive & ~(1 << IDOF(x));
+		ist[IDOF(x)] = I_IDLE;
+		wake_joiners(IDOF(x));
+		wake_sync(IDOF(x))
+	fi;
+#else
+	if
+	:: IDS -> alive = alive & ~(1 << IDOF(x))
 	:: else
 	fi;
 #if JOINS
 	ist[IDOF(x)] = I_IDLE;
 	wake_joiners(IDOF(x));
+	wake_sync(IDOF(x));
+#endif
 #endif
 	x = 0
 }
@@ -457,15 +673,63 @@ inline task_end(x)
 	task_uncount(x)
 }
 
+/* the same, and it has ended well */
+inline task_done(x)
+{
+#if MAXF < 99
+	well = 1;
+#endif
+	task_end(x)
+}
+
+/* an item is about to run; not while a caller of ants_work_cancel_sync() waits for its end */
+inline item_starts(id)
+{
+#if JOINS
+	assert(sync != (id));
+	ist[id] = I_RUNNING
+#else
+	skip
+#endif
+}
+
+#if HIGHS
+/* pick_waiter(): which of those in wq is next */
+inline pick_waiter(x)
+{
+	x = 0;
+	do
+	:: x < nwait && !HIGH(wtask[wq[x]]) -> x++
+	:: else -> break
+	od;
+	ix = 0;
+	do
+	:: ix < nwait && HIGH(wtask[wq[ix]]) -> ix++
+	:: else -> break
+	od;
+	if
+	:: x == nwait -> x = ix; gpassed = 0			/* only such of normal priority */
+	:: x < nwait && ix == nwait -> gpassed = 0		/* only such of high priority */
+#ifndef MUT_HIGH_WAITER_FIRST
+	:: x < nwait && ix < nwait && hgrants == HRUN -> hgrants = 0; gpassed = 0; x = ix
+#endif
+	:: else -> hgrants++; gpassed++
+	fi;
+	assert(gpassed <= HRUN)		/* a caller with a task of normal priority has its turn */
+}
+#else
+#define pick_waiter(x)	x = 0
+#endif
+
 /* ants_grant(): in order, never more than there is room for; due items first, but not for ever */
 inline ants_grant(most)
 {
 	nr = 0;
 	do
 #ifdef MUT_GRANT_TOO_MANY
-	:: HEED && !released && npend < PMAX && nr < most ->
+	:: HEED && !CLOSED && npend < PMAX && nr < most ->
 #else
-	:: HEED && !released && NFREE > 0 && nr < most ->
+	:: HEED && !CLOSED && NFREE > 0 && nr < most ->
 #endif
 		nr++;
 		if
@@ -477,12 +741,13 @@ inline ants_grant(most)
 #endif
 			lrun = (nwait > 0 -> lrun + 1 : 0);
 			assert(lrun <= LRUN);	/* a caller that waits has its turn */
-			late?wk;
+			late_pop(wk);
 			accept(wk)
 #endif
 		:: else ->
-			wk = wq[0];
-			wq_del_at(0);
+			pick_waiter(kk);
+			wk = wq[kk];
+			wq_del_at(kk);
 			accept(wtask[wk]);
 #ifdef MUT_NO_SLOT_RESERVE
 			assert(stock > 0); stock--;
@@ -496,7 +761,7 @@ inline ants_grant(most)
 	:: else -> break
 	od;
 	if	/* one round was not enough */
-	:: HEED && !released && NFREE > 0 -> arm_soon()
+	:: HEED && !CLOSED && NFREE > 0 -> arm_soon()
 	:: else
 	fi
 }
@@ -505,9 +770,9 @@ inline ants_grant(most)
 inline ants_serve()
 {
 	if
-	:: HEED && !released && NFREE > 0 && (npend == 0 || NFREE >= BATCH(wq[0])) -> ants_grant(GMAX)
+	:: HEED && !CLOSED && NFREE > 0 && (npend == 0 || NFREE >= BATCH(wq[0])) -> ants_grant(GMAX)
 #ifndef MUT_NO_TICK
-	:: HEED && !released && NFREE == 1 && npend > 0 && NFREE < BATCH(wq[0]) -> arm_soon()
+	:: HEED && !CLOSED && NFREE == 1 && npend > 0 && NFREE < BATCH(wq[0]) -> arm_soon()
 #endif
 	:: else
 	fi
@@ -667,8 +932,13 @@ inline admit(id, x, try)
 {
 	if
 	:: released -> res[id] = SHUT
+#if MAXF < 99
+#ifndef MUT_TRIPPED_ADMITS
+	:: !released && tripped -> res[id] = FAULTED
+#endif
+#endif
 #if STOCK < 99
-	:: !released && stock == 0 -> res[id] = (try -> AGAIN : RETRY)
+	:: !CLOSED && stock == 0 -> res[id] = (try -> AGAIN : RETRY)
 #endif
 	:: else ->
 		if
@@ -727,7 +997,7 @@ inline ants_wait_withdraw(id)
 inline worker_look()
 {
 	if
-	:: npend == 0 && HEED && (STAYING <= cap) -> ants_grant(GMAX)
+	:: npend == 0 && HEED && (STAYING <= cap) && !tripped -> ants_grant(GMAX)
 	:: else
 	fi
 }
@@ -735,12 +1005,10 @@ inline worker_look()
 /* the oldest task; its slot goes back to the stock */
 inline worker_take(x)
 {
-	pend?task[x];
+	pend_pop(task[x]);
 	st[x] = BUSY;
 	busy++;
-#if JOINS
-	ist[IDOF(task[x])] = I_RUNNING;
-#endif
+	item_starts(IDOF(task[x]));
 #if STOCK < 99
 	stock++;
 #endif
@@ -761,7 +1029,7 @@ inline worker_leave(x)
 /* worker_must_leave(), and worker_exit() first, if there is one: still counted, and leaving for good */
 inline worker_go(x)
 {
-	assert(npend == 0 || ABOVE);	/* no worker goes while there is a task that it may take */
+	assert(npend == 0 || ABOVE || tripped);	/* no worker goes while there is a task that it may take */
 #if EXITS
 	st[x] = EXITING;
 	leaving++
@@ -774,7 +1042,7 @@ inline worker_go(x)
 inline worker_park(x)
 {
 	if
-	:: released || ABOVE -> worker_go(x)
+	:: CLOSED || ABOVE -> worker_go(x)
 	:: else ->
 		idle[nidle] = x;
 		nidle++;
@@ -806,10 +1074,10 @@ inline worker_looked(x)
 	fi
 }
 
-/* worker_arrive(): after a wake-up, or of a new thread */
-inline worker_arrive(x)
+/* ants_worker_arrived() */
+inline arrived(x)
 {
-	if	/* ants_worker_arrived() */
+	if
 #ifdef MUT_LEAVE_KEEPS_WAKING
 	:: npend == 0 && (released || ABOVE)
 #endif
@@ -823,9 +1091,20 @@ inline worker_arrive(x)
 #endif
 	:: else
 	fi;
-	fl[x] = 0;
+	fl[x] = 0
+}
+
+/* worker_arrive(): after a wake-up, or of a new thread */
+inline worker_arrive(x)
+{
+	arrived(x);
 	if
-	:: st[x] == NEW -> nnew--; backoff = 0
+	:: st[x] == NEW ->
+		nnew--;
+#if MAXF < 99
+		rowinit = 0;
+#endif
+		backoff = 0
 	:: else
 	fi;
 	worker_look();
@@ -835,13 +1114,13 @@ inline worker_arrive(x)
 #ifdef MUT_NO_RESCIND
 		:: false
 #else
-		:: npend > 0 && STAYING < cap -> leaving--; worker_take(x)	/* rescind */
+		:: npend > 0 && STAYING < cap && !tripped -> leaving--; worker_take(x)	/* rescind */
 #endif
 		:: else -> leaving--; worker_go(x)
 		fi
 	:: else ->
 		if
-		:: npend > 0 && !ABOVE -> worker_take(x)
+		:: npend > 0 && !ABOVE && !tripped -> worker_take(x)
 		:: else -> worker_park(x)
 		fi
 	fi;
@@ -860,10 +1139,10 @@ inline worker_arrive(x)
 /* worker_finish(): the next task without sleeping; above capacity it leaves */
 inline worker_finish(x)
 {
-	task_end(task[x]);
+	task_done(task[x]);
 	worker_look();
 	if
-	:: ABOVE -> worker_go(x)
+	:: ABOVE || tripped -> worker_go(x)
 	:: else ->
 		if
 		:: npend > 0 -> worker_take(x)
@@ -916,7 +1195,7 @@ inline ants_join_enter(x)
 	wk = NONE;
 	nr = NW;
 	if
-	:: ist[TARGET(task[x])] == I_RUNNING -> runner_of(TARGET(task[x]), wk)
+	:: ist[TARGET(task[x])] == I_RUNNING || ist[TARGET(task[x])] == I_AGAIN -> runner_of(TARGET(task[x]), wk)
 	:: else
 	fi;
 	do
@@ -939,8 +1218,19 @@ inline ants_join_enter(x)
 #ifdef MUT_JOIN_NO_TAKE
 #define CAN_TAKE(id)	false
 #else
-#define CAN_TAKE(id)	(ist[id] == I_PENDING || (ist[id] == I_LATE && !released))
+#define CAN_TAKE(id)	(ist[id] == I_PENDING || (ist[id] == I_LATE && !CLOSED))
 #endif
+
+/* ants_pending_del(): item `id` leaves the pending tasks as `x` */
+inline take_off(id, x)
+{
+	x = ITEM(id);
+	if
+	:: pend??[eval(x)]
+	:: else -> x = x | 1
+	fi;
+	pend??eval(x)
+}
 
 /* join_help(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
@@ -954,13 +1244,8 @@ inline join_help(x)
 		:: else
 		fi;
 		nr = TARGET(task[x]);
-		inner[x] = ITEM(nr);
-		if
-		:: pend??[eval(inner[x])]
-		:: else -> inner[x] = inner[x] | 1
-		fi;
-		pend??eval(inner[x]);
-		ist[nr] = I_RUNNING;
+		take_off(nr, inner[x]);
+		item_starts(nr);
 #ifndef MUT_JOIN_PLACE_EARLY
 		joined++;
 #endif
@@ -977,8 +1262,18 @@ inline join_finish(x)
 	joined--;
 #endif
 	jst[x] = J_NO;
+#if MAXF < 99
+	well = 1;
+#endif
 	task_uncount(inner[x]);
+#if REQUEUES
+	if	/* the item has been queued again, and the task waits on */
+	:: ist[TARGET(task[x])] != I_IDLE -> jst[x] = J_HELP
+	:: else -> join_over(x)
+	fi;
+#else
 	join_over(x);
+#endif
 #ifndef MUT_JOIN_NO_STEP
 	ants_dispatch()
 #endif
@@ -987,12 +1282,129 @@ inline join_finish(x)
 
 #if JOINS
 #define IN_JOIN(x)	WAITS(task[x])
+#define INNER_RUNS(x)	(jst[x] == J_RUN)
+#define IN_CLIENT(x)	(jst[x] == J_NO || jst[x] == J_RUN)
 #else
 #define IN_JOIN(x)	false
+#define INNER_RUNS(x)	false
+#define IN_CLIENT(x)	true
 #endif
 
-#define COMES(x)	((st[x] == NEW && mk != x) || st[x] == WAKING || st[x] == LEAVING)
-#define ENDS(x)		(st[x] == BUSY && !NESTS(task[x]) && !IN_JOIN(x) && res[NS + x] != WAIT)
+#if JOINS && REQUEUES
+/* ants_work_again() */
+inline work_again(id)
+{
+	if
+#ifdef MUT_SYNC_NOT_CLOSED
+	:: ist[id] == I_RUNNING && !CLOSED ->
+#else
+	:: ist[id] == I_RUNNING && !CLOSED && sync != (id) ->
+#endif
+		nreq++;
+		ist[id] = I_AGAIN;
+		ep[id] = cur;
+		cnt[cur]++;
+		nagain++
+	:: else
+	fi
+}
+#endif
+
+#if FAULTS
+/* the thread runs a function of the client: a task, one inside it, worker_init or worker_exit */
+#define DIES(x)		(LIVES(x) && ((st[x] == BUSY && res[NS + x] != WAIT && IN_CLIENT(x)) || st[x] == EXITING || \
+			 (WINIT && st[x] == NEW && mk != x)))
+#endif
+
+/* trip() */
+inline trip()
+{
+#if MAXF < 99
+	if
+	:: !tripped -> tripped = 1; dropping = 1
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
+/* ants_breaker_count() */
+inline breaker_count()
+{
+#if MAXF < 99
+	row = (well -> 1 : row + 1);
+	well = 0;
+	if
+	:: row >= MAXF -> trip()
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
+/* ants_init_failed(): the thread counts as ready */
+inline init_failed()
+{
+	backoff = 2;
+	armed = 1;
+	wake_drainers();
+#if MAXF < 99
+	if
+	:: workers - nnew - leaving <= 1 ->
+		rowinit++;
+		if
+		:: rowinit >= MAXF -> trip()
+		:: else
+		fi
+	:: else
+	fi
+#endif
+}
+
+#if FAULTS
+/* worker_bury() */
+inline worker_bury(x)
+{
+	/* lay_out() */
+#ifndef MUT_BURIED_IN_FLIGHT
+	arrived(x);
+#endif
+	if
+	:: st[x] == EXITING -> leaving--; breaker_count()
+	:: st[x] == NEW -> nnew--; init_failed()
+	:: else ->
+#ifdef MUT_BURIED_BUSY
+		task_uncount(task[x]);
+#else
+		task_end(task[x]);
+#endif
+		breaker_count()
+	fi;
+	res[NS + x] = 0;
+	st[x] = FREE;
+#ifdef MUT_BURIED_TWICE
+	dead[x] = D_DIED;
+#else
+	dead[x] = D_NO;
+#endif
+#ifndef MUT_PLACE_LOST
+	workers--;
+#endif
+	settling++;
+#ifndef MUT_NO_STEP_ON_BURIAL
+	upkeep = 1;
+#endif
+	wake_drainers();
+#ifndef MUT_NO_DISPATCH_ON_BURIAL
+	ants_dispatch()
+#endif
+}
+#endif
+
+#define COMES(x)	(((st[x] == NEW && mk != x) || st[x] == WAKING || st[x] == LEAVING) && LIVES(x))
+#define ENDS(x)		(st[x] == BUSY && !NESTS(task[x]) && !IN_JOIN(x) && res[NS + x] != WAIT && LIVES(x))
 
 active [NW] proctype worker()
 {
@@ -1022,7 +1434,7 @@ end:	do
 #endif
 #if EXITS
 	:: d_step {	/* worker_exit() has returned: tasks may have come meanwhile */
-		st[_pid] == EXITING ->
+		st[_pid] == EXITING && LIVES(_pid) ->
 		leaving--;
 		worker_leave(_pid);
 #ifndef MUT_NO_STEP_ON_EXIT
@@ -1033,12 +1445,12 @@ end:	do
 #endif
 #if JOINS
 #if CYCLE
-	:: st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO -> jst[_pid] = J_ENTER
+	:: st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO -> jst[_pid] = J_ENTER
 #else
 	:: d_step {	/* ants_queue_work(); if that is refused the task does without the item */
-		st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO ->
+		st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO ->
 		if
-		:: !released && HAS_ROOM -> accept(ITEM(TARGET(task[_pid]))); wake_next(); jst[_pid] = J_ENTER
+		:: !CLOSED && HAS_ROOM -> accept(ITEM(TARGET(task[_pid]))); wake_next(); jst[_pid] = J_ENTER
 		:: else -> join_over(_pid)
 		fi;
 		check()
@@ -1046,7 +1458,7 @@ end:	do
 #endif
 #if DELAYS
 	:: d_step {	/* ants_queue_delayed_work() */
-		st[_pid] == BUSY && WAITS(task[_pid]) && jst[_pid] == J_NO && !released && ndelays < DELAYS ->
+		st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO && !CLOSED && ndelays < DELAYS ->
 		ndelays++;
 		ndelayed++;
 		ist[TARGET(task[_pid])] = I_DELAYED;
@@ -1056,14 +1468,39 @@ end:	do
 #endif
 	:: d_step { jst[_pid] == J_ENTER -> ants_join_enter(_pid); check() }
 	:: d_step { jst[_pid] == J_HELP -> join_help(_pid); check() }
-	:: d_step { jst[_pid] == J_RUN -> join_finish(_pid); check() }
+	:: d_step { jst[_pid] == J_RUN && LIVES(_pid) -> join_finish(_pid); check() }
+#if REQUEUES
+	:: d_step {	/* ants_queue_work() of the item that this worker runs, by its function or any other caller */
+		st[_pid] == BUSY && jst[_pid] == J_RUN && nreq < REQUEUES -> work_again(IDOF(inner[_pid])); check()
+	   }
+	:: d_step {
+		st[_pid] == BUSY && jst[_pid] == J_NO && IDOF(task[_pid]) >= NS * NT && nreq < REQUEUES ->
+		work_again(IDOF(task[_pid]));
+		check()
+	   }
+#if DELAYS && CANCELI
+	:: d_step {	/* an item that was dropped is queued again: ants_delayed_revive() */
+		_pid == 0 && ndropped > 0 && nreq < REQUEUES && !CLOSED ->
+		nr = 0;
+		do
+		:: ist[nr] != I_DROPPED -> nr++
+		:: else -> break
+		od;
+		if
+		:: sync != nr -> nreq++; ist[nr] = I_DELAYED; ndropped--; ndelayed++
+		:: else
+		fi;
+		check()
+	   }
+#endif
+#endif
 #if JTIMED
 	:: d_step { _pid < JTIMED && (jst[_pid] == J_HELP || jst[_pid] == J_SLEEP) -> join_over(_pid); check() }
 #endif
 #endif
 #if NESTED
 	:: d_step {	/* the task submits another one and then ends */
-		st[_pid] == BUSY && NESTS(task[_pid]) ->
+		st[_pid] == BUSY && NESTS(task[_pid]) && LIVES(_pid) ->
 		task[_pid] = task[_pid] & ~2;
 		admit(NS + _pid, 0, false);
 		check()
@@ -1080,7 +1517,7 @@ end:	do
 	:: d_step {	/* ants_work_cancel() in any context: the oldest task stands for all */
 		_pid == 0 && npend > 0 && ncancel < CANCELS ->
 		ncancel++;
-		pend?tk;
+		pend_pop(tk);
 		busy++;
 		task_end(tk);
 #if STOCK < 99
@@ -1100,17 +1537,48 @@ end:	do
 		check()
 	   }
 #endif
-#if FAULTS
-	:: d_step { st[_pid] == BUSY && res[NS + _pid] != WAIT && nfault < FAULTS -> nfault++; st[_pid] = DEAD }
-	:: d_step {	/* a dead worker is buried */
-		st[_pid] == DEAD ->
-		st[_pid] = FREE;
-		res[NS + _pid] = 0;
-		task_end(task[_pid]);
-		workers--;
-#ifndef MUT_NO_STEP_ON_BURIAL
+#if INITFAILS
+	:: d_step {	/* worker_fail(): as good as not made */
+		st[_pid] == NEW && mk != _pid && LIVES(_pid) && ninit < INITFAILS ->
+		ninit++;
+		arrived(_pid);
+		nnew--;
+		init_failed();
+		worker_leave(_pid);
 		ants_dispatch();
-		upkeep = 1;
+		check()
+	   }
+#endif
+#if FAULTS
+	:: d_step { DIES(_pid) && nfault < FAULTS -> nfault++; dead[_pid] = D_DIED; burying++ }	/* thread_ends() */
+#if JOINS
+	:: d_step {	/* ants_inner_bury(): the wait of the outer task is over, and the inner one has died */
+		dead[_pid] == D_DIED && jst[_pid] == J_RUN ->
+		dead[_pid] = D_INNER;
+		jst[_pid] = J_NO;
+#ifndef MUT_INNER_NOT_BURIED
+		joined--;
+		task_uncount(inner[_pid]);
+#endif
+		ants_dispatch();
+		check()
+	   }
+#endif
+	:: d_step {
+		(dead[_pid] == D_DIED && !INNER_RUNS(_pid)) || dead[_pid] == D_INNER ->
+		worker_bury(_pid);
+		check()
+	   }
+	:: d_step {	/* settle(), burial_end() */
+		_pid == 0 && settling > 0 ->
+		settling--;
+		burying--;
+		timer_quiesce();
+#ifndef MUT_BURIAL_NO_WAKE
+		if
+		:: released -> wake_drainers()
+		:: else
+		fi;
 #endif
 		check()
 	   }
@@ -1132,7 +1600,7 @@ active [NS] proctype submitter()
 		:: else
 		fi;
 		d_step {
-			admit(me, (IDS * (me * NT + k) << 3) | ((k < JOINS) << 2) | ((k < NESTED) << 1), me >= NS - TRY);
+			admit(me, ((IDS * (me * NT + k) + (!IDS && me < HIGHS)) << 3) | ((k < JOINS) << 2) | ((k < NESTED) << 1), me >= NS - TRY);
 #if DESTROY
 			entered++;
 #endif
@@ -1155,7 +1623,8 @@ active [NS] proctype submitter()
 		:: res[me] != WAIT -> break
 		od;
 		atomic {
-			assert(res[me] == OK || (res[me] == SHUT && CLOSERS) || (res[me] == INTR && TIMED(me)) ||
+			assert(res[me] == OK || (res[me] == SHUT && CLOSERS) || (res[me] == FAULTED && MAXF < 99) ||
+			       (res[me] == INTR && TIMED(me)) ||
 			       (res[me] == AGAIN && (me >= NS - TRY || MAXB < 99)) || (res[me] == RETRY && STOCK < 99));
 			/* success: it runs; an error: it does not */
 			assert(!IDS || (res[me] == OK) == ((ever >> (me * NT + k)) & 1));
@@ -1252,7 +1721,7 @@ active proctype timer_fn()
 end:	do
 	:: atomic {
 		/* if the timer is armed only for the end of a pause it does not fire before that */
-		armed && (!(NEED && PAUSED) || OVERDUE || (HEED && NFREE > 0 && !released)) ->
+		armed && (!(NEED && PAUSED) || OVERDUE || (HEED && NFREE > 0 && !CLOSED)) ->
 		armed = 0;
 		soon = 0;
 		if
@@ -1263,7 +1732,7 @@ end:	do
 				wake_all();
 #endif
 			}
-		:: HEED && NFREE > 0 && !released ->		/* a tick has passed: whatever the batch */
+		:: HEED && NFREE > 0 && !CLOSED ->		/* a tick has passed: whatever the batch */
 			d_step { ants_grant(GMAX); wake_all() }
 		:: REAP && nidle > 0 && SPARE && (nexp == 0 || !upkeep) ->	/* only marks */
 			if
@@ -1291,8 +1760,8 @@ end:	do
 			:: else
 			fi;
 			if
-			:: HEED && NFREE > 0 && !released -> arm_soon()
-			:: !(HEED && NFREE > 0 && !released) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
+			:: HEED && NFREE > 0 && !CLOSED -> arm_soon()
+			:: !(HEED && NFREE > 0 && !CLOSED) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
 			:: else
 			fi;
 			check()
@@ -1337,7 +1806,7 @@ inline tune_round()
 #else
 	wake_next();
 	ask_for_worker();
-	tuning = (HEED && NFREE > 0 && !released) || TOO_NESTED || (ABOVE && nidle > 0)
+	tuning = (HEED && NFREE > 0 && !CLOSED) || TOO_NESTED || (ABOVE && nidle > 0)
 #endif
 }
 
@@ -1380,7 +1849,7 @@ inline release_round()
 	fi;
 #if JOINS || LATES
 	if	/* ants_delayed_fail_all() */
-	:: nlate > 0 -> late?wk; item_fail(IDOF(wk))
+	:: nlate > 0 -> late_pop(wk); item_fail(IDOF(wk))
 	:: nlate == 0 && ndelayed > 0 ->
 		ndelayed--;
 #if JOINS
@@ -1444,6 +1913,12 @@ active [CLOSERS] proctype closer()
 }
 #undef me
 
+#if FAULTS
+#define STAND_IN_DIES	sdead
+#else
+#define STAND_IN_DIES	false
+#endif
+
 /* ---- stand_in.c: ants_stand_in_fn(), a work item of its own ---- */
 active proctype stand_in()
 {
@@ -1452,7 +1927,7 @@ active proctype stand_in()
 
 end:	do
 	:: d_step {							/* serve_one(), ants_worker_act() */
-		standq && !standing && more ->
+		standq && !standing && more && !STAND_IN_DIES ->
 		if
 		:: STAND_IN_NEEDED ->
 			assert(workers < cap);
@@ -1465,9 +1940,38 @@ end:	do
 		fi;
 		check()
 	   }
-	:: d_step {							/* its task has ended */
-		standing ->
+#if FAULTS
+	:: standing && !sdead && nfault < FAULTS -> atomic { nfault++; sdead = 1 }
+	:: d_step {							/* its thread has died in the task: worker_bury() */
+		standing && sdead ->
+		burying++;
 		task_end(mytask);
+		breaker_count();
+		workers--;
+		standing = 0;
+		upkeep = 1;
+		wake_drainers();
+		ants_dispatch();
+		check()
+	   }
+	:: d_step { sdead && !standing && !slost -> standq = 0; slost = 1; check() }	/* ants_stand_in_lose() */
+	:: d_step {							/* burial_end() */
+		sdead && slost ->
+		sdead = 0;
+		burying--;
+		timer_quiesce();
+#ifndef MUT_STAND_IN_LOST
+		if
+		:: released -> wake_drainers()
+		:: else
+		fi;
+#endif
+		check()
+	   }
+#endif
+	:: d_step {							/* its task has ended */
+		standing && !STAND_IN_DIES ->
+		task_done(mytask);
 		workers--;
 		standing = 0;
 		ants_dispatch();
@@ -1475,7 +1979,7 @@ end:	do
 		check()
 	   }
 	:: d_step {							/* finish() */
-		standq && !standing && !more ->
+		standq && !standing && !more && !STAND_IN_DIES ->
 		standq = 0;
 		more = 1;
 		timer_quiesce();
@@ -1484,6 +1988,110 @@ end:	do
 #endif
 		check()
 	   }
+	od
+}
+#endif
+
+/* ---- drop.c: ants_drop_fn(), one entry a hold ---- */
+#if MAXF < 99
+active proctype dropper()
+{
+end:	do
+	:: d_step {
+		dropping ->
+		if
+		:: nwait > 0 ->					/* ants_fail_waiters() */
+			wk = wq[0];
+			wq_del_at(0);
+			wtask[wk] = 0;
+			res[wk] = FAULTED
+#if JOINS || LATES
+		:: nwait == 0 && nlate > 0 -> late_pop(wk); item_fail(IDOF(wk))
+#endif
+#if JOINS && DELAYS
+		:: nwait == 0 && nlate == 0 && ndelayed > 0 ->
+			ndelayed--;
+			wk = 0;
+			do
+			:: ist[wk] != I_DELAYED -> wk++
+			:: else -> break
+			od;
+			item_fail(wk)
+#endif
+#ifndef MUT_DROP_KEEPS
+		:: nwait == 0 && nlate == 0 && ndelayed == 0 && npend > 0 ->	/* drop_round() */
+			pend_pop(tk);
+			wk = tk;
+			task_uncount(wk)
+#endif
+		:: nwait == 0 && nlate == 0 && ndelayed == 0 && npend == 0 && nidle > 0 -> retire_oldest()
+		:: else ->					/* drop_end() */
+			dropping = 0;
+			timer_quiesce();
+#ifndef MUT_DROP_NO_WAKE
+			wake_drainers()
+#endif
+		fi;
+		check()
+	   }
+	od
+}
+#endif
+
+/* ---- work_cancel.c ---- */
+#if JOINS && CANCELI
+/* cancel_item() */
+inline work_cancel(id)
+{
+	if
+#if REQUEUES
+	:: ist[id] == I_AGAIN ->			/* cancel_running(): the run in progress ends as it will */
+		nagain--;
+#ifndef MUT_CANCEL_KEEPS_COUNT
+		cnt[ep[id]]--;
+#endif
+		ist[id] = I_RUNNING
+#endif
+	:: ist[id] == I_PENDING ->
+		take_off(id, tk);
+		task_uncount(tk)
+	:: ist[id] == I_LATE -> late??eval(ITEM(id)); item_fail(id)
+	:: ist[id] == I_DELAYED -> ndelayed--; item_fail(id)
+	:: else
+	fi;
+	ants_grant(GMAX);				/* ants_room_freed() */
+	wake_next();
+	timer_quiesce();
+	if
+	:: released && EMPTY -> upkeep = 1
+	:: else
+	fi
+}
+
+active proctype canceller()
+{
+	byte k, id;
+
+	do
+	:: k < CANCELI ->
+		atomic {
+			k++;
+			select (id : NI / 2 .. NI - 1);
+			if
+#if DELAYS
+			:: ist[id] == I_DELAYED -> ist[id] = I_DROPPED; ndelayed--; ndropped++
+#endif
+			:: d_step { work_cancel(id); check() }
+			fi;
+#if SYNC
+			if
+			:: ist[id] != I_IDLE -> sync = id
+			:: else
+			fi
+#endif
+		};
+		sync == NONE
+	:: else -> break
 	od
 }
 #endif
@@ -1509,6 +2117,11 @@ active proctype rebooter()
 					released = 0;
 					gen++;
 					backoff = 0;
+#if MAXF < 99
+					tripped = 0;
+					row = 0;
+					rowinit = 0;
+#endif
 					ask_for_worker();		/* the code makes these threads before it opens the pool */
 					check()
 				}
@@ -1579,10 +2192,10 @@ end:	do
 		od;
 		ndelayed--;
 		if
-		:: released -> item_fail(nr); wake_drainers()
-		:: !released && HAS_ROOM -> accept(ITEM(nr)); wake_next()
+		:: CLOSED -> item_fail(nr)
+		:: !CLOSED && HAS_ROOM -> accept(ITEM(nr)); wake_next()
 		:: else ->
-			late!ITEM(nr);
+			late_add(ITEM(nr));
 			ist[nr] = I_LATE;
 			wk = nr;
 			offer(wk);
@@ -1591,8 +2204,31 @@ end:	do
 			:: else
 			fi
 		fi;
+		if
+		:: released -> wake_drainers()
+		:: else
+		fi;
 		check()
 	   }
+#if CANCELI
+	:: d_step {
+		ndropped > 0 ->
+		nr = 0;
+		do
+		:: ist[nr] != I_DROPPED -> nr++
+		:: else -> break
+		od;
+		ndropped--;
+		item_fail(nr);
+#ifndef MUT_DROPPED_NO_WAKE
+		if
+		:: released -> wake_drainers()
+		:: else
+		fi;
+#endif
+		check()
+	   }
+#endif
 	od
 }
 #endif
@@ -1606,10 +2242,10 @@ active proctype delayed()
 		d_step {
 			k++;
 			if
-			:: released
-			:: !released && HAS_ROOM -> accept(0); wake_next()
+			:: CLOSED
+			:: !CLOSED && HAS_ROOM -> accept((HIGHS && k % 2) << 3); wake_next()
 			:: else ->
-				late!0;
+				late_add((HIGHS && k % 2) << 3);
 				if
 				:: NFREE > 0 -> arm_soon()
 				:: else
@@ -1645,10 +2281,12 @@ active proctype final()
 			check();
 			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
 			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq && !standq);
+			assert(burying == 0 && !dropping && nagain == 0 && ndropped == 0);
+			assert(!tripped || workers == 0);
 			assert(COMING == 0 && nslow == 0 && !upkeep && !armed && !cfg && !tuning && !releasing);
 			assert(!released || DRAINED);
-			assert(released || workers >= MINW);
-			assert(!REAP || released || workers == MINW);
+			assert(CLOSED || workers >= MINW);
+			assert(!REAP || CLOSED || workers == MINW);
 			assert(!ABOVE && alive == 0)
 		:: else
 		fi
