@@ -83,6 +83,12 @@ with_lock()
 	exec {fd}>&-
 }
 
+# told FILE NAME: what a semantic patch says of itself, as "// NAME: WORDS"
+told()
+{
+	sed -n "s|^// $2: *||p" "$1"
+}
+
 is_installed()
 {
 	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

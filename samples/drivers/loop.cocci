@@ -4,9 +4,10 @@
 // request, in the order in which the requests come. The driver's workqueue, its
 // tree of workers with one for each cgroup, their idle list and timer go.
 //
-// tools/driver loop applies this, and reads the two lines that follow.
+// tools/driver loop applies this, and reads the lines that follow.
 // source: drivers/block/loop.c
 // module: loop
+// kernel: stock-6.1
 //
 // What stays as it is: a request runs on behalf of the cgroups of its submitter,
 // which the driver itself arranges for each request; nothing starts while the
