@@ -9,90 +9,31 @@
 . /ants/lib.sh
 # shellcheck source-path=SCRIPTDIR source=../demo-lib.sh
 . /ants/demo-lib.sh
+# shellcheck source-path=SCRIPTDIR source=load-lib.sh
+. /ants/load-lib.sh
 
 POOL=/sys/kernel/ants/loop0
-SAID=/tmp/wrong
 DEVICE=/dev/loop0
+THREADS='ants/loop0|kworker/[^)]*[-+]loop0'
 IMAGE=/tmp/image
-GO=/tmp/go
 CGROUPS=/tmp/cgroup
-CLIENTS="1 2 3 4 5 6 7 8"
-BLOCKS=32	# of 64 KiB, the share of a client
-ROUNDS="1 2 3"
-# Under load: what ends is read before what began.
-COLUMNS="capacity running busy pending peak_running peak_busy rejected completed submitted"
+BLOCKS=32
 
-# data CLIENT: random bytes of the client, and their checksum
-data()
+device_up()
 {
-	dd if=/dev/urandom of="/tmp/data$1" bs=64k count=$BLOCKS status=none &&
-		md5sum <"/tmp/data$1" >"/tmp/sum$1"
+	insmod "/ants/$1/loop.ko" || fail "no $1 driver"
+	losetup "$DEVICE" "$IMAGE" || fail "no device"
 }
 
-write_share()
+device_down()
 {
-	dd if="/tmp/data$1" of="$DEVICE" bs=64k count=$BLOCKS conv=notrunc \
-		seek=$((($1 - 1) * BLOCKS)) oflag=direct status=none ||
-		echo "client $1: write failed" >>"$SAID"
+	losetup -d "$DEVICE"
+	rmmod loop || fail "the driver stays"
 }
 
-read_share()
+set_capacity()
 {
-	dd if="$DEVICE" bs=64k count=$BLOCKS skip=$((($1 - 1) * BLOCKS)) \
-		iflag=direct status=none
-}
-
-read_away()
-{
-	read_share "$1" >/dev/null || echo "client $1: read failed" >>"$SAID"
-}
-
-check_share()
-{
-	[ "$(read_share "$1" | md5sum)" = "$(cat "/tmp/sum$1")" ] ||
-		echo "client $1: wrong data" >>"$SAID"
-}
-
-# all COMMAND: one of each client, side by side
-all()
-{
-	local pids='' client pid
-
-	for client in $CLIENTS; do
-		"$1" "$client" &
-		pids="$pids $!"
-	done
-	for pid in $pids; do
-		wait "$pid"
-	done
-	[ ! -s "$SAID" ] || fail "$1"
-}
-
-# As long as the file exists; how often is told in the end.
-check_on_and_on()
-{
-	local passes=0
-
-	while [ -e "$GO" ]; do
-		check_share "$1"
-		passes=$((passes + 1))
-	done
-	echo "$passes" >"/tmp/passes$1"
-}
-
-readers_start()
-{
-	touch "$GO"
-	all check_on_and_on &
-	readers=$!
-}
-
-readers_end()
-{
-	rm "$GO"
-	wait "$readers" || fail "a reader"
-	[ ! -s "$SAID" ] || fail "a checksum"
-	say "   readers: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of 2 MiB, all checksums right"
+	echo "$1" >"$POOL/capacity"
 }
 
 load()
@@ -115,9 +56,7 @@ write_all()
 	scene "2. Eight writers at once" \
 		"Each writes 2 MiB of its own random data, past the page cache of the device;" \
 		"then all of it is read back and compared by checksum."
-	for client in $CLIENTS; do
-		data "$client" || fail "no random data"
-	done
+	all_data
 	all write_share
 	table "written"
 	all check_share
@@ -129,7 +68,7 @@ resize()
 {
 	scene "3. Eight readers, and the capacity changes under them" \
 		"Each reads its 2 MiB again and again and compares the checksum."
-	readers_start
+	clients_start check_share
 	tune capacity 8
 	settle peak_running -gt 2
 	table "capacity 8"
@@ -143,7 +82,7 @@ resize()
 	settle running -gt 1
 	table "capacity 4"
 	verify "running -le 4"
-	readers_end
+	clients_end
 	settle busy -eq 0
 	table "after"
 }
@@ -202,79 +141,17 @@ unload()
 	[ ! -e "$POOL" ] || fail "the pool is left"
 }
 
-# The most threads that work for the device at once, as long as $GO exists.
-count_threads()
-{
-	local most=0 now
-
-	while [ -e "$GO" ]; do
-		now=$(cat /proc/[0-9]*/stat 2>/dev/null | grep -cE '^[0-9]+ \((ants/loop0|kworker/[^)]*[-+]loop0)')
-		[ "$now" -le "$most" ] || most=$now
-		usleep 200000
-	done
-	echo "$most" >/tmp/most
-}
-
-# round DRIVER CAPACITY: the same load, for the table; CAPACITY is empty for stock
-round()
-{
-	local start counter
-
-	insmod "/ants/$1/loop.ko" || fail "no $1 driver"
-	losetup "$DEVICE" "$IMAGE" || fail "no device"
-	[ -z "$2" ] || echo "$2" >"$POOL/capacity" || fail "capacity $2"
-	touch "$GO"
-	count_threads &
-	counter=$!
-	start=$(hundredths)
-	all write_share
-	all read_away
-	all read_away
-	echo "$(($(hundredths) - start))" >>"/tmp/times-$1-$2"
-	rm "$GO"
-	wait "$counter"
-	all check_share
-	cat /tmp/most >>"/tmp/threads-$1-$2"
-	losetup -d "$DEVICE"
-	rmmod loop || fail "the $1 driver stays"
-}
-
-# column FILE: the numbers of the rounds, in the order of time
-column()
-{
-	tr '\n' ' ' <"$1"
-}
-
-row()
-{
-	say "$(printf '   %-22s %-20s %s' "$1" "$(awk '{ printf "%.2f  ", $1 / 100 }' "/tmp/times-$2")" \
-		"$(column "/tmp/threads-$2")")"
-}
-
 figures()
 {
 	scene "7. The stock driver beside it: the same source, unchanged, in turns" \
 		"Eight clients write 2 MiB each, and read them twice; then the checksums are" \
 		"compared. The stock driver runs all requests of one cgroup one after another." \
 		"One line, #include <linux/ants_workqueue.h>, makes its workqueue a pool."
-	for _ in $ROUNDS; do
-		round stock ''
-		round trial ''
-		round ports 1
-		round ports 8
-	done
-	say "$(printf '   %-22s %-20s %s' '' 'seconds' 'threads at most')"
-	row "stock" stock-
-	row "stock, one line added" trial-
-	row "ants, capacity 1" ports-1
-	row "ants, capacity 8" ports-8
-}
-
-remains()
-{
-	scene "8. Nothing is left"
-	run rmmod ants
-	nothing_is_left
+	rounds stock trial "ports 1" "ports 8"
+	row "stock" stock
+	row "stock, one line added" trial
+	row "ants, capacity 1" "ports 1"
+	row "ants, capacity 8" "ports 8"
 }
 
 load
@@ -284,6 +161,6 @@ no_queue
 tenant
 unload
 figures
-remains
+remains 8
 say
 say "demo: PASS"

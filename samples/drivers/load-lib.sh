@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC3043
+#
+# The load of the demos of drivers: clients that write and read a device, each its own
+# share of it, past the page cache. Sourced behind demo-lib.sh, by scripts that set
+#
+#   DEVICE	the block device
+#   BLOCKS	the share of a client, in blocks of 64 KiB
+#   THREADS	a regular expression: the names of the threads that work for the device
+#
+# and have functions for round():
+#
+#   device_up DRIVER	load that driver, stock, trial or ports, and make the device
+#   device_down		the opposite
+#   set_capacity NUMBER	of the pool
+
+SAID=/tmp/wrong
+GO=/tmp/go
+CLIENTS="1 2 3 4 5 6 7 8"
+# Under load: what ends is read before what began.
+COLUMNS="capacity running busy pending peak_running peak_busy rejected completed submitted"
+
+# load_needed [MODULE PARAMETERS]: the kernel's own modules, in the order that they need
+load_needed()
+{
+	while read -r module; do
+		# shellcheck disable=SC2046 # several words
+		run insmod "/ants/needed/$module" \
+			$([ "$module" != "${1:-}.ko" ] || echo "$2")
+	done </ants/needed.list
+}
+
+# data CLIENT: random bytes of the client, and their checksum
+data()
+{
+	dd if=/dev/urandom of="/tmp/data$1" bs=64k count="$BLOCKS" status=none &&
+		md5sum <"/tmp/data$1" >"/tmp/sum$1"
+}
+
+all_data()
+{
+	for client in $CLIENTS; do
+		data "$client" || fail "no random data"
+	done
+}
+
+write_share()
+{
+	dd if="/tmp/data$1" of="$DEVICE" bs=64k count="$BLOCKS" conv=notrunc \
+		seek=$((($1 - 1) * BLOCKS)) oflag=direct status=none ||
+		echo "client $1: write failed" >>"$SAID"
+}
+
+# read_share CLIENT [DEVICE]
+read_share()
+{
+	dd if="${2:-$DEVICE}" bs=64k count="$BLOCKS" skip=$((($1 - 1) * BLOCKS)) \
+		iflag=direct status=none
+}
+
+read_away()
+{
+	read_share "$1" >/dev/null || echo "client $1: read failed" >>"$SAID"
+}
+
+check_share()
+{
+	[ "$(read_share "$1" | md5sum)" = "$(cat "/tmp/sum$1")" ] ||
+		echo "client $1: wrong data" >>"$SAID"
+}
+
+# all COMMAND: one of each client, side by side
+all()
+{
+	local pids='' client pid
+
+	for client in $CLIENTS; do
+		"$1" "$client" &
+		pids="$pids $!"
+	done
+	for pid in $pids; do
+		wait "$pid"
+	done
+	[ ! -s "$SAID" ] || fail "$1"
+}
+
+# As long as the file exists; how often is told in the end.
+on_and_on()
+{
+	local passes=0
+
+	while [ -e "$GO" ]; do
+		"$again" "$1"
+		passes=$((passes + 1))
+	done
+	echo "$passes" >"/tmp/passes$1"
+}
+
+# clients_start COMMAND: each client does that until clients_end
+clients_start()
+{
+	again=$1
+	touch "$GO"
+	all on_and_on &
+	clients=$!
+}
+
+clients_end()
+{
+	rm "$GO"
+	wait "$clients" || fail "a client"
+	[ ! -s "$SAID" ] || fail "a checksum"
+	say "   clients: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of $((BLOCKS * 64)) KiB, all checksums right"
+}
+
+# The most threads that work for the device at once, as long as $GO exists.
+count_threads()
+{
+	local most=0 now
+
+	while [ -e "$GO" ]; do
+		now=$(cat /proc/[0-9]*/stat 2>/dev/null | grep -cE "^[0-9]+ \(($THREADS)")
+		[ "$now" -le "$most" ] || most=$now
+		usleep 200000
+	done
+	echo "$most" >/tmp/most
+}
+
+# round DRIVER [CAPACITY]: the same load, for the table
+round()
+{
+	local start counter
+
+	device_up "$1"
+	[ -z "${2:-}" ] || set_capacity "$2" || fail "capacity $2"
+	touch "$GO"
+	count_threads &
+	counter=$!
+	start=$(hundredths)
+	all write_share
+	all read_away
+	all read_away
+	echo "$(($(hundredths) - start))" >>"/tmp/times-$*"
+	rm "$GO"
+	wait "$counter"
+	all check_share
+	cat /tmp/most >>"/tmp/threads-$*"
+	device_down
+}
+
+# rounds "DRIVER [CAPACITY]"...: each three times, in turns
+rounds()
+{
+	for _ in 1 2 3; do
+		for turn; do
+			# shellcheck disable=SC2086 # two words
+			round $turn
+		done
+	done
+	say "$(printf '   %-22s %-20s %s' '' 'seconds' 'threads at most')"
+}
+
+# column FILE: the numbers of the rounds, in the order of time
+column()
+{
+	tr '\n' ' ' <"$1"
+}
+
+# row NAME "DRIVER [CAPACITY]": what round() has left
+row()
+{
+	say "$(printf '   %-22s %-20s %s' "$1" "$(awk '{ printf "%.2f  ", $1 / 100 }' "/tmp/times-$2")" \
+		"$(column "/tmp/threads-$2")")"
+}
+
+remains()
+{
+	scene "$1. Nothing is left"
+	run rmmod ants
+	nothing_is_left
+}
