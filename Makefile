@@ -28,7 +28,9 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-.PHONY: modules modules_install antstat echo_client snapshots clean help demo demo-loop test test-kernels test-tools torture \
+DEMOS := demo-loop demo-dm-crypt
+
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools torture \
 	model litmus core busted mutate bench bench-readme check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
@@ -87,8 +89,8 @@ clean:
 demo:
 	@samples/demo echo
 
-demo-loop:
-	@samples/demo loop
+$(DEMOS): demo-%:
+	@samples/demo $*
 
 test:
 	@T='$(or $(T),$(if $(K),functional kunit userspace shell))' LONG='$(LONG)' \
@@ -159,6 +161,7 @@ help:
 	@echo 'In a virtual machine, which they fetch or build and cache:'
 	@echo '  make demo           show the pool at work'
 	@echo '  make demo-loop      the kernel'"'"'s loop driver on ants, the stock driver beside it'
+	@echo '  make demo-dm-crypt  the same for dm-crypt'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
 	@echo '                      torture-kcsan compile style antstat busted model litmus functional)'
