@@ -266,11 +266,7 @@ FIXTURE(writes) {
 	char pool[32];
 };
 
-/*
- * The file has the first value and the second one is written. Without one, a
- * larger number is written each time, for which the pool needs more than it
- * ever had.
- */
+/* The file has the first value, and the second one is written. */
 FIXTURE_VARIANT(writes) {
 	const char *file;
 	const char *values[2];
@@ -281,7 +277,7 @@ FIXTURE_VARIANT_ADD(writes, capacity) {
 };
 
 FIXTURE_VARIANT_ADD(writes, queue_depth) {
-	.file = "queue_depth", .values = { "0" },
+	.file = "queue_depth", .values = { "0", "300" },
 };
 
 FIXTURE_VARIANT_ADD(writes, min_workers) {
@@ -350,15 +346,12 @@ CASE(writes, fail_and_change_nothing)
 {
 	struct tally tally = { .what = variant->file };
 	int file = open(pool_path(self->pool, variant->file), O_WRONLY);
-	const char *was = variant->values[0], *value;
+	const char *was = variant->values[0], *value = variant->values[1];
 	unsigned int left = 0;
-	char number[16];
 	int err;
 
 	ASSERT_LE(0, file);
 	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST; tally.nth++) {
-		snprintf(number, sizeof(number), "%u", 100 * tally.nth);
-		value = variant->values[1] ?: number;
 		EXPECT_EQ(0, put(self->pool, variant->file, was));
 		err = write_nth(file, value, tally.nth, &left);
 		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
