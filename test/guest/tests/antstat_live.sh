@@ -108,7 +108,7 @@ ended()
 }
 
 echo 'nobody:x:65534:65534::/:/bin/sh' >/etc/passwd
-plan 31
+plan 32
 check "ants is not loaded" ends 3 'ants is not loaded: there is no /sys/kernel/ants; "modprobe ants"' antstat
 check "ants loads" insmod /ants/ants.ko
 check "the pool that is always there" ends 0 '^system +open +256 ' antstat
@@ -135,8 +135,9 @@ check "a limit that is fixed" ends 5 'capacity of pool fixed is read-only' antst
 ctl create_multi client 4 3 0
 check "shards" [ "$(antstat -s | grep -c '^client/shard[012] ')" -eq 3 ]
 check "a shard by itself" ends 0 '^client/shard1: capacity 1 -> 5$' antstat set client/shard1 capacity 5
-printf 'create \033[2J"\\x\303\244\377 2' >"$CTL/control"
-check "a name cannot act on a terminal" ends 0 '^\\x1b\[2J"\\x5cx\\xc3\\xa4\\xff +open ' antstat
+check "no name acts on a terminal" eval "! printf 'create \033[2J 2' >$CTL/control"
+printf '%s' 'create "\x%s 2' >"$CTL/control"
+check "nor is one taken for anything else" ends 0 '^"\\x5cx%s +open ' antstat
 check "JSON" eval "antstat --json >/tmp/json"
 show_json idle
 all_files
