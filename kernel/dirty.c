@@ -97,8 +97,11 @@ static void mend_sections(void)
 		local_irq_enable();
 	while (softirq_count())
 		local_bh_enable();
-	while (rcu_preempt_depth() > 0)
+	while (rcu_preempt_depth() > 0) {
+		/* For sparse: the task has entered it. */
+		__acquire(RCU);
 		rcu_read_unlock();
+	}
 	if (preempt_count())
 		preempt_count_set(0);
 }

@@ -107,7 +107,7 @@ static int change_quota(struct ants_multi *multi, const struct quota *quota,
 	return err;
 }
 
-static unsigned int get_capacity(const struct ants_pool *pool)
+static unsigned int shard_capacity(const struct ants_pool *pool)
 {
 	return pool->limits.capacity;
 }
@@ -121,7 +121,7 @@ static int check_capacity(const struct ants_pool *pool, unsigned int share)
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
 	static const struct quota quota = {
-		get_capacity, check_capacity, __ants_tune,
+		shard_capacity, check_capacity, __ants_tune,
 	};
 
 	if (capacity < multi->nr_shards)
