@@ -65,6 +65,9 @@ static void rcu_task(void *data)
 {
 	rcu_read_lock();
 	rcu_read_lock();
+	/* For sparse: what stays is meant to. */
+	__release(RCU);
+	__release(RCU);
 }
 
 static void irq_task(void *data)
@@ -100,6 +103,7 @@ static void cred_task(void *data)
 static void all_task(void *data)
 {
 	rcu_read_lock();
+	__release(RCU);
 	local_bh_disable();
 	preempt_disable();
 	local_irq_disable();
