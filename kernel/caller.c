@@ -4,8 +4,8 @@
  * then finds its own pool full, it must not run another one inside itself, whether
  * it runs in a thread of the pool or in a submitter.
  *
- * The task may take its caller along, and the stack of a dead thread is used for
- * something else. So the record is not there.
+ * The record is allocated, because the task may kill the thread that runs it, and
+ * the stack of a dead thread is reused.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
@@ -75,8 +75,8 @@ void ants_inline_end(struct ants_inline *run)
 }
 
 /*
- * Run a task of @pool in the caller, which is counted in. Without memory for a
- * record the task may run another one inside itself.
+ * Run a task of @pool in the caller, which is counted in. If there is no memory for
+ * a record, nothing keeps the task from running another one inside itself.
  */
 void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 {

@@ -43,7 +43,7 @@ EXPORT_SYMBOL_GPL(ants_system_pool);
 
 static int __init system_pool_init(void)
 {
-	/* None of its clients may open it again after the faults of another one. */
+	/* No client can open it again, so the faults of one must not close it for all. */
 	struct ants_attrs attrs = { .capacity = system_capacity,
 				    .max_faults = ANTS_BOUND_MAX };
 	struct ants_pool *pool;

@@ -57,16 +57,13 @@ static bool upkeep_due(const struct ants_pool *pool)
 	       (ants_need_worker(pool) && !ants_backing_off(pool));
 }
 
-/*
- * Of all pools: the callers may belong to programs, and be as many as those
- * like.
- */
+/* One limit for all pools, since a program may have any number of callers wait. */
 struct ratelimit_state ants_long_wait_limit =
 	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
 			     DEFAULT_RATELIMIT_BURST);
 EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
 
-/* A program can give itself any name. */
+/* The name is escaped, because a program can give itself any name. */
 void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
 			pid_t pid)
 {

@@ -316,7 +316,7 @@ static void worker_init_fails_side_by_side(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, has_tripped(rig->pool));
 }
 
-/* Nobody could open it again, and it belongs to all. */
+/* No client can open it again, and all of them use it. */
 static void system_pool_does_not_trip(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, READ_ONCE(ants_system_pool->faults.max),

@@ -8,9 +8,9 @@
  * run has a record, where callers leave what is to happen after it. The records of a
  * file have one lock. It is taken before that of a pool.
  *
- * A record is on the stack of its thread only if there is no memory for it: the function
- * may take the thread along, and the record stays. As with a workqueue, that item never
- * ends then.
+ * A record outlives a thread that dies in the function, and so it is allocated; it is on
+ * the stack only if there is no memory. An item whose function dies never ends, as with
+ * a workqueue.
  */
 #ifndef _LINUX_ANTS_WQ_H
 #define _LINUX_ANTS_WQ_H
