@@ -10,7 +10,7 @@
 #include "fault.h"
 #include "repeats.h"
 
-static DEFINE_SPINLOCK(lost_lock);
+static DEFINE_RAW_SPINLOCK(lost_lock);
 static DEFINE_MUTEX(lost_mutex);
 
 static void exit_task(void *data)
@@ -26,7 +26,7 @@ static void bug_task(void *data)
 /* From here on nobody can take that lock any more. */
 static void spinlock_task(void *data)
 {
-	spin_lock(&lost_lock);
+	raw_spin_lock(&lost_lock);
 	/* For sparse: it is never released. */
 	__release(&lost_lock);
 	write_null();
@@ -88,7 +88,7 @@ static void task_has_a_bug(struct kunit *test)
 static void task_holds_a_spinlock(struct kunit *test)
 {
 	die_once(test, spinlock_task, "spinlock_task");
-	KUNIT_EXPECT_TRUE(test, spin_is_locked(&lost_lock));
+	KUNIT_EXPECT_TRUE(test, raw_spin_is_locked(&lost_lock));
 }
 
 static void task_holds_a_mutex(struct kunit *test)
