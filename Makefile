@@ -170,7 +170,7 @@ help:
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again,'
 	@echo '                      LONG=5 fifty times'
 	@echo '  make test K=kunit-7.3  what needs a kernel, on a newer one with its own KUnit'
-	@echo '  make test-kernels   builds, functional test and load on Debian'"'"'s kernels 5.10,'
+	@echo '  make test-kernels   builds, functional test, oopses and load on Debian'"'"'s kernels 5.10,'
 	@echo '                      6.1, 6.1 with PREEMPT_RT, 6.12 and 7.3, and a table;'
 	@echo '                      K="stock-5.10 stock-rt" for some of them'
 	@echo '  make test-tools     the recipes for bpftrace, and tools/ants_dump.py with drgn on the'

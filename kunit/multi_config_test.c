@@ -219,14 +219,14 @@ static void release_has_one_deadline(struct kunit *test)
 	fill_multi(test, multi, first, 1);
 	fill_multi(test, multi, second, 1);
 	started = jiffies;
-	release = multi_async(test, do_multi_release_timeout, multi, 8 * HZ);
+	release = multi_async(test, do_multi_release_timeout, multi, 4 * HZ);
 	EXPECT_SOON(test, all_released(multi));
-	EXPECT_SOON(test, time_after(jiffies, started + 6 * HZ));
+	EXPECT_SOON(test, time_after(jiffies, started + 3 * HZ));
 	opened = jiffies;
 	gate_open(first);
 	KUNIT_EXPECT_EQ(test, async_result(release), -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, time_before(release->returned,
-					    opened + 8 * HZ));
+					    opened + 4 * HZ));
 }
 
 struct summand {
