@@ -12,7 +12,7 @@
 WATCH=/sys/kernel/debug/ants_watch
 FREEZABLE=64
 # the duration of the freezer's test, in seconds
-DELAY=10
+DELAY=4
 
 number()
 {
