@@ -5,8 +5,12 @@
 # share of it, past the page cache. Sourced behind demo-lib.sh, by scripts that set
 #
 #   DEVICE	the block device
-#   BLOCKS	the share of a client, in blocks of 64 KiB
+#   BLOCKS	the share of a client, in blocks
 #   THREADS	a regular expression: the names of the threads that work for the device
+#
+# may set
+#
+#   SIZE	the size of a block in KiB, if it is not 64
 #
 # and have functions for round():
 #
@@ -15,6 +19,7 @@
 #   set_capacity NUMBER	of the pool
 
 SAID=/tmp/wrong
+SIZE=64
 GO=/tmp/go
 CLIENTS="1 2 3 4 5 6 7 8"
 # Under load: what ends is read before what began.
@@ -33,7 +38,7 @@ load_needed()
 # data CLIENT: random bytes of the client, and their checksum
 data()
 {
-	dd if=/dev/urandom of="/tmp/data$1" bs=64k count="$BLOCKS" status=none &&
+	dd if=/dev/urandom of="/tmp/data$1" bs="${SIZE}k" count="$BLOCKS" status=none &&
 		md5sum <"/tmp/data$1" >"/tmp/sum$1"
 }
 
@@ -46,7 +51,7 @@ all_data()
 
 write_share()
 {
-	dd if="/tmp/data$1" of="$DEVICE" bs=64k count="$BLOCKS" conv=notrunc \
+	dd if="/tmp/data$1" of="$DEVICE" bs="${SIZE}k" count="$BLOCKS" conv=notrunc \
 		seek=$((($1 - 1) * BLOCKS)) oflag=direct status=none ||
 		echo "client $1: write failed" >>"$SAID"
 }
@@ -54,7 +59,7 @@ write_share()
 # read_share CLIENT [DEVICE]
 read_share()
 {
-	dd if="${2:-$DEVICE}" bs=64k count="$BLOCKS" skip=$((($1 - 1) * BLOCKS)) \
+	dd if="${2:-$DEVICE}" bs="${SIZE}k" count="$BLOCKS" skip=$((($1 - 1) * BLOCKS)) \
 		iflag=direct status=none
 }
 
@@ -63,10 +68,11 @@ read_away()
 	read_share "$1" >/dev/null || echo "client $1: read failed" >>"$SAID"
 }
 
+# check_share CLIENT [DEVICE]
 check_share()
 {
-	[ "$(read_share "$1" | md5sum)" = "$(cat "/tmp/sum$1")" ] ||
-		echo "client $1: wrong data" >>"$SAID"
+	[ "$(read_share "$@" | md5sum)" = "$(cat "/tmp/sum$1")" ] ||
+		echo "client $1: wrong data${2:+ in $2}" >>"$SAID"
 }
 
 # all COMMAND: one of each client, side by side
@@ -107,10 +113,36 @@ clients_start()
 
 clients_end()
 {
+	local checked=''
+
 	rm "$GO"
 	wait "$clients" || fail "a client"
-	[ ! -s "$SAID" ] || fail "a checksum"
-	say "   clients: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of $((BLOCKS * 64)) KiB, all checksums right"
+	[ "$again" != check_share ] || checked=", all checksums right"
+	[ ! -s "$SAID" ] || fail "a client"
+	say "   clients: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of $((BLOCKS * SIZE)) KiB$checked"
+}
+
+# resize COMMAND MOST NUMBER MORE: what clients_start does, and the capacity is MOST, 1
+# and MORE meanwhile. NUMBER tells of what has no thread with a capacity of 1.
+resize()
+{
+	local before
+
+	before=$(value capacity)
+	clients_start "$1"
+	tune capacity "$2"
+	settle peak_running -gt "$before"
+	table "capacity $2"
+	verify "peak_busy -le $2" "peak_running -le $2"
+	tune capacity 1
+	settle running -eq 1
+	settle "$3" -gt 0
+	table "capacity 1"
+	verify "busy -le 1" "threads -eq 1"
+	tune capacity "$4"
+	settle running -gt 1
+	table "capacity $4"
+	verify "running -le $4"
 }
 
 # The most threads that work for the device at once, as long as $GO exists.
