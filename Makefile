@@ -28,7 +28,7 @@ VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
-DEMOS := demo-loop demo-dm-crypt demo-nvmet
+DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools torture \
 	model litmus core busted mutate bench bench-readme check coverage htmldocs \
@@ -163,6 +163,7 @@ help:
 	@echo '  make demo-loop      the kernel'"'"'s loop driver on ants, the stock driver beside it'
 	@echo '  make demo-dm-crypt  the same for dm-crypt'
 	@echo '  make demo-nvmet     the same for the NVMe target, in front of a slow disk'
+	@echo '  make demo-raid5     the same for RAID 5'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
 	@echo '                      torture-kcsan compile style antstat busted model litmus functional)'
