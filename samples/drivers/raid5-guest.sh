@@ -121,6 +121,7 @@ resize_under_load()
 	table "4 threads"
 	verify "running -le 4"
 	clients_end
+	say "   all checksums right"
 }
 
 degraded_is()
