@@ -58,7 +58,7 @@ static void announce(const char *pool)
 	write_file("/dev/kmsg", line, len);
 }
 
-/* One task runs, and will be reported; one is pending; one caller waits. */
+/* One task runs, and has been reported; one is pending; one caller waits. */
 FIXTURE_SETUP(no_pointers)
 {
 	char line[64];
@@ -78,6 +78,8 @@ FIXTURE_SETUP(no_pointers)
 	ASSERT_EQ(0, ctl("hold %s 2", self->pool));
 	snprintf(line, sizeof(line), "submit %s 1 0", self->pool);
 	self->caller = ctl_async(line);
+	EXPECT_SOON(get_number(self->pool, "stats/waiting") == 1);
+	EXPECT_SOON(get_number(self->pool, "stats/stalled") > 0);
 }
 
 FIXTURE_TEARDOWN(no_pointers)
@@ -167,8 +169,6 @@ CASE(no_pointers, addresses_are_known_by_their_length)
 
 CASE(no_pointers, none_is_in_sysfs)
 {
-	EXPECT_SOON(get_number(self->pool, "stats/waiting") == 1);
-	EXPECT_SOON(get_number(self->pool, "stats/stalled") > 0);
 	EXPECT_EQ(0, read_as_nobody(ANTS_DIR));
 	EXPECT_EQ(0, read_as_nobody(PARAMETERS));
 	EXPECT_LT(100U, found->nr_read);
