@@ -4,7 +4,7 @@
 import re
 
 STAMP = re.compile(r"\[ *\d+\.\d+\](?: *\[ *[TC]\d+\])? ?")
-# A CPU that takes the console over, with a report, says the line once more that it cut.
+# A CPU that takes over the console, in order to print a report, repeats the line it cut.
 REPLAY = "** replaying previous printk message **"
 
 
