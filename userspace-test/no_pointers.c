@@ -227,14 +227,14 @@ CASE(no_pointers, none_is_in_a_uevent)
 	fd = uevent_socket();
 	ASSERT_EQ(0, seteuid(0));
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, ctl("create %sx 1", self->pool));
+	ASSERT_EQ(0, ctl("create %s-other 1", self->pool));
 	ASSERT_EQ(0, ctl("release %s", self->pool));
 	EXPECT_EQ(-ESHUTDOWN, reap(self->caller));
 	self->caller = 0;
 	EXPECT_EQ(0, nr_wrong_until(fd, "STATE=draining"));
 	ASSERT_EQ(0, ctl("let"));
 	EXPECT_EQ(0, nr_wrong_until(fd, "STATE=released"));
-	ASSERT_EQ(0, ctl("destroy %sx", self->pool));
+	ASSERT_EQ(0, ctl("destroy %s-other", self->pool));
 	EXPECT_EQ(0, nr_wrong_until(fd, "ACTION=remove"));
 	close(fd);
 }
