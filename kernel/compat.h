@@ -109,10 +109,10 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 
 #if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
 /* For the caller itself: others set it to running only. */
-#define ants_state_of(task)	READ_ONCE((task)->__state)
+#define ants_state_of(task)	data_race((task)->__state)
 #else
 /* The same. */
-#define ants_state_of(task)	READ_ONCE((task)->state)
+#define ants_state_of(task)	data_race((task)->state)
 #endif
 
 /* might_sleep() without its preemption point. */

@@ -32,8 +32,8 @@ static __always_inline bool ants_is_dirty(int locks)
 			     ants_state_of(current) |
 			     (unsigned long)current->mm;
 
-	return dirt || current_cred() != current_real_cred() ||
-	       irqs_disabled() || lockdep_depth(current) != locks;
+	return unlikely(dirt) || unlikely(current_cred() != current_real_cred()) ||
+	       unlikely(irqs_disabled()) || unlikely(lockdep_depth(current) != locks);
 }
 
 /* Does the CPU want another thread, or was a signal not taken? */

@@ -244,7 +244,7 @@ static __always_inline void worker_run(struct ants_worker *w)
 #ifdef CONFIG_LOCKDEP
 	lock_map_release(&w->pool->map);
 #endif
-	if (unlikely(ants_is_dirty(locks)))
+	if (ants_is_dirty(locks))
 		ants_clean(w, locks);
 }
 
