@@ -122,8 +122,9 @@ clients_end()
 	say "   clients: $(cat /tmp/passes* | awk '{ n += $1 } END { print n }') passes of $((BLOCKS * SIZE)) KiB$checked"
 }
 
-# resize COMMAND MOST NUMBER MORE: what clients_start does, and the capacity is MOST, 1
-# and MORE meanwhile. NUMBER tells of what has no thread with a capacity of 1.
+# resize COMMAND MOST NUMBER MORE: the clients do COMMAND, and the capacity becomes MOST,
+# 1 and MORE meanwhile. With a capacity of 1 requests are left over, which the number of
+# that name, pending or waiting, shows.
 resize()
 {
 	local before
@@ -143,6 +144,31 @@ resize()
 	settle running -gt 1
 	table "capacity $4"
 	verify "running -le $4"
+}
+
+# remove MODULE: refused while it is in use; with the device its pool goes
+remove()
+{
+	say "   # rmmod $1"
+	! rmmod "$1" 2>/dev/null || fail "the module went under its user"
+	device_down
+	[ ! -e "$POOL" ] || fail "the pool is left"
+}
+
+# take_turns MODULE: the stock driver and the port each read what the other has written
+take_turns()
+{
+	remove "$1"
+	device_up stock
+	all check_share
+	say "   stock: all checksums right"
+	all_data
+	all write_share
+	device_down
+	device_up ports
+	all check_share
+	say "   ants: all checksums right"
+	device_down
 }
 
 # The most threads that work for the device at once, as long as $GO exists.

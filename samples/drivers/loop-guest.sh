@@ -121,11 +121,7 @@ tenant()
 unload()
 {
 	scene "6. Unload: refused while a file is bound, as with the stock driver"
-	say "   # rmmod loop"
-	! rmmod loop 2>/dev/null || fail "the module went under its user"
-	run losetup -d "$DEVICE"
-	run rmmod loop
-	[ ! -e "$POOL" ] || fail "the pool is left"
+	remove loop
 }
 
 figures()

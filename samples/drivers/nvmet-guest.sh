@@ -216,10 +216,7 @@ flush_and_discard()
 unload()
 {
 	scene "6. Unload: refused while the target is in use, as with the stock driver"
-	say "   # rmmod nvmet_tcp"
-	! rmmod nvmet_tcp 2>/dev/null || fail "the module went under its user"
-	device_down
-	[ ! -e "$POOL" ] || fail "the pool is left"
+	remove nvmet_tcp
 	say "   checked: the target is unloaded, and its pool is gone"
 }
 
