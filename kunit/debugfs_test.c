@@ -8,7 +8,6 @@
 #include "show.h"
 
 #define NAME	"shown"
-#define OWN	" [ants_debugfs_test]"
 /* More than two holds see. */
 #define NR_LONG	(2 * ANTS_HOLD_MAX + 3)
 
@@ -27,7 +26,7 @@ static void workers_say_what_they_run(struct kunit *test)
 	text = shown(test, rig->pool, ants_workers_show);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 3);
 	expect_in(test, line_of(text, 1), "busy");
-	expect_in(test, line_of(text, 1), "  post_task" OWN);
+	expect_in(test, line_of(text, 1), "  post_task" IN_SUITE);
 	expect_in(test, line_of(text, 2), "idle");
 	expect_in(test, line_of(text, 2), "  -");
 	KUNIT_EXPECT_PTR_EQ(test, strstr(line_of(text, 2), "post_task"), NULL);
@@ -65,10 +64,10 @@ static void waiters_come_in_their_order(struct kunit *test)
 	text = shown(test, rig->pool, ants_waiters_show);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 3);
 	expect_in(test, line_of(text, 1), "high");
-	expect_in(test, line_of(text, 1), "  count_task" OWN);
+	expect_in(test, line_of(text, 1), "  count_task" IN_SUITE);
 	expect_in(test, line_of(text, 1), "  (caller)");
 	expect_in(test, line_of(text, 2), "normal");
-	expect_in(test, line_of(text, 2), "  gate_task" OWN);
+	expect_in(test, line_of(text, 2), "  gate_task" IN_SUITE);
 }
 
 static int wait_for_room(struct async_call *call)
@@ -85,7 +84,7 @@ static void waiter_with_an_item_is_named_after_it(struct kunit *test)
 	rig_async(rig, wait_for_room, 0, work_of(item));
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	expect_in(test, line_of(shown(test, rig->pool, ants_waiters_show), 1),
-		  "  item_fn" OWN);
+		  "  item_fn" IN_SUITE);
 }
 
 static void pending_tasks_come_in_their_order(struct kunit *test)
@@ -104,10 +103,10 @@ static void pending_tasks_come_in_their_order(struct kunit *test)
 	text = shown(test, rig->pool, ants_pending_show);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 4);
 	expect_in(test, line_of(text, 1), "high");
-	expect_in(test, line_of(text, 1), "  gate_task" OWN);
+	expect_in(test, line_of(text, 1), "  gate_task" IN_SUITE);
 	expect_in(test, line_of(text, 2), "normal");
-	expect_in(test, line_of(text, 2), "  count_task" OWN);
-	expect_in(test, line_of(text, 3), "  item_fn" OWN);
+	expect_in(test, line_of(text, 2), "  count_task" IN_SUITE);
+	expect_in(test, line_of(text, 3), "  item_fn" IN_SUITE);
 }
 
 static int do_call(struct async_call *call)
@@ -135,9 +134,9 @@ static void expect_call_named(struct kunit *test,
 	rig_async(rig, fn, 0, arg);
 	ASSERT_SOON(test, ants_nr_pending(rig->pool) == 1);
 	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
-		  "  call_arg_fn" OWN);
+		  "  call_arg_fn" IN_SUITE);
 	expect_in(test, line_of(shown(test, rig->pool, ants_pending_show), 1),
-		  "  call_arg_fn" OWN);
+		  "  call_arg_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 }
@@ -171,7 +170,7 @@ static void loop_has_the_name_of_its_function(struct kunit *test)
 	rig_async(rig, do_each, 0, NULL);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 2);
 	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
-		  "  each_gate" OWN);
+		  "  each_gate" IN_SUITE);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
 }
@@ -198,7 +197,7 @@ static void item_inside_a_task_is_shown_behind_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, waiting_task, rig), 0);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
-		  "  waiting_task" OWN " > item_fn" OWN);
+		  "  waiting_task" IN_SUITE " > item_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
 }
@@ -215,7 +214,7 @@ static void detached_item_is_named_while_it_runs(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
-		  "  item_fn" OWN);
+		  "  item_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
 }
@@ -234,9 +233,9 @@ static void pool_is_shown_while_it_is_destroyed(struct kunit *test)
 	ASSERT_SOON(test, ants_is_released(pool));
 	expect_blocked(test, destroy);
 	expect_in(test, line_of(shown(test, pool, ants_workers_show), 1),
-		  "  gate_task" OWN);
+		  "  gate_task" IN_SUITE);
 	expect_in(test, line_of(shown(test, pool, ants_pending_show), 1),
-		  "  count_task" OWN);
+		  "  count_task" IN_SUITE);
 	expect_in(test, shown(test, NULL, ants_summary_show), "draining");
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);

@@ -314,7 +314,7 @@ static void administrator_sees_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, show(test, pool, "faults"), "1\n");
 	KUNIT_EXPECT_STREQ(test, show(test, pool, "lost"), "1\n");
 	KUNIT_EXPECT_STREQ(test, show(test, pool, "last_fault"),
-			   "bug_task [ants_fault_test]\n");
+			   "bug_task" IN_SUITE "\n");
 	EXPECT_SOON(test, READ_ONCE(pool->notice.faults) == 1);
 }
 

@@ -129,6 +129,13 @@ static void pools_go_while_programs_are_told(struct kunit *test)
 	}
 }
 
+/* The files are read where an administrator has them. */
+static int notice_init(struct kunit *test)
+{
+	need_module(test);
+	return 0;
+}
+
 static struct kunit_case notice_cases[] = {
 	KUNIT_CASE(states_of_a_pool),
 	KUNIT_CASE(flush_is_no_change_of_the_state),
@@ -140,6 +147,7 @@ static struct kunit_case notice_cases[] = {
 
 static struct kunit_suite notice_suite = {
 	.name = "ants_notice",
+	.init = notice_init,
 	.test_cases = notice_cases,
 };
 

@@ -358,6 +358,8 @@ static void submitter_outlives_the_item(struct kunit *test)
 
 /* --- timers ------------------------------------------------------------------------ */
 
+#define STEP_NS	2000U
+
 /* Items are armed on one CPU and cancelled on the other. */
 struct arming {
 	struct ants_pool *pool;
@@ -384,8 +386,11 @@ static int do_arm(struct async_call *call)
 	return 0;
 }
 
-/* Pass on an item, and wait until its timer is armed and about to fire. */
-static void wait_armed(struct arming *a, struct item *item, int i)
+/*
+ * Pass on an item, wait until its timer is armed and about to fire, and @ns
+ * nanoseconds more.
+ */
+static void wait_armed(struct arming *a, struct item *item, unsigned int ns)
 {
 	unsigned long end;
 
@@ -398,7 +403,8 @@ static void wait_armed(struct arming *a, struct item *item, int i)
 	while (state_of(item) == ANTS_WORK_DELAYED &&
 	       timer_pending(&item->dwork.timer) && time_before(jiffies, end))
 		cpu_relax();
-	ndelay(i % 32 * 100);
+	udelay(ns / NSEC_PER_USEC);
+	ndelay(ns % NSEC_PER_USEC);
 }
 
 static void cancel_against_the_timer(struct kunit *test)
@@ -406,6 +412,7 @@ static void cancel_against_the_timer(struct kunit *test)
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct arming *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
 	int i, ret = 0, cancelled = 0;
+	unsigned int late = 0;
 	struct item *item;
 	struct rig *rig;
 	struct async_call *call;
@@ -422,9 +429,11 @@ static void cancel_against_the_timer(struct kunit *test)
 		item = item_new();
 		if (!item)
 			break;
-		wait_armed(a, item, i);
+		wait_armed(a, item, late + i % 32 * 100);
 		ret = a->result ?: ants_work_cancel_sync(work_of(item));
 		cancelled += ret > 0;
+		/* Whoever came first is behind next time, on any machine. */
+		late = ret > 0 ? late + STEP_NS : late - min(late, STEP_NS);
 		kfree(item);
 		cond_resched();
 	}

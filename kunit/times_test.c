@@ -5,7 +5,6 @@
 #include "show.h"
 
 #define NAME	"times"
-#define OWN	" [ants_times_test]"
 /* Long beside what a task costs, and the first power of two that is shorter. */
 #define LONG_MS		40
 #define LONG_BUCKET	15
@@ -259,7 +258,7 @@ static void longest_run_is_known_by_name(struct kunit *test)
 	KUNIT_EXPECT_GE(test, age_of_worker(test, rig->pool), (long)LONG_MS);
 	text = strstr(shown(test, NULL, ants_summary_show), "\n" NAME " ");
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	expect_in(test, line_of(text, 1), "  post_task" OWN);
+	expect_in(test, line_of(text, 1), "  post_task" IN_SUITE);
 }
 
 /* For how long it runs is known from the switch on. */

@@ -40,6 +40,13 @@
 #define ASSERT_SOON(test, cond)	KUNIT_ASSERT_TRUE_MSG(test, WAIT_FOR(cond), \
 						      "never: " #cond)
 
+/* What follows the names of the functions of a suite in files and messages. */
+#ifdef MODULE
+#define IN_SUITE	" [" KBUILD_MODNAME "]"
+#else
+#define IN_SUITE	""
+#endif
+
 /*
  * For cases that need the text of a module or a mounted file system: a kernel
  * that contains the suites runs them before it has either.
