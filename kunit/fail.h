@@ -20,6 +20,8 @@
 #define FAIL_MOST	5000
 /* The first faults are tried one by one, whatever the stride of a loop. */
 #define FAIL_EACH	24
+/* A loop without a failure is made so often. */
+#define FAIL_ROUNDS	5
 
 #ifdef CONFIG_FAULT_INJECTION
 /* The @nth allocation of the caller from here on fails. */
@@ -86,32 +88,9 @@ struct fail_loop {
 	void *ctx;
 };
 
-/* Make the call once. Returns its error; @came says if the fault came. */
-static inline int fail_call(struct kunit *test, const struct fail_loop *loop,
-			    unsigned int nth, bool *came)
-{
-	int err;
-
-	if (loop->before)
-		loop->before(test, loop->ctx);
-	fail_nth(nth);
-	err = loop->call(loop->ctx);
-	*came = fail_came();
-	KUNIT_EXPECT_TRUE_MSG(test,
-			      !err || (*came && (err == loop->err ||
-						 err == loop->err_too)),
-			      "%s: %d, fault %u", loop->name, err, nth);
-	if (err && loop->refused)
-		loop->refused(test, loop->ctx);
-	if (!err && loop->done)
-		loop->done(test, loop->ctx);
-	return err;
-}
-
 /*
- * One fault. Returns false when the loop is done; @failed counts failures. A
- * fault that does no harm is tried once more: what the kernel allocates only
- * now and then, a new slab for instance, may have been in its way.
+ * Make the call once. Returns false when the loop is done; @failed counts
+ * failures.
  */
 static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
 			     unsigned int nth, unsigned int *failed)
@@ -119,23 +98,38 @@ static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
 	bool came;
 	int err;
 
-	err = fail_call(test, loop, nth, &came);
-	if (came && !err && loop->err)
-		err = fail_call(test, loop, nth, &came);
+	if (loop->before)
+		loop->before(test, loop->ctx);
+	fail_nth(nth);
+	err = loop->call(loop->ctx);
+	came = fail_came();
 	*failed += !!err;
+	KUNIT_EXPECT_TRUE_MSG(test,
+			      !err || (came && (err == loop->err ||
+						err == loop->err_too)),
+			      "%s: %d, fault %u", loop->name, err, nth);
+	if (err && loop->refused)
+		loop->refused(test, loop->ctx);
+	if (!err && loop->done)
+		loop->done(test, loop->ctx);
 	return came && !READ_ONCE(test->status);
 }
 
 /*
  * Make the call until nothing fails. A call with errors of its own must fail at
- * least once.
+ * least once. A checker that refills its stock takes the faults until it is full,
+ * and then the call has passed them all: it is tried from the first one again.
  */
 static inline void fail_each(struct kunit *test, const struct fail_loop *loop)
 {
-	unsigned int nth = 1, failed = 0;
+	unsigned int rounds = loop->err ? FAIL_ROUNDS : 1;
+	unsigned int nth, failed = 0;
 
-	while (nth < FAIL_MOST && fail_once(test, loop, nth, &failed))
-		nth += nth < FAIL_EACH ? 1 : max(loop->stride, 1U);
+	do {
+		nth = 1;
+		while (nth < FAIL_MOST && fail_once(test, loop, nth, &failed))
+			nth += nth < FAIL_EACH ? 1 : max(loop->stride, 1U);
+	} while (!failed && --rounds && !READ_ONCE(test->status));
 	KUNIT_EXPECT_LT(test, nth, FAIL_MOST);
 	KUNIT_EXPECT_EQ(test, !failed, !loop->err);
 	kunit_info(test, "%s: %u calls failed, at faults up to %u\n",
