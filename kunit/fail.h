@@ -20,7 +20,7 @@
 #define FAIL_MOST	5000
 /* The first faults are tried one by one, whatever the stride of a loop. */
 #define FAIL_EACH	24
-/* A loop without a failure is made so often. */
+/* How often a loop is run if nothing fails in it. */
 #define FAIL_ROUNDS	5
 
 #ifdef CONFIG_FAULT_INJECTION
@@ -117,8 +117,8 @@ static inline bool fail_once(struct kunit *test, const struct fail_loop *loop,
 
 /*
  * Make the call until nothing fails. A call with errors of its own must fail at
- * least once. A checker that refills its stock takes the faults until it is full,
- * and then the call has passed them all: it is tried from the first one again.
+ * least once. A checker of the kernel that refills its stock may take all the
+ * faults of a loop; then the loop starts again from the first fault.
  */
 static inline void fail_each(struct kunit *test, const struct fail_loop *loop)
 {

@@ -358,6 +358,7 @@ static void submitter_outlives_the_item(struct kunit *test)
 
 /* --- timers ------------------------------------------------------------------------ */
 
+/* How far a cancel is moved from one round to the next. */
 #define STEP_NS	2000U
 
 /* Items are armed on one CPU and cancelled on the other. */
@@ -432,7 +433,7 @@ static void cancel_against_the_timer(struct kunit *test)
 		wait_armed(a, item, late + i % 32 * 100);
 		ret = a->result ?: ants_work_cancel_sync(work_of(item));
 		cancelled += ret > 0;
-		/* Whoever came first is behind next time, on any machine. */
+		/* So each side comes first at times, however fast the machine is. */
 		late = ret > 0 ? late + STEP_NS : late - min(late, STEP_NS);
 		kfree(item);
 		cond_resched();
