@@ -201,19 +201,34 @@ static bool counts_fit(const struct ants_pool *pool)
 }
 
 /*
- * The bounds are kept; after a shrink they may be exceeded, but the numbers
- * only fall.
+ * Each bound is kept; after a shrink it may be exceeded, but the number only
+ * falls. Return true if @now is allowed, and remember it in *@seen.
  */
-static bool bounds_kept(struct ants_pool *pool)
+static bool bound_kept(unsigned int now, unsigned int bound, unsigned int *seen)
 {
-	unsigned int in_flight = pool->nr_busy + pool->nr_pending;
-	bool kept;
+	bool kept = now <= max(bound, *seen);
 
-	kept = pool->workers.nr <= max(pool->limits.capacity, pool->seen_workers) &&
-	       in_flight <= max(pool->limits.in_flight, pool->seen_in_flight);
-	pool->seen_workers = pool->workers.nr;
-	pool->seen_in_flight = in_flight;
+	*seen = now;
 	return kept;
+}
+
+/* See debug.h. */
+void ants_check_over(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->seen_in_flight++;
+}
+
+static void check_bounds(struct ants_pool *pool)
+{
+	unsigned int threads = pool->workers.nr, tasks = ants_in_flight(pool);
+
+	WARN(!bound_kept(threads, pool->limits.capacity, &pool->seen_workers),
+	     "ants: pool %s: %u threads, bound of %u exceeded\n", pool->name,
+	     threads, pool->limits.capacity);
+	WARN(!bound_kept(tasks, pool->limits.in_flight, &pool->seen_in_flight),
+	     "ants: pool %s: %u tasks in flight, bound of %u exceeded\n",
+	     pool->name, tasks, pool->limits.in_flight);
 }
 
 /* Let KCSAN report any other writer of these fields, marked or not. */
@@ -239,8 +254,7 @@ void ants_check(struct ants_pool *pool)
 	     pool->name);
 	WARN(!arriving_fits(pool),
 	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
-	WARN(!bounds_kept(pool), "ants: pool %s: bound of %u exceeded\n",
-	     pool->name, pool->limits.capacity);
+	check_bounds(pool);
 	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
 	WARN(!waiters_served(pool), "ants: pool %s: %u waiters are not granted\n",

@@ -125,6 +125,8 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
+/* A task is about to be admitted although there may be no room. */
+void ants_check_over(struct ants_pool *pool);
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 
 /* jitter.c: what happens at a pause point where no thread is to stop. */
@@ -181,6 +183,10 @@ static inline bool ants_inject(enum ants_fail_point point)
 }
 
 static inline void ants_check(struct ants_pool *pool)
+{
+}
+
+static inline void ants_check_over(struct ants_pool *pool)
 {
 }
 

@@ -143,11 +143,15 @@ static bool comes_by_itself(const struct ants_work *work)
 
 /*
  * Take an item off its list. One that is not admitted yet is admitted first,
- * whether or not the pool has room.
+ * whether or not the pool has room: it needs no further thread. If it is queued
+ * again while it runs, it keeps that admission, even if the wait ends and leaves
+ * it pending.
  */
 static void take_off(struct ants_pool *pool, struct ants_work *work,
 		     struct ants_todo *todo)
 {
+	if (is_not_admitted(work))
+		ants_check_over(pool);
 	if (work->state == ANTS_WORK_WAITING) {
 		ants_waiter_end(pool, work->slot.data, 0, todo);
 	} else if (work->state == ANTS_WORK_DUE) {

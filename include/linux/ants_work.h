@@ -275,7 +275,9 @@ int __must_check ants_work_wait(struct ants_work *work, int *result);
  *
  * An item that is queued again while it runs ends with the run that follows. In
  * a task of the same pool the caller runs an item that has not been started;
- * then the call may take longer than @timeout.
+ * then the call may take longer than @timeout. If the pool had no room for that
+ * item yet, it has one task more in flight than its bound, but no thread more,
+ * until the item has ended.
  *
  * Context: Process context. May sleep.
  * Return: 0: it is in no pool, and @result is set. -ETIMEDOUT, -EINTR: it has

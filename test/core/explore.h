@@ -93,6 +93,7 @@ extern const struct scenario scenarios_wake[];
 extern const struct scenario scenarios_defer[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];
+extern const struct scenario scenarios_join[];
 extern const struct scenario scenarios_kinds[];
 extern const struct scenario scenarios_unload[];
 extern const struct scenario scenarios_fault[];

@@ -21,6 +21,7 @@
 #pragma weak scenarios_defer
 #pragma weak scenarios_items
 #pragma weak scenarios_groups
+#pragma weak scenarios_join
 #pragma weak scenarios_kinds
 #pragma weak scenarios_unload
 #pragma weak scenarios_fault
@@ -30,8 +31,8 @@
 
 static const struct scenario *const lists[] = {
 	scenarios_tasks, scenarios_wake, scenarios_defer, scenarios_items,
-	scenarios_groups, scenarios_kinds, scenarios_unload, scenarios_fault,
-	scenarios_death, scenarios_breaker, scenarios_client,
+	scenarios_groups, scenarios_join, scenarios_kinds, scenarios_unload,
+	scenarios_fault, scenarios_death, scenarios_breaker, scenarios_client,
 };
 
 static const struct scenario *current_scenario;
