@@ -9,7 +9,9 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
+#include <linux/sched/debug.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -40,6 +42,9 @@ static bool ending;
 
 static struct actor director;
 static struct task_struct *direction;
+static struct task_struct *lookout;
+/* Held while the lookout may show the stack of a thread. */
+static DEFINE_MUTEX(watching);
 
 static char verdict[8] = "running";
 module_param_string(verdict, verdict, sizeof(verdict), 0444);
@@ -88,7 +93,9 @@ static void thread_stop(unsigned int nr)
 	if (!task)
 		return;
 	kthread_stop(task);
+	mutex_lock(&watching);
 	WRITE_ONCE(threads[nr].actor.task, NULL);
+	mutex_unlock(&watching);
 	threads[nr].task = NULL;
 	put_task_struct(task);
 }
@@ -165,7 +172,10 @@ static void judge_sums(void)
 
 /* --- the course of a run ------------------------------------------------------ */
 
-/* True if nothing ends any more, or something that was begun has not ended. */
+/*
+ * True if nothing ends any more, or something that was begun has not ended. To be
+ * called by one thread only.
+ */
 static bool stuck(void)
 {
 	static unsigned long since;
@@ -184,24 +194,17 @@ static bool stuck(void)
 }
 
 /*
- * Watch until the time is over. Returns false if something is stuck. Waits are
- * measured in jiffies, because a busy guest may lose most of them; the total
- * time is not.
+ * Replace one thread after the other until the time is over. Waits are measured
+ * in jiffies, because a busy guest may lose most of them; the total time is not.
  */
-static bool watch(void)
+static void replace_threads(void)
 {
 	time64_t start = ktime_get_seconds(), end = start + knob_seconds.value;
-	time64_t restart = start + knob_restart_s.value, beat = start + BEAT;
+	time64_t restart = start + knob_restart_s.value;
 	unsigned int nr = 0;
 
 	while (ktime_get_seconds() < end && !kthread_should_stop()) {
 		schedule_timeout_idle(HZ / 10);
-		if (stuck())
-			return false;
-		if (ktime_get_seconds() >= beat) {
-			beat += BEAT;
-			print_sums("running");
-		}
 		if (ktime_get_seconds() < restart)
 			continue;
 		restart += knob_restart_s.value;
@@ -210,7 +213,6 @@ static bool watch(void)
 			pr_notice("one thread less\n");
 		nr = (nr + 1) % knob_threads.value;
 	}
-	return true;
 }
 
 static void wait_for_exit(void)
@@ -219,24 +221,62 @@ static void wait_for_exit(void)
 		schedule_timeout_idle(HZ / 10);
 }
 
+/*
+ * Watch everything else, the director as well, which waits for the threads that
+ * it replaces. Something stuck cannot be ended here: the guest's script has to.
+ */
+static int look_out(void *unused)
+{
+	time64_t beat = ktime_get_seconds() + BEAT;
+	bool stands = false;
+
+	while (!kthread_should_stop() && !stands) {
+		schedule_timeout_idle(HZ / 10);
+		mutex_lock(&watching);
+		stands = stuck();
+		mutex_unlock(&watching);
+		if (ktime_get_seconds() < beat)
+			continue;
+		beat += BEAT;
+		print_sums("running");
+	}
+	if (stands) {
+		sched_show_task(direction);
+		print_verdict();
+	}
+	wait_for_exit();
+	return 0;
+}
+
 static int direct(void *unused)
 {
-	if (!watch()) {
-		/*
-		 * Something stuck cannot be ended here: the guest's script has
-		 * to.
-		 */
-		print_verdict();
-		wait_for_exit();
-	}
+	replace_threads();
 	kickers_stop();
 	threads_stop();
 	targets_exit(&director);
+	kthread_stop(lookout);
 	tickets_foreign_end();
 	judge_sums();
 	calls_print();
 	print_verdict();
 	wait_for_exit();
+	return 0;
+}
+
+/* Start the two threads that rule the others. */
+static int rulers_start(void)
+{
+	direction = kthread_create(direct, NULL, "torture/main");
+	if (IS_ERR(direction))
+		return PTR_ERR(direction);
+	get_task_struct(direction);
+	lookout = kthread_run(look_out, NULL, "torture/watch");
+	if (IS_ERR(lookout)) {
+		kthread_stop(direction);
+		put_task_struct(direction);
+		return PTR_ERR(lookout);
+	}
+	wake_up_process(direction);
 	return 0;
 }
 
@@ -261,11 +301,9 @@ static int __init torture_init(void)
 		err = kickers_start();
 	if (err)
 		goto err_threads;
-	direction = kthread_run(direct, NULL, "torture/main");
-	err = PTR_ERR_OR_ZERO(direction);
+	err = rulers_start();
 	if (err)
 		goto err_threads;
-	get_task_struct(direction);
 	pr_notice("begin seed=%u threads=%u targets=%u seconds=%u\n",
 		  knob_seed.value, knob_threads.value, knob_targets.value,
 		  knob_seconds.value);
