@@ -104,11 +104,13 @@ file_loop()
 		for _pool in "$POOLS"/torture-*; do
 			set_files "$_pool"
 		done
-		# every other time there is no limit, or tasks might wait for ever
+		# Tasks that wait for each other may wait for as long as there is a
+		# limit, and on a busy machine the files above take minutes.
 		echo $((RANDOM % 2 * (1 + RANDOM % 40))) >"$MAX_THREADS"
+		usleep $((RANDOM % 1000 * 1000))
+		echo 0 >"$MAX_THREADS"
 		usleep $((RANDOM % 300 * 1000))
 	done 2>/dev/null
-	echo 0 >"$MAX_THREADS"
 }
 
 # Now and then kthreadd gets no memory for a thread, and a thread gets none itself.
@@ -129,9 +131,14 @@ calm_threads()
 	[ ! -d "$SLAB" ] || echo 0 >"$SLAB/probability"
 }
 
-# Where all threads are when something is stuck.
-show_stacks()
+# What the pools are about, and where all threads are, when something is stuck.
+show_state()
 {
+	echo "# max_threads $(cat "$MAX_THREADS")"
+	find "$DEBUG" -type f | while read -r _file; do
+		echo "# ${_file#"$DEBUG"/}:"
+		head -n 40 "$_file" 2>/dev/null | sed 's/^/#   /'
+	done
 	for _dir in /proc/[0-9]*; do
 		read -r _comm 2>/dev/null <"$_dir/comm" || continue
 		case $_comm in
@@ -155,7 +162,7 @@ torture()
 	until over || [ "$(uptime_s)" -ge "$TORTURE_LIMIT" ]; do usleep 200000; done
 	calm_threads
 	if [ "$(verdict)" != SUCCESS ]; then
-		show_stacks
+		show_state
 		return 1
 	fi
 	wait

@@ -51,7 +51,8 @@ static atomic_long_t last_number;
 /*
  * The target of tasks of ants_torture_client, which goes on until the verdict.
  */
-static struct target foreign;
+static const struct flavour foreign_flavour = { .name = "client" };
+static struct target foreign = { .flavour = &foreign_flavour };
 static bool foreign_ended;
 
 static struct ticket *ticket_of(unsigned long number)
@@ -204,8 +205,9 @@ bool tickets_stuck(void)
 		if (atomic_fetch_or(TICKET_REPORTED, &ticket->state) &
 		    TICKET_REPORTED)
 			continue;
-		broken("task %ld, accepted %u s ago, has not ended, its state is 0x%x",
+		broken("task %ld of %s, accepted %u s ago, has not ended, its state is 0x%x",
 		       atomic_long_read(&ticket->number),
+		       READ_ONCE(ticket->info.target)->flavour->name,
 		       knob_max_wait.value, atomic_read(&ticket->state));
 	}
 	return stuck;
