@@ -45,12 +45,19 @@ static struct bucket *bucket_of(const struct task_struct *task)
 }
 
 /* Memory reclaim may wait for the task. */
+static struct ants_inline *inline_alloc(void)
+{
+	if (ants_inject(ANTS_FAIL_INLINE))
+		return NULL;
+	return kmalloc(sizeof(struct ants_inline),
+		       GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
+}
+
 static struct ants_inline *inline_begin(struct ants_pool *pool, bool runs)
 {
 	struct bucket *bucket = bucket_of(current);
-	struct ants_inline *run;
+	struct ants_inline *run = inline_alloc();
 
-	run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
 	if (!run)
 		return NULL;
 	run->task = current;
@@ -74,28 +81,39 @@ void ants_inline_end(struct ants_inline *run)
 	kfree(run);
 }
 
+static void count_run(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->counts.caller_runs++;
+	ants_unlock_irq(pool);
+}
+
 /*
- * Run a task of @pool in the caller, which is counted in. If there is no memory for
- * a record, nothing keeps the task from running another one inside itself.
+ * Run a task of @pool in the caller, which is counted in. Return false if there is no
+ * memory for a record. Without one the task could run another one inside itself, and
+ * if it killed a thread of another pool, @pool would wait for its caller for ever.
  */
-void ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
+bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_inline *run = inline_begin(pool, true);
 
+	if (!run)
+		return false;
+	count_run(pool);
 	trace_ants_task_start(pool, (unsigned long)fn, data);
 	fn(data);
 	trace_ants_task_end(pool, (unsigned long)fn, data);
 	ants_inline_end(run);
+	return true;
 }
 
 /*
  * The caller, which @pool has counted in, may run a task of another shard itself. To
- * be ended by ants_inline_end().
+ * be ended by ants_inline_end(). Return NULL if there is no memory.
  */
 struct ants_inline *ants_inline_begin(struct ants_pool *pool)
 {
-	return READ_ONCE(pool->flags) & ANTS_CALLER_RUNS ?
-	       inline_begin(pool, false) : NULL;
+	return inline_begin(pool, false);
 }
 
 /* Unlink one of the records of @task, or return NULL. */

@@ -83,12 +83,14 @@ enum ants_pause_point {
  * @ANTS_FAIL_THREAD: making a thread
  * @ANTS_FAIL_AFFINITY: allocating the affinity of a shard, for a change of all
  *	shards
+ * @ANTS_FAIL_INLINE: allocating the record of a caller that is to run a task
  * @ANTS_NR_FAIL: the number of fail points
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
 	ANTS_FAIL_THREAD,
 	ANTS_FAIL_AFFINITY,
+	ANTS_FAIL_INLINE,
 	ANTS_NR_FAIL,
 };
 

@@ -132,30 +132,6 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
 			     ants_fn_t fn, void *data, unsigned long timeout);
 
-/*
- * Shard @nr is full, and the caller is counted in there, so no shard is freed
- * meanwhile. A task of the multi waits in its own shard only. So the rule that
- * leaves one worker of each shard that does not wait covers the whole multi.
- */
-static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
-				     ants_fn_t fn, void *data, int refusal,
-				     unsigned long timeout, last_resort_t last)
-{
-	struct ants_pool *pool = multi->shards[nr].pool;
-	struct ants_inline *run = ants_inline_begin(pool);
-	int err = try_others(multi, nr, fn, data, refusal, attempt_once);
-
-	if (err == -EAGAIN)
-		err = last(multi, ants_multi_runs(multi) ?:
-				  shard_to_wait_in(multi, pool),
-			   fn, data, timeout);
-	else if (err == -EIO)
-		multi_refuse(multi, pool, fn, data, err);
-	ants_inline_end(run);
-	ants_caller_leave(pool);
-	return err;
-}
-
 static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
 			      ants_fn_t fn, void *data, unsigned long unused)
 {
@@ -172,6 +148,36 @@ static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
 			 ants_fn_t fn, void *data, unsigned long timeout)
 {
 	return ants_submit_timeout(pool, fn, data, timeout);
+}
+
+/*
+ * Shard @nr is full, and the caller is counted in there, so no shard is freed
+ * meanwhile. A task of the multi waits in its own shard only. So the rule that
+ * leaves one worker of each shard that does not wait covers the whole multi. A caller
+ * for which there is no memory waits instead of running the task: see caller.c.
+ */
+static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
+				     ants_fn_t fn, void *data, int refusal,
+				     unsigned long timeout, last_resort_t last)
+{
+	struct ants_pool *pool = multi->shards[nr].pool;
+	struct ants_inline *run = NULL;
+	int err;
+
+	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
+		run = ants_inline_begin(pool);
+		last = run ? last : wait_for_room;
+	}
+	err = try_others(multi, nr, fn, data, refusal, attempt_once);
+	if (err == -EAGAIN)
+		err = last(multi, ants_multi_runs(multi) ?:
+				  shard_to_wait_in(multi, pool),
+			   fn, data, timeout);
+	else if (err == -EIO)
+		multi_refuse(multi, pool, fn, data, err);
+	ants_inline_end(run);
+	ants_caller_leave(pool);
+	return err;
 }
 
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)

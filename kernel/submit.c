@@ -70,19 +70,32 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 }
 
 /*
+ * Run the task in the caller, which is counted in, or wait if there is no memory for
+ * that: the threads of the pool need none.
+ */
+static int run_or_wait(struct ants_pool *pool, ants_fn_t fn, void *data,
+		       enum ants_prio prio)
+{
+	if (ants_run_here(pool, fn, data))
+		return 0;
+	return ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
+}
+
+/*
  * Run the task in the caller, as a worker would. The task may use the pool, so
  * the caller is counted in.
  */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
-		       struct ants_todo *todo)
+		       enum ants_prio prio, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	pool->counts.caller_runs++;
+	int err;
+
 	ants_caller_in(pool);
 	ants_unlock(pool, todo);
-	ants_run_here(pool, fn, data);
+	err = run_or_wait(pool, fn, data, prio);
 	ants_caller_leave(pool);
-	return 0;
+	return err;
 }
 
 /*
@@ -104,7 +117,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 	if (ants_is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	if (runs_here(pool, err))
-		return caller_runs(pool, fn, data, todo);
+		return caller_runs(pool, fn, data, prio, todo);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
 }
 
@@ -267,10 +280,8 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 
 	batch_stay(b);
 	if (b->counted && runs_here(pool, err)) {
-		pool->counts.caller_runs++;
 		ants_unlock(pool, todo);
-		ants_run_here(pool, task->fn, task->data);
-		return 0;
+		return run_or_wait(pool, task->fn, task->data, task->prio);
 	}
 	return submit_slow(pool, task->fn, task->data, task->prio, todo, err);
 }

@@ -150,6 +150,56 @@ static void submits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&s.gate->passed), 1 + s.accepted);
 }
 
+/* Calls to start, in a pool at whose gate they wait. */
+
+static int do_submit(struct async_call *call)
+{
+	return submit(call->pool, call->gate);
+}
+
+static int do_submit_batch(struct async_call *call)
+{
+	return submit_batch(call->pool, call->gate);
+}
+
+static struct async_call *start_at(struct kunit *test, struct ants_pool *pool,
+				   int (*fn)(struct async_call *call),
+				   struct gate *gate)
+{
+	struct async_call *call = async_alloc(test, fn);
+
+	call->pool = pool;
+	call->gate = gate;
+	return async_begin(test, call);
+}
+
+/*
+ * Nothing could tell that the caller runs a task, which could then run another one
+ * inside itself. So the caller waits.
+ */
+static void callers_that_could_run_it(struct kunit *test)
+{
+	const struct ants_attrs attrs = {
+		.capacity = 1, .flags = ANTS_CALLER_RUNS,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, NAME);
+	struct gate *gate = test_gate(test);
+	struct async_call *one, *batch;
+
+	fill_pool(test, pool, gate, 1);
+	ants_fail_arm(ANTS_FAIL_INLINE, -1);
+	one = start_at(test, pool, do_submit, gate);
+	batch = start_at(test, pool, do_submit_batch, gate);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 2);
+	gate_open(gate);
+	expect_result(test, one, 0);
+	expect_result(test, batch, 0);
+	ants_fail_arm(ANTS_FAIL_INLINE, 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 5);
+	KUNIT_EXPECT_EQ(test, stats_of(pool).caller_runs, 0ULL);
+}
+
 static struct ants_pool *small_pool(struct kunit *test)
 {
 	const struct ants_attrs attrs = {
@@ -405,6 +455,7 @@ static void waits(struct kunit *test)
 
 static struct kunit_case fail_task_cases[] = {
 	KUNIT_CASE_PARAM(submits, form_gen_params),
+	KUNIT_CASE(callers_that_could_run_it),
 	KUNIT_CASE(call),
 	KUNIT_CASE(call_release),
 	KUNIT_CASE(for_each),

@@ -32,6 +32,7 @@ static inline void test_multi_free(struct kunit_resource *res)
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
 	ants_fail_arm(ANTS_FAIL_AFFINITY, 0);
+	ants_fail_arm(ANTS_FAIL_INLINE, 0);
 	ants_multi_destroy(r->multi);
 }
 

@@ -357,6 +357,35 @@ static void stats_sum_what_did_not_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums_of(multi).cancelled, 1);
 }
 
+/*
+ * Nothing could tell that the caller, which is counted in with the shard of its first
+ * choice, runs a task there or in another shard. So it waits.
+ */
+static void caller_that_cannot_run_it_waits(struct kunit *test)
+{
+	const struct ants_attrs attrs = {
+		.capacity = 2, .flags = ANTS_CALLER_RUNS,
+	};
+	struct ants_multi *multi = test_multi(test, &attrs, 2,
+					      ANTS_ROUND_ROBIN, "waits");
+	struct gate *gate = test_gate(test);
+	struct async_call *call;
+
+	fill_multi(test, multi, gate, 2);
+	ants_fail_arm(ANTS_FAIL_INLINE, 1);
+	call = async_alloc(test, do_multi_submit);
+	call->multi = multi;
+	call->task_fn = gate_task;
+	call->data = gate;
+	call->arg = FOREVER;
+	async_begin(test, call);
+	EXPECT_SOON(test, sums_of(multi).waiting == 1);
+	gate_open(gate);
+	expect_result(test, call, 0);
+	EXPECT_SOON(test, atomic_read(&gate->passed) == 3);
+	KUNIT_EXPECT_EQ(test, sums_of(multi).caller_runs, 0ULL);
+}
+
 static void stats_are_sums(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 3 };
@@ -410,6 +439,7 @@ static struct kunit_case multi_config_cases[] = {
 	KUNIT_CASE(shard_is_not_its_users),
 	KUNIT_CASE(failed_create_leaves_nothing),
 	KUNIT_CASE(stats_sum_what_did_not_run),
+	KUNIT_CASE(caller_that_cannot_run_it_waits),
 	KUNIT_CASE(stats_are_sums),
 	{}
 };

@@ -64,7 +64,8 @@ enum ants_prio {
  *	are waited for. A caller that waits for the pool in a killable call may
  *	be frozen there, and must not hold a lock
  * @ANTS_CALLER_RUNS: a caller of ants_submit() that finds the pool full runs
- *	the task itself instead of waiting; but a task of the same pool waits
+ *	the task itself instead of waiting; but a task of the same pool waits,
+ *	and so does any caller while there is no memory to note that it runs one
  * @ANTS_FIXED: the files capacity, queue_depth and nonblocking in sysfs are
  *	read-only; the owner may still call ants_tune()
  * @ANTS_CHARGE: memory that a task allocates with __GFP_ACCOUNT, and pages and

@@ -42,9 +42,9 @@ struct ants_task {
  *
  * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING, or
  * %ANTS_CALLER_RUNS: then @fn runs before this returns. A task of the pool,
- * wherever it runs, waits in the latter case, too. Tasks start in the order in
- * which they were accepted, and callers that wait are served in the order in
- * which they came.
+ * wherever it runs, and a caller for which there is no memory, wait in the
+ * latter case, too. Tasks start in the order in which they were accepted, and
+ * callers that wait are served in the order in which they came.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
