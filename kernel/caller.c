@@ -5,10 +5,13 @@
  * it runs in a thread of the pool or in a submitter.
  *
  * The record is allocated, because the task may kill the thread that runs it, and
- * the stack of a dead thread is reused.
+ * the stack of a dead thread is reused. If that is no thread of a pool, the record
+ * stays, and so does the task_struct that it refers to: no other thread is taken for
+ * the dead one.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -18,13 +21,13 @@
 /**
  * struct ants_inline - a caller that runs a task itself, or may do so
  * @node: in a bucket
- * @task: I: the caller
+ * @task: I: the caller, with a reference
  * @pool: I: the pool in which the caller is counted in
  * @runs: I: the task is one of that pool
  */
 struct ants_inline {
 	struct hlist_node node;
-	const struct task_struct *task;
+	struct task_struct *task;
 	struct ants_pool *pool;
 	bool runs;
 };
@@ -60,13 +63,19 @@ static struct ants_inline *inline_begin(struct ants_pool *pool, bool runs)
 
 	if (!run)
 		return NULL;
-	run->task = current;
+	run->task = get_task_struct(current);
 	run->pool = pool;
 	run->runs = runs;
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_add_head(&run->node, &bucket->runs);
 	raw_spin_unlock_irq(&bucket->lock);
 	return run;
+}
+
+static void inline_free(struct ants_inline *run)
+{
+	put_task_struct(run->task);
+	kfree(run);
 }
 
 void ants_inline_end(struct ants_inline *run)
@@ -78,7 +87,7 @@ void ants_inline_end(struct ants_inline *run)
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
 	raw_spin_unlock_irq(&bucket->lock);
-	kfree(run);
+	inline_free(run);
 }
 
 static void count_run(struct ants_pool *pool)
@@ -139,7 +148,7 @@ void ants_runs_bury(const struct task_struct *task)
 
 	while ((run = inline_take(task))) {
 		ants_caller_leave(run->pool);
-		kfree(run);
+		inline_free(run);
 	}
 }
 

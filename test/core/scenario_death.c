@@ -393,6 +393,47 @@ static void run_told(void)
 	tasks_end();
 }
 
+/* --- callers that are no thread of the pool ------------------------------------------ */
+
+/* Occupies the thread of the pool until the next task has run. */
+static void wait_fn(void *data)
+{
+	shim_wait_until(has_run, data + sizeof(*runs));
+	run_fn(data);
+}
+
+static int submit_and_die(void *unused)
+{
+	ants_submit(pool, die_fn, &runs[1]);
+	return 0;
+}
+
+/*
+ * The pool does not know that the caller has died in the task that it ran. No thread
+ * that comes later may be taken for it.
+ */
+static void run_caller(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1,
+					  .flags = ANTS_CALLER_RUNS };
+	struct task_struct *caller;
+
+	faults_begin(&attrs);
+	WARN_ON(submit_fn(wait_fn, 0));
+	explore_begin();
+	caller = shim_run(submit_and_die, NULL, "caller");
+	get_task_struct(caller);
+	shim_join(caller);
+	accepted[1]++;
+	WARN_ON(ants_flush(pool));
+	WARN(refcount_read(&caller->users) < 2, "a record refers to nothing");
+	/* As if the pool had been told. */
+	ants_visits_bury(caller);
+	ants_runs_bury(caller);
+	put_task_struct(caller);
+	end(0, 0);
+}
+
 /* --- threads that live on ----------------------------------------------------------- */
 
 static void dirty_fn(void *data)
@@ -448,6 +489,7 @@ const struct scenario scenarios_death[] = {
 	{ "fault-group-next", run_group_next },
 	{ "fault-release", run_release },
 	{ "fault-told", run_told },
+	{ "fault-caller", run_caller },
 	{ "dirty", run_dirty },
 	{}
 };
