@@ -472,7 +472,8 @@ int ants_worker_fn(void *arg)
 
 /*
  * The caller, which is no thread of the pool, acts as the worker @w for one
- * task; the capacity allows for it.
+ * task; the capacity allows for it. It is that worker until what the end of the task
+ * has led to is done, too: space_available may kill the thread as well.
  */
 void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
@@ -485,7 +486,13 @@ void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	pool->workers.nr++;
 	list_add_tail(&w->member, &pool->workers.list);
 	worker_serve(w, todo);
+	/* A work item that it ran may be freed. */
+	w->fn = NULL;
+	ants_time_end(w);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+	ants_lock(pool, todo);
 	ants_worker_move(w, ANTS_NEW);
 	ants_worker_unlist(w);
-	ants_dispatch(pool, todo);
+	ants_wake_all(pool, todo);
 }

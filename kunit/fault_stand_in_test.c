@@ -29,8 +29,36 @@ static void stand_in_dies(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
+static void die_in_callback(struct ants_pool *pool)
+{
+	announce("BUG: sleeping function called from invalid context");
+	write_null();
+}
+
+/* It has run its task, and there is room for a caller that was refused. */
+static void stand_in_dies_between_two_tasks(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 1, .space_available = die_in_callback });
+
+	/* The kernel says it once a second at most. */
+	msleep(1100);
+	announce_death("die_in_callback");
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	KUNIT_ASSERT_EQ(test, ants_try_submit(rig->pool, count_task, &rig->count),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_told(rig, 1, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0U);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	expect_well(rig, 1, 0);
+}
+
 static struct kunit_case fault_stand_in_cases[] = {
 	KUNIT_CASE(stand_in_dies),
+	KUNIT_CASE(stand_in_dies_between_two_tasks),
 	{}
 };
 
