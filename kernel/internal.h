@@ -175,6 +175,7 @@ void ants_worker_act(struct ants_worker *w, struct ants_todo *todo);
 void ants_stand_in_ask(struct ants_pool *pool);
 void ants_stand_in_fn(struct work_struct *work);
 void ants_stand_in_lose(struct ants_worker *w);
+struct ants_worker *ants_current_worker(void);
 int ants_stand_in_init(void);
 void ants_stand_in_exit(void);
 

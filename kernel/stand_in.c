@@ -158,6 +158,14 @@ static struct ants_pool *stand_in_pool(void)
 	return pool;
 }
 
+/* The worker that the current thread is, or acts as, or NULL. */
+struct ants_worker *ants_current_worker(void)
+{
+	struct ants_pool *pool = stand_in_pool();
+
+	return pool ? &pool->stand_in : ants_this_worker();
+}
+
 bool ants_in_pool(const struct ants_pool *pool)
 {
 	return ants_in_task_of(pool);

@@ -29,6 +29,36 @@ static void stand_in_dies(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
+static int die_in_kworker(unsigned long i, void *ctx)
+{
+	if (current->flags & PF_WQ_WORKER)
+		write_null();
+	return 0;
+}
+
+static void loop_task(void *pool)
+{
+	ants_for_each(pool, 2, die_in_kworker, NULL);
+}
+
+/* The pool that takes part in the loop is told that its caller is gone. */
+static void stand_in_dies_in_its_loop(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct ants_pool *other = test_pool(test, &attrs, "other");
+
+	announce_death("loop_task");
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, loop_task, other), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_told(rig, 1, loop_task, other);
+	KUNIT_EXPECT_EQ(test, ants_peek(other->nr_callers), 0U);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(other), 0U);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	expect_well(rig, 1, 1);
+}
+
 static void die_in_callback(struct ants_pool *pool)
 {
 	announce("BUG: sleeping function called from invalid context");
@@ -58,6 +88,7 @@ static void stand_in_dies_between_two_tasks(struct kunit *test)
 
 static struct kunit_case fault_stand_in_cases[] = {
 	KUNIT_CASE(stand_in_dies),
+	KUNIT_CASE(stand_in_dies_in_its_loop),
 	KUNIT_CASE(stand_in_dies_between_two_tasks),
 	{}
 };
