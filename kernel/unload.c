@@ -37,12 +37,8 @@ unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
 unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
 				  const struct module *mod)
 {
-	const struct ants_work *work = data;
-
-	if (fn == ants_call_run)
-		return ants_call_func_addr(data, mod);
-	return ants_addr_in(fn == ants_work_run ? (unsigned long)work->fn :
-						  (unsigned long)fn, mod);
+	return fn == ants_call_run ? ants_call_func_addr(data, mod) :
+				     ants_addr_in(ants_task_func(fn, data), mod);
 }
 
 static unsigned long slot_func_addr(struct list_head *entry,
@@ -76,8 +72,8 @@ static unsigned long worker_func_addr(struct list_head *entry,
 
 	/* A detached work item may be gone already. */
 	return inner_func_addr(w, mod) ?:
-	       (w->func_addr ? ants_addr_in(w->func_addr, mod) :
-			       ants_task_func_addr(w->fn, w->data, mod));
+	       (w->fn == ants_call_run ? ants_call_func_addr(w->data, mod) :
+					 ants_addr_in(ants_worker_func(w), mod));
 }
 
 static unsigned long delayed_func_addr(struct list_head *entry,

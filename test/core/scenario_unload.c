@@ -156,6 +156,30 @@ static SHIM_CLIENT void release_fn(void *unused)
 	shim_point();
 }
 
+/* The caller belongs to another module, and never runs a function of the client. */
+static int wait_for_call_fn(void *unused)
+{
+	WARN_ON(ants_call(pool, call_fn, NULL, MAX_SCHEDULE_TIMEOUT));
+	return 0;
+}
+
+static bool is_called(void *unused)
+{
+	return runs || ants_nr_pending(pool) || ants_nr_busy(pool);
+}
+
+/* A call of another module for a function of the client is pending, or runs. */
+static void unload_call(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, again_fn);
+	explore_begin();
+	explore_call(wait_for_call_fn, NULL, "call");
+	shim_wait_until(is_called, NULL);
+	unload();
+	WARN(runs != 1, "it ran %u times", runs);
+	end();
+}
+
 static int give_up_fn(void *unused)
 {
 	int ret = ants_call_release(pool, call_fn, NULL, 1, release_fn);
@@ -229,6 +253,7 @@ const struct scenario scenarios_unload[] = {
 	{ "unload-requeue", unload_requeue },
 	{ "unload-delayed", unload_delayed },
 	{ "unload-hand-on", unload_hand_on },
+	{ "unload-call", unload_call },
 	{ "unload-drop", unload_drop },
 	{ "unload-fault", unload_fault },
 	{ "unload-fault-call", unload_fault_call },
