@@ -344,6 +344,47 @@ static void run_inner_call(void)
 	WARN_ON(released != 1);
 }
 
+static struct ants_pool *full;
+
+/* Occupies the thread of that pool until the task behind it has run. */
+static void wait_fn(void *data)
+{
+	shim_wait_until(has_run, data + sizeof(*runs));
+	run_fn(data);
+}
+
+static void join_there(void *data)
+{
+	run_fn(data);
+	join_task(NULL);
+}
+
+static void run_there(void *unused)
+{
+	ants_submit(full, join_there, &runs[1]);
+}
+
+/*
+ * A task runs one of another pool, which is full; that one waits for an item of the
+ * first pool, and the thread dies in it.
+ */
+static void run_nested(void)
+{
+	begin(1, 4);
+	full = ants_pool_create(&(struct ants_attrs) {
+			.capacity = 1, .flags = ANTS_CALLER_RUNS }, "full");
+	WARN_ON(ants_submit(full, wait_fn, &runs[0]));
+	explore_begin();
+	WARN_ON(ants_submit(pool, run_there, NULL));
+	explore_call(submit_one, (void *)2, "a");
+	explore_join();
+	WARN_ON(ants_flush(pool));
+	WARN_ON(ants_pool_destroy(full));
+	accepted[0]++;
+	accepted[1]++;
+	end(1, 2);
+}
+
 static void hook(unsigned int dying, unsigned int nr)
 {
 	const struct ants_attrs attrs = { .capacity = 1,
@@ -393,6 +434,7 @@ const struct scenario scenarios_fault[] = {
 	{ "fault-join-group", run_join_group },
 	{ "fault-join-group-two", run_join_group_two },
 	{ "fault-inner-call", run_inner_call },
+	{ "fault-nested", run_nested },
 	{ "fault-init", run_init },
 	{ "fault-exit", run_exit },
 	{}
