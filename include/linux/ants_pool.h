@@ -149,7 +149,8 @@ enum ants_sched {
  *	means none
  * @drop: called for each pending plain task that will not run, because the pool
  *	has had too many faults. In process context, in a kernel worker; may
- *	sleep, but not wait for the end of the pool. NULL means none
+ *	sleep, but wait neither for tasks of the pool, which are given up one
+ *	after another, nor for its end. NULL means none
  * @max_faults: so many faults in a row, with no task between them that has ended
  *	well, are too many: then the pool takes no tasks until it is released
  *	and opened again with ants_reboot(). The same number of failures of

@@ -427,7 +427,9 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
  * @data: its argument; given away, whatever is returned except -EINVAL
  * @timeout: the longest time to wait until it has ended, in jiffies
  * @release: called once with @data when @fn has returned or will not run, and
- *	the caller has left; in process context
+ *	the caller has left; in process context. After a fault it is called as
+ *	&ants_attrs.fault and &ants_attrs.drop are, and may not wait for more than
+ *	they may
  *
  * Context: Process context. May sleep.
  * Return: what @fn returned. -EINPROGRESS: it runs. If it did not and will not
