@@ -107,6 +107,57 @@ static void caller_runs(void)
 	end();
 }
 
+static unsigned int left, depth, deepest;
+
+static bool is_next(void *unused)
+{
+	return runs[1] || ants_nr_waiting(pool);
+}
+
+/* Ends when its successor has begun or waits. */
+static void before_fn(void *data)
+{
+	shim_wait_until(is_next, NULL);
+	run_fn(data);
+}
+
+static void again_fn(void *data)
+{
+	run_fn(data);
+	deepest = max(deepest, ++depth);
+	if (left) {
+		left--;
+		accepted[1] += !ants_submit(pool, again_fn, data);
+	}
+	depth--;
+}
+
+static int submit_again(void *unused)
+{
+	WARN_ON(ants_submit(pool, again_fn, &runs[1]));
+	accepted[1]++;
+	return 0;
+}
+
+/* Nothing can be noted of a caller, which must not run a task inside another one. */
+static void caller_waits(void)
+{
+	tasks_begin(&(struct ants_attrs) {
+		.capacity = 1, .flags = ANTS_CALLER_RUNS,
+	});
+	left = 2;
+	deepest = 0;
+	WARN_ON(submit_fn(before_fn, 0));
+	ants_fail_arm(ANTS_FAIL_INLINE, -1);
+	explore_begin();
+	explore_call(submit_again, NULL, "a");
+	explore_join();
+	ants_fail_arm(ANTS_FAIL_INLINE, 0);
+	WARN_ON(ants_pool_destroy(pool));
+	WARN(deepest > 1, "%u tasks inside one another", deepest);
+	end();
+}
+
 static void prealloc_tune(void)
 {
 	tasks_begin(&(struct ants_attrs) {
@@ -374,6 +425,7 @@ const struct scenario scenarios_kinds[] = {
 	{ "stand-in-once", stand_in_once },
 	{ "worker-init", worker_init },
 	{ "caller-runs", caller_runs },
+	{ "caller-waits", caller_waits },
 	{ "prealloc-tune", prealloc_tune },
 	{ "prealloc-busy", prealloc_busy },
 	{ "limit-lifted", limit_lifted },
