@@ -17,14 +17,14 @@ struct workqueue_struct *ants_wq;
  */
 void ants_timer_set(struct ants_pool *pool, unsigned long when)
 {
-	unsigned long now = jiffies, by = when - now;
+	unsigned long now = jiffies;
+	/* The wheel holds no timer for longer than this; the slack fits beside it. */
+	unsigned long by = min_t(long, when - now, MAX_JIFFY_OFFSET);
 
 	lockdep_assert_held(&pool->lock);
-	by += ants_timer_slack(by);
 	if (pool->timer.timer.expires == when)
 		timer_delete(&pool->timer.timer);
-	/* The wheel holds no timer for longer than this. */
-	pool->timer.by = now + min_t(long, by, MAX_JIFFY_OFFSET);
+	pool->timer.by = now + by + ants_timer_slack(by);
 	mod_timer(&pool->timer.timer, when);
 }
 

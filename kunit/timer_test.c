@@ -77,6 +77,29 @@ static void held_back_caller_is_granted_under_an_old_timer(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
+/*
+ * So far ahead that the wheel's error does not fit beside it: INT_MAX milliseconds
+ * with 32-bit jiffies and HZ=1000.
+ */
+static void late_wake_up_is_noticed_under_the_farthest_timer(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 2 });
+
+	raw_spin_lock_irq(&rig->pool->lock);
+	rig->pool->timer.expiry = LONG_MAX - 1;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	park(rig, 0, 2);
+	ASSERT_SOON(test, settled(rig->pool) && is_far(rig->pool));
+	hold(rig, ANTS_PAUSE_ARRIVE);
+	KUNIT_EXPECT_EQ(test, ants_try_submit(rig->pool, count_task,
+					      &rig->count), 0);
+	held(rig, ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	let_go(rig, ANTS_PAUSE_ARRIVE);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);
+}
+
 /* A timer that would wake an idle CPU for nothing is not left behind. */
 static void wake_up_in_time_leaves_no_timer(struct kunit *test)
 {
@@ -188,6 +211,7 @@ static struct kunit_case timer_cases[] = {
 	KUNIT_CASE(late_wake_up_is_noticed_under_an_old_timer),
 	KUNIT_CASE(timer_is_armed_anew_for_the_same_time),
 	KUNIT_CASE(held_back_caller_is_granted_under_an_old_timer),
+	KUNIT_CASE(late_wake_up_is_noticed_under_the_farthest_timer),
 	KUNIT_CASE(wake_up_in_time_leaves_no_timer),
 	KUNIT_CASE(timer_stays_for_a_wake_up_that_is_late),
 	KUNIT_CASE(arming_says_by_when_it_fires),
