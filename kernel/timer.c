@@ -38,17 +38,27 @@ static unsigned long idle_deadline(const struct ants_pool *pool)
 	return oldest->idle_since + pool->timer.expiry + 1;
 }
 
+/*
+ * A worker that had to stay may have been idle for so long that its deadline seems to
+ * lie ahead.
+ */
 bool ants_idle_expired(const struct ants_pool *pool)
 {
-	return pool->workers.nr_idle && may_retire(pool) &&
-	       time_after_eq(jiffies, idle_deadline(pool));
+	unsigned long deadline;
+
+	if (!pool->workers.nr_idle || !may_retire(pool))
+		return false;
+	deadline = idle_deadline(pool);
+	return !time_in_range_open(jiffies, deadline - pool->timer.expiry - 1,
+				   deadline);
 }
 
 /* Make sure that the timer fires when the next idle worker is to be retired. */
 void ants_timer_arm_reaper(struct ants_pool *pool)
 {
 	if (pool->workers.nr_idle && may_retire(pool))
-		ants_timer_arm_lazy(pool, idle_deadline(pool));
+		ants_timer_arm_lazy(pool, ants_idle_expired(pool) ?
+					  jiffies : idle_deadline(pool));
 }
 
 static bool upkeep_due(const struct ants_pool *pool)

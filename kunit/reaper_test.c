@@ -379,6 +379,25 @@ static void waking_worker_is_never_reaped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 0);
 }
 
+/*
+ * After half of the time that jiffies can count the end of its expiry seems to lie
+ * ahead: 25 days with 32-bit jiffies and HZ=1000.
+ */
+static void worker_idle_for_ages_leaves(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1, .min_workers = 1 });
+
+	ASSERT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	raw_spin_lock_irq(&rig->pool->lock);
+	list_first_entry(&rig->pool->workers.idle, struct ants_worker,
+			 node)->idle_since -= LONG_MAX + 2 * rig->pool->timer.expiry;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "min_workers", 0), 0);
+	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 1);
+}
+
 /* An idle pool gives back the memory of its busy times as well. */
 static void stock_is_trimmed_when_all_left(struct kunit *test)
 {
@@ -442,6 +461,7 @@ static struct kunit_case reaper_cases[] = {
 	KUNIT_CASE(leaving_worker_serves_a_waiter),
 	KUNIT_CASE(leaving_worker_is_not_waited_for),
 	KUNIT_CASE(waking_worker_is_never_reaped),
+	KUNIT_CASE(worker_idle_for_ages_leaves),
 	KUNIT_CASE(stock_is_trimmed_when_all_left),
 	KUNIT_CASE(reaper_and_submits_race),
 	{}
