@@ -182,9 +182,8 @@ static int pool_populate(struct ants_pool *pool)
 	LIST_HEAD(prepared);
 	int err;
 
-	if (!ants_stock_fill(pool, ants_stock_level(pool)))
-		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->config.floor, 0, &prepared);
+	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared);
 	if (err)
 		return err;
 	err = ants_sysfs_add(pool);

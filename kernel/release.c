@@ -191,15 +191,17 @@ static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 	return err;
 }
 
-/* Make what an open pool has from the beginning. */
+/* Make what an open pool has from the beginning, or nothing. */
 static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
 			  struct list_head *prepared)
 {
+	unsigned int stock = ants_peek(pool->nr_stock);
 	int err;
 
-	if (!ants_stock_fill(pool, ants_stock_level(pool)))
-		return -ENOMEM;
-	err = ants_workers_prepare(pool, pool->config.floor, release_seq, prepared);
+	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	      ants_workers_prepare(pool, pool->config.floor, release_seq, prepared);
+	if (err)
+		ants_stock_trim(pool, stock);
 	return err == -ESHUTDOWN ? -EBUSY : err;
 }
 

@@ -128,8 +128,8 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 }
 
 /*
- * The same for as many slots as an administrator asks for. This fails when
- * memory has run out, rather than have programs killed for it, and when the
+ * The same for as many slots as a client or an administrator asks for. This fails
+ * when memory has run out, rather than have programs killed for it, and when the
  * caller is being killed. Return 0, -ENOMEM or -EINTR.
  */
 int ants_stock_make(struct ants_pool *pool, unsigned int nr)

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "multi.h"
+#include "rig.h"
 
 static bool is_asleep(struct async_call *call)
 {
@@ -68,6 +69,27 @@ static void change_of_a_pool(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test,
 			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
 					cpumask_of(0)));
+	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
+}
+
+static int do_reboot_killed(struct async_call *call)
+{
+	send_sig(SIGKILL, current, 1);
+	return ants_reboot(call->pool);
+}
+
+/* Slots that an administrator has asked for meanwhile may be very many. */
+static void slots_are_not_made_for_the_dead(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .flags = ANTS_PREALLOC };
+	struct ants_pool *pool = test_pool(test, &attrs, "killed");
+
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(pool, "queue_depth", 1000), 0);
+	ants_fail_arm(ANTS_FAIL_SLOT, 1);
+	KUNIT_EXPECT_EQ(test, async_result(async_start_on(test, do_reboot_killed,
+							  pool, 0)), -EINTR);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 }
 
@@ -184,6 +206,7 @@ static void wait_for_room_in_a_multi(struct kunit *test)
 
 static struct kunit_case killed_cases[] = {
 	KUNIT_CASE(change_of_a_pool),
+	KUNIT_CASE(slots_are_not_made_for_the_dead),
 	KUNIT_CASE(change_of_a_multi),
 	KUNIT_CASE(wait_for_the_tasks_of_a_pool),
 	KUNIT_CASE(wait_for_the_tasks_of_a_multi),
