@@ -73,7 +73,9 @@ static int __init ants_init(void)
 	if (err)
 		return err;
 	err = -ENOMEM;
-	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* As for the stand-in: functions of clients may flush other workqueues here. */
+	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM |
+				  __WQ_LEGACY, 0);
 	if (!ants_wq)
 		goto err_cache;
 	err = ants_stand_in_init();

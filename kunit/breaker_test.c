@@ -316,6 +316,36 @@ static void worker_init_fails_side_by_side(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, has_tripped(rig->pool));
 }
 
+static void slow_work(struct work_struct *work)
+{
+	msleep(20);
+}
+
+static DECLARE_WORK(other_work, slow_work);
+
+/* A workqueue without a thread in reserve. */
+static void flush_other(ants_fn_t fn, void *data)
+{
+	schedule_work(&other_work);
+	flush_work(&other_work);
+	take_back(fn, data);
+}
+
+/* The functions of a client may flush any workqueue, as they may in a task. */
+static void drop_may_flush(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1, .max_faults = 1,
+				    .worker_init = fail_init,
+				    .drop = flush_other };
+	struct ants_pool *pool = test_pool(test, &attrs, NAME);
+
+	announce_trip();
+	atomic_set(&nr_dropped, 0);
+	atomic_set(&init_fails, 1);
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, NULL), 0);
+	EXPECT_SOON(test, atomic_read(&nr_dropped) == 1);
+}
+
 /* No client can open it again, and all of them use it. */
 static void system_pool_does_not_trip(struct kunit *test)
 {
@@ -380,6 +410,7 @@ static struct kunit_case breaker_cases[] = {
 	KUNIT_CASE(worker_init_fails_for_good),
 	KUNIT_CASE(worker_init_fails_beside_a_thread),
 	KUNIT_CASE(worker_init_fails_side_by_side),
+	KUNIT_CASE(drop_may_flush),
 	KUNIT_CASE(system_pool_does_not_trip),
 	KUNIT_CASE(destroy_ends),
 	KUNIT_CASE(other_shards_go_on),
