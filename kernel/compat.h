@@ -154,7 +154,20 @@ static inline void ants_kobject_init(struct kobject *kobj,
 
 #if KERNEL_VERSION(5, 17, 0) > LINUX_VERSION_CODE
 #define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
+/*
+ * Threads of the kernel that kthread_create() has not made had no flag to be read:
+ * the one that runs the initcalls, and one that is about to start a program.
+ */
+#define ants_is_kthread()	((current->flags & PF_KTHREAD) && kthread_func(current))
+#else
+#define ants_is_kthread()	(current->flags & PF_KTHREAD)
 #endif
+
+/* Has the caller, if it is a kthread, been told to stop? */
+static inline bool ants_should_stop(void)
+{
+	return ants_is_kthread() && kthread_should_stop();
+}
 
 #if KERNEL_VERSION(5, 11, 0) > LINUX_VERSION_CODE
 #define IRQ_WORK_INIT_HARD(fn) \

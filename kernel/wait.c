@@ -22,8 +22,7 @@ static __always_inline bool told_to_stop(unsigned int state)
 {
 	if (signal_pending_state(state, current))
 		return true;
-	return state != TASK_UNINTERRUPTIBLE &&
-	       (current->flags & PF_KTHREAD) && kthread_should_stop();
+	return state != TASK_UNINTERRUPTIBLE && ants_should_stop();
 }
 
 /*
