@@ -116,8 +116,8 @@ unsigned int ants_nr_waiting(const struct ants_pool *pool);
  * ants_nr_free() - number of tasks that a pool would accept at once
  * @pool: the pool
  * Context: Any context but NMI: takes the lock of the pool.
- * Return: the number; 0 if the pool is released, or if callers or due work
- * items wait; otherwise %ANTS_UNLIMITED if it has no bound.
+ * Return: the number; 0 if the pool is released or has had too many faults, or
+ * if callers or due work items wait; otherwise %ANTS_UNLIMITED if it has no bound.
  */
 unsigned int ants_nr_free(const struct ants_pool *pool);
 
@@ -142,7 +142,8 @@ bool ants_is_released(const struct ants_pool *pool);
  * wait
  * @pool: the pool
  * Context: Any context but NMI: takes the lock of the pool.
- * Return: true if it is full, or callers wait, or it is released.
+ * Return: true if it is full, or callers or due work items wait, or it is
+ * released or has had too many faults.
  */
 bool ants_congested(const struct ants_pool *pool);
 

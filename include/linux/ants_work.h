@@ -301,7 +301,8 @@ int __must_check ants_work_wait_timeout(struct ants_work *work,
  *
  * Context: Process context. May sleep.
  * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
- * -EDEADLK, -EINVAL: as ants_work_wait().
+ * -EDEADLK, -EINVAL: as ants_work_wait(). -EDEADLK: also if the caller is a task
+ * of the same pool, and the item waits for room there.
  */
 int __must_check ants_work_flush(struct ants_work *work);
 
@@ -367,7 +368,8 @@ bool ants_work_pending(const struct ants_work *work);
  * A hint: it may be outdated when this returns.
  *
  * Context: Any context.
- * Return: bits of enum ants_work_busy_bits; 0: it is in no pool.
+ * Return: bits of enum ants_work_busy_bits; 0: it neither runs nor has a queued
+ * run. It may still not be freed then: see ants_work_cancel().
  */
 unsigned int ants_work_busy(const struct ants_work *work);
 
