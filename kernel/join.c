@@ -10,7 +10,8 @@
 /**
  * struct join - a task that waits for a work item of its own pool
  * @w: the worker of the task
- * @work: the item, as long as neither @done nor @ended of the waiter is set
+ * @work: the item, as long as neither @done nor @ended of the waiter is set, if
+ *	it joins; otherwise the item may be gone
  * @waiter: the waiter
  * @for_good: the wait has no time limit
  */
@@ -142,6 +143,19 @@ static bool comes_by_itself(const struct ants_work *work)
 }
 
 /*
+ * Does the task, which is about to sleep, depend on other workers? Of a task that does
+ * not join nothing says that the item has ended, and so may be gone.
+ */
+static bool needs_others(const struct join *join)
+{
+	const struct ants_work_waiter *waiter = join->waiter;
+
+	if (!join->for_good || waiter->done || waiter->ended)
+		return false;
+	return !waiter->joins || !comes_by_itself(join->work);
+}
+
+/*
  * Take an item off its list. One that is not admitted yet is admitted first,
  * whether or not the pool has room: it needs no further thread. If it is queued
  * again while it runs, it keeps that admission, even if the wait ends and leaves
@@ -203,7 +217,7 @@ static bool join_help(const struct join *join, bool *counted)
 	while (can_help(join))
 		join_once(join, &todo);
 	done = join->waiter->done || join->waiter->ended;
-	*counted = !done && join->for_good && !comes_by_itself(join->work);
+	*counted = needs_others(join);
 	if (*counted)
 		sleep_begin(w->pool, &todo);
 	ants_dispatch(w->pool, &todo);

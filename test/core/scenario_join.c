@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Scenarios of fork and join: tasks that wait for others of their pool. */
+#include <linux/slab.h>
+
 #include "internal.h"
 #include "explore.h"
 
@@ -294,6 +296,61 @@ static void join_last(void)
 	end();
 }
 
+static struct member *popular;
+static struct ants_worker *ninth;
+static unsigned int nr_waits;
+
+static bool ninth_waits(void *unused)
+{
+	return ninth && READ_ONCE(ninth->estate->inner[0].waits);
+}
+
+static int popular_fn(struct ants_work *work)
+{
+	shim_wait_until(ninth_waits, NULL);
+	return 0;
+}
+
+static void wait_for_popular(void *unused)
+{
+	if (++nr_waits == ANTS_JOINERS + 1)
+		ninth = ants_this_worker();
+	WARN_ON(ants_work_wait(&popular->work, NULL));
+}
+
+static int end_popular(void *unused)
+{
+	WARN_ON(ants_group_wait(&first, NULL));
+	kfree(popular);
+	return 0;
+}
+
+/*
+ * More tasks wait for an item than may join it. The last one has enqueued itself and
+ * does not sleep yet, when the group of the item ends and is freed.
+ */
+static void join_crowd(void)
+{
+	const struct ants_attrs attrs = { .capacity = ANTS_JOINERS + 2 };
+	unsigned int i;
+
+	core_begin();
+	nr_waits = 0;
+	ninth = NULL;
+	pool = explore_pool(&attrs);
+	popular = kzalloc(sizeof(*popular), GFP_KERNEL);
+	WARN_ON(ants_group_init(&first, pool, 0));
+	INIT_ANTS_WORK(&popular->work, popular_fn);
+	WARN_ON(ants_group_submit(&first, &popular->work));
+	for (i = 0; i < ANTS_JOINERS; i++)
+		WARN_ON(ants_submit(pool, wait_for_popular, NULL));
+	explore_call(end_popular, NULL, "end");
+	explore_begin();
+	WARN_ON(ants_submit(pool, wait_for_popular, NULL));
+	WARN_ON(ants_flush(pool));
+	end();
+}
+
 const struct scenario scenarios_join[] = {
 	{ "fork-join", fork_join },
 	{ "join-delayed", join_delayed },
@@ -302,5 +359,6 @@ const struct scenario scenarios_join[] = {
 	{ "join-shrink", join_shrink },
 	{ "join-over", join_over },
 	{ "join-last", join_last },
+	{ "join-crowd", join_crowd },
 	{}
 };
