@@ -19,10 +19,13 @@ void ants_breaker_reset(struct ants_pool *pool)
 	ants_update_stay_limit(pool);
 }
 
-/* The rest is done by a kernel work item. */
+/*
+ * No client can open the system pool again, so the faults of one must not close it
+ * for all. The rest is done by a kernel work item.
+ */
 static void trip(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (pool->faults.tripped)
+	if (pool->faults.tripped || pool == ants_system_pool)
 		return;
 	WRITE_ONCE(pool->faults.tripped, true);
 	ants_update_admit_limit(pool);

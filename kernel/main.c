@@ -43,9 +43,7 @@ EXPORT_SYMBOL_GPL(ants_system_pool);
 
 static int __init system_pool_init(void)
 {
-	/* No client can open it again, so the faults of one must not close it for all. */
-	struct ants_attrs attrs = { .capacity = system_capacity,
-				    .max_faults = ANTS_BOUND_MAX };
+	struct ants_attrs attrs = { .capacity = system_capacity };
 	struct ants_pool *pool;
 
 	pool = system_capacity ? __ants_pool_create(NULL, &attrs, "system") :

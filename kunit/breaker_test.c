@@ -346,11 +346,29 @@ static void drop_may_flush(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&nr_dropped) == 1);
 }
 
+static atomic_t runs;
+
+static void end_in_system_pool(void *data)
+{
+	end_thread();
+}
+
 /* No client can open it again, and all of them use it. */
 static void system_pool_does_not_trip(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, READ_ONCE(ants_system_pool->faults.max),
-			(unsigned int)INT_MAX);
+	unsigned int max = READ_ONCE(ants_system_pool->faults.max);
+	u64 before = READ_ONCE(ants_system_pool->counts.faults);
+
+	KUNIT_ASSERT_EQ(test, set_attr(ants_system_pool, "max_faults", 1), 0);
+	announce("^ants: pool system: thread .* has died in end_in_system_pool");
+	KUNIT_EXPECT_EQ(test, ants_submit(ants_system_pool, end_in_system_pool, NULL),
+			0);
+	EXPECT_SOON(test, READ_ONCE(ants_system_pool->counts.faults) > before &&
+			  !READ_ONCE(ants_system_pool->faults.burying));
+	atomic_set(&runs, 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(ants_system_pool, count_task, &runs), 0);
+	EXPECT_SOON(test, atomic_read(&runs) == 1);
+	KUNIT_EXPECT_EQ(test, set_attr(ants_system_pool, "max_faults", max), 0);
 }
 
 /* The test ends with tasks that no thread will ever run. */
