@@ -23,10 +23,15 @@ static inline void announce_death(const char *function)
 		function);
 }
 
-/* The kernel has an eye on the locks only until the first oops. */
+/*
+ * The kernel reports the first thread that ends with locks, unless it has reported
+ * something else before. Of two threads that end at once each may find it willing.
+ */
 static inline void end_thread(void)
 {
-	if (debug_locks)
+	static atomic_t announced;
+
+	if (debug_locks && !atomic_xchg(&announced, 1))
 		announce("WARNING: .* still has locks held");
 	kthread_complete_and_exit(NULL, 1);
 }
