@@ -4,8 +4,8 @@
 #include <linux/random.h>
 #include <linux/workqueue.h>
 
+#include "async.h"
 #include "repeats.h"
-#include "util.h"
 #include "wq_cases.h"
 
 static struct kunit_suite workqueue_stock_suite = {

@@ -4,8 +4,8 @@
 #include <linux/random.h>
 #include <linux/workqueue.h>
 
+#include "async.h"
 #include "repeats.h"
-#include "util.h"
 
 #include <linux/ants_workqueue.h>
 

@@ -7,85 +7,7 @@
 #ifndef _ANTS_KUNIT_WQ_CASES_H
 #define _ANTS_KUNIT_WQ_CASES_H
 
-/* An item that counts its runs, and may have to pass a gate in each. */
-struct shape {
-	struct delayed_work dwork;
-	struct workqueue_struct *wq;
-	struct gate *gate;
-	atomic_t runs;
-	atomic_t inside;
-	bool overlapped;
-	int again;
-};
-
-static void shape_fn(struct work_struct *work)
-{
-	struct shape *shape = container_of(work, struct shape, dwork.work);
-
-	if (atomic_inc_return(&shape->inside) > 1)
-		shape->overlapped = true;
-	if (shape->gate)
-		gate_task(shape->gate);
-	if (shape->again) {
-		shape->again--;
-		queue_delayed_work(shape->wq, &shape->dwork, shape->again % 2);
-	}
-	atomic_dec(&shape->inside);
-	atomic_inc(&shape->runs);
-}
-
-static void wq_free(struct kunit_resource *res)
-{
-	destroy_workqueue(res->data);
-}
-
-static struct workqueue_struct *wq_own(struct kunit *test,
-				       struct workqueue_struct *wq)
-{
-	KUNIT_ASSERT_NOT_NULL(test, wq);
-	kunit_alloc_resource(test, test_pool_init, wq_free, GFP_KERNEL, wq);
-	return wq;
-}
-
-static struct workqueue_struct *wq_make(struct kunit *test)
-{
-	return wq_own(test, alloc_workqueue("test/%s", WQ_UNBOUND | WQ_MEM_RECLAIM, 8,
-					    "wq"));
-}
-
-/* The item goes before the workqueue does. */
-static void shape_end(struct kunit_resource *res)
-{
-	struct shape *shape = res->data;
-
-	cancel_delayed_work_sync(&shape->dwork);
-	kfree(shape);
-}
-
-static struct shape *shape_make(struct kunit *test, struct workqueue_struct *wq,
-				struct gate *gate)
-{
-	struct shape *shape = kzalloc(sizeof(*shape), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, shape);
-	INIT_DELAYED_WORK(&shape->dwork, shape_fn);
-	shape->wq = wq;
-	shape->gate = gate;
-	kunit_alloc_resource(test, test_pool_init, shape_end, GFP_KERNEL, shape);
-	return shape;
-}
-
-/* A closed gate that is opened before what waits for the items behind it. */
-static struct gate *wq_gate(struct kunit *test, struct shape *shape)
-{
-	shape->gate = test_gate(test);
-	return shape->gate;
-}
-
-static bool shape_queue(struct shape *shape)
-{
-	return queue_work(shape->wq, &shape->dwork.work);
-}
+#include "wq.h"
 
 struct own_item {
 	struct work_struct work;
@@ -240,9 +162,62 @@ static void mod_of_an_item_that_runs(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, shape->overlapped);
 }
 
+/* An item that becomes another one while it runs. */
+struct change {
+	struct work_struct work;
+	struct workqueue_struct *wq;
+	struct gate *first;
+	struct gate *second;
+};
+
+static void change_second_fn(struct work_struct *work)
+{
+	gate_task(container_of(work, struct change, work)->second);
+}
+
+static void change_first_fn(struct work_struct *work)
+{
+	struct change *change = container_of(work, struct change, work);
+
+	INIT_WORK(work, change_second_fn);
+	queue_work(change->wq, work);
+	gate_task(change->first);
+}
+
+static int do_flush_item(struct async_call *call)
+{
+	struct work_struct *work = call->data;
+
+	return flush_work(work);
+}
+
+/* The end of the first one is not that of the second one. */
+static void flush_waits_for_what_the_item_has_become(struct kunit *test)
+{
+	struct workqueue_struct *wq = wq_make(test);
+	struct change *change = kunit_kzalloc(test, sizeof(*change), GFP_KERNEL);
+	struct async_call *flush;
+
+	KUNIT_ASSERT_NOT_NULL(test, change);
+	change->wq = wq;
+	change->first = test_gate(test);
+	change->second = test_gate(test);
+	INIT_WORK(&change->work, change_first_fn);
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &change->work));
+	EXPECT_SOON(test, atomic_read(&change->second->entered) == 1);
+	flush = async_start(test, do_flush_item, &change->work);
+	expect_blocked(test, flush);
+	gate_open(change->first);
+	EXPECT_SOON(test, atomic_read(&change->first->passed) == 1);
+	expect_blocked(test, flush);
+	gate_open(change->second);
+	expect_result(test, flush, true);
+	flush_workqueue(wq);
+}
+
 /* An item that notes its turn. */
 struct turn {
-	struct work_struct work;
+	struct delayed_work dwork;
 	int *last;
 	int nr;
 	bool late;
@@ -250,31 +225,82 @@ struct turn {
 
 static void turn_fn(struct work_struct *work)
 {
-	struct turn *turn = container_of(work, struct turn, work);
+	struct turn *turn = container_of(work, struct turn, dwork.work);
 
 	turn->late = *turn->last != turn->nr - 1;
 	usleep_range(100, 200);
 	*turn->last = turn->nr;
 }
 
-static void ordered_items_take_turns(struct kunit *test)
+#define TURNS	8
+
+/* Queue items that expect to run in that order. */
+static struct turn *turns_queue(struct kunit *test, struct workqueue_struct *wq)
 {
-	struct turn *turns = kunit_kcalloc(test, 8, sizeof(*turns), GFP_KERNEL);
-	struct workqueue_struct *wq;
-	int i, last = -1;
+	struct turn *turns = kunit_kcalloc(test, TURNS, sizeof(*turns), GFP_KERNEL);
+	int *last = kunit_kzalloc(test, sizeof(*last), GFP_KERNEL);
+	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, turns);
-	wq = wq_own(test, alloc_ordered_workqueue("ordered", WQ_FREEZABLE));
-	for (i = 0; i < 8; i++) {
-		turns[i].last = &last;
+	KUNIT_ASSERT_NOT_NULL(test, last);
+	*last = -1;
+	for (i = 0; i < TURNS; i++) {
+		turns[i].last = last;
 		turns[i].nr = i;
-		INIT_WORK(&turns[i].work, turn_fn);
-		KUNIT_EXPECT_TRUE(test, queue_work(wq, &turns[i].work));
+		INIT_DELAYED_WORK(&turns[i].dwork, turn_fn);
+		KUNIT_EXPECT_TRUE(test, queue_work(wq, &turns[i].dwork.work));
 	}
-	for (i = 8; i--;) {
-		flush_work(&turns[i].work);
+	return turns;
+}
+
+static void turns_expect(struct kunit *test, struct turn *turns)
+{
+	int i;
+
+	for (i = TURNS; i--;) {
+		flush_work(&turns[i].dwork.work);
 		KUNIT_EXPECT_FALSE(test, turns[i].late);
 	}
+}
+
+static void ordered_items_take_turns(struct kunit *test)
+{
+	struct workqueue_struct *wq;
+
+	wq = wq_own(test, alloc_ordered_workqueue("ordered", WQ_FREEZABLE));
+	turns_expect(test, turns_queue(test, wq));
+}
+
+static int do_flush_delayed_item(struct async_call *call)
+{
+	struct delayed_work *dwork = call->data;
+
+	return flush_delayed_work(dwork);
+}
+
+/* What is no longer delayed keeps its turn, and those that wait for it still do. */
+static void flush_of_a_delayed_item_keeps_its_turn(struct kunit *test)
+{
+	struct workqueue_struct *wq;
+	struct async_call *flush, *delayed;
+	struct turn *turns;
+	struct shape *shape;
+	struct gate *gate;
+
+	wq = wq_own(test, alloc_ordered_workqueue("keeps", 0));
+	shape = shape_make(test, wq, NULL);
+	gate = wq_gate(test, shape);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	turns = turns_queue(test, wq);
+	flush = async_start(test, do_flush_item, &turns[0].dwork.work);
+	expect_blocked(test, flush);
+	delayed = async_start(test, do_flush_delayed_item, &turns[0].dwork);
+	expect_blocked(test, delayed);
+	expect_blocked(test, flush);
+	gate_open(gate);
+	expect_result(test, flush, true);
+	expect_result(test, delayed, true);
+	turns_expect(test, turns);
 }
 
 static void item_on_a_stack(struct kunit *test)
@@ -284,10 +310,10 @@ static void item_on_a_stack(struct kunit *test)
 	int last = 0;
 
 	turn.last = &last;
-	INIT_WORK_ONSTACK(&turn.work, turn_fn);
-	KUNIT_EXPECT_TRUE(test, queue_work(wq, &turn.work));
-	flush_work(&turn.work);
-	destroy_work_on_stack(&turn.work);
+	INIT_DELAYED_WORK_ONSTACK(&turn.dwork, turn_fn);
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &turn.dwork.work));
+	flush_work(&turn.dwork.work);
+	destroy_delayed_work_on_stack(&turn.dwork);
 	KUNIT_EXPECT_EQ(test, last, 1);
 }
 
@@ -320,6 +346,7 @@ static void pool_is_what_was_asked_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_capacity(ordered), 1U);
 	KUNIT_EXPECT_EQ(test, ants_tune(ordered, 2), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ants_capacity(bound), 2 * num_online_cpus());
+	KUNIT_EXPECT_TRUE(test, pool->flags & bound->flags & ANTS_FIXED);
 }
 #endif
 
@@ -417,7 +444,9 @@ static struct kunit_case wq_cases[] = {
 	KUNIT_CASE(drain_runs_what_goes_on),
 	KUNIT_CASE(delay_is_changed),
 	KUNIT_CASE(mod_of_an_item_that_runs),
+	KUNIT_CASE(flush_waits_for_what_the_item_has_become),
 	KUNIT_CASE(ordered_items_take_turns),
+	KUNIT_CASE(flush_of_a_delayed_item_keeps_its_turn),
 	KUNIT_CASE(item_on_a_stack),
 	KUNIT_CASE(one_name_serves_twice),
 	KUNIT_CASE(items_of_the_system),

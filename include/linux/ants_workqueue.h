@@ -20,10 +20,12 @@
  *	other flags		nothing to do
  *
  * An item keeps its rules: it is in one place at a time and never runs twice at once,
- * its function may free it, and queueing it neither waits nor fails. The price is an
- * item that is large, and a lock that all items of a file share; a driver that stays
- * should be ported, see Documentation/porting.rst. What has no counterpart does not
- * compile, and the compiler says why.
+ * its function may free it, and queueing it neither waits nor fails. For this the limits
+ * of the pools are fixed (%ANTS_FIXED). The price is an item that is large, and a lock
+ * that all items of a file share; a driver that stays should be ported, see
+ * Documentation/porting.rst. What has no counterpart does not compile, and the compiler
+ * says why. But it cannot see a function that relies on a bound workqueue to run it on
+ * the CPU that has queued it: here it runs on any, and beside others of that CPU.
  */
 #ifndef _LINUX_ANTS_WORKQUEUE_H
 #define _LINUX_ANTS_WORKQUEUE_H

@@ -72,10 +72,14 @@ struct ants_wq_running {
 	bool again;
 };
 
-/* A caller that waits for an item: for as many starts, and the end of that run. */
+/*
+ * A caller that waits for an item: for as many starts, and the end of that run. The
+ * item that its function becomes, with another function, is another one.
+ */
 struct ants_wq_waiter {
 	struct hlist_node node;
 	struct ants_wq_work *work;
+	ants_wq_func_t func;
 	unsigned int starts;
 	struct completion done;
 };
@@ -111,13 +115,14 @@ static inline void ants_wq_hand_over(struct ants_wq_work *work)
 
 /* One start fewer, or the end of a run: some callers have waited long enough. */
 static inline void ants_wq_notify(struct ants_wq_file *file,
-				  struct ants_wq_work *work, bool start, bool end)
+				  const struct ants_wq_work *work,
+				  ants_wq_func_t func, bool start, bool end)
 {
 	struct ants_wq_waiter *waiter;
 	struct hlist_node *tmp;
 
 	hlist_for_each_entry_safe(waiter, tmp, &file->waiters, node) {
-		if (waiter->work != work)
+		if (waiter->work != work || waiter->func != func)
 			continue;
 		waiter->starts -= start && waiter->starts;
 		if (!end || waiter->starts)
@@ -139,7 +144,7 @@ static inline void ants_wq_begin(struct ants_wq_running *run)
 	work->queued = false;
 	work->pending = run->again;
 	hash_add(file->runs, &run->node, (unsigned long)work);
-	ants_wq_notify(file, work, true, false);
+	ants_wq_notify(file, work, run->func, true, false);
 	raw_spin_unlock_irq(&file->lock);
 }
 
@@ -149,7 +154,7 @@ static inline void ants_wq_end(struct ants_wq_file *file, struct ants_wq_running
 	hash_del(&run->node);
 	if (run->again)
 		ants_wq_hand_over(run->work);
-	ants_wq_notify(file, run->work, false, true);
+	ants_wq_notify(file, run->work, run->func, false, true);
 	raw_spin_unlock_irq(&file->lock);
 }
 
@@ -171,6 +176,21 @@ static inline int ants_wq_run(struct ants_work *item)
 	return 0;
 }
 
+/*
+ * Take an item out of its pool. Its owner may free it then. So one that a timer is about
+ * to look at cannot be had: the timer goes on with it.
+ */
+static inline bool ants_wq_withdraw(struct ants_wq_work *work)
+{
+	if (!ants_work_cancel(&work->item.work))
+		return false;
+	/* Pairs with smp_store_release() in ants_work_end(). */
+	work->queued = smp_load_acquire(&work->item.work.pool);
+	if (work->queued)
+		ants_wq_hand_over(work);
+	return !work->queued;
+}
+
 /* Take back the run that is pending. One that is about to start cannot be had. */
 static inline bool ants_wq_take_back(struct ants_wq_work *work)
 {
@@ -182,12 +202,10 @@ static inline bool ants_wq_take_back(struct ants_wq_work *work)
 		run->again = false;
 	else if (work->restart)
 		work->restart = false;
-	else if (ants_work_cancel(&work->item.work))
-		work->queued = false;
-	else
+	else if (!ants_wq_withdraw(work))
 		return false;
 	work->pending = false;
-	ants_wq_notify(work->file, work, true, !run && !work->queued);
+	ants_wq_notify(work->file, work, work->func, true, !run && !work->queued);
 	return true;
 }
 
@@ -262,31 +280,34 @@ static inline unsigned int ants_wq_starts(const struct ants_wq_work *work,
 static inline bool ants_wq_wait(struct ants_wq_work *work)
 {
 	struct ants_wq_running *run = ants_wq_running(work);
+	struct ants_wq_file *file = work->file;
 	struct ants_wq_waiter waiter = {
 		.work = work,
+		.func = work->func,
 		.starts = ants_wq_starts(work, run),
 	};
 
 	if (!run && !waiter.starts)
 		return false;
 	init_completion(&waiter.done);
-	hlist_add_head(&waiter.node, &work->file->waiters);
-	raw_spin_unlock_irq(&work->file->lock);
+	hlist_add_head(&waiter.node, &file->waiters);
+	raw_spin_unlock_irq(&file->lock);
 	wait_for_completion(&waiter.done);
-	raw_spin_lock_irq(&work->file->lock);
+	raw_spin_lock_irq(&file->lock);
 	return true;
 }
 
-/* With @now a delay ends first. */
+/* With @now a delay ends first. What is due already keeps its turn. */
 static inline bool ants_wq_flush(struct ants_wq_work *work, bool now)
 {
+	struct ants_wq_file *file = work->file;
 	bool ret;
 
-	raw_spin_lock_irq(&work->file->lock);
-	if (now && ants_wq_take_back(work))
+	raw_spin_lock_irq(&file->lock);
+	if (now && time_before(jiffies, work->when) && ants_wq_take_back(work))
 		ants_wq_accept(work->pool, work, 0);
 	ret = ants_wq_wait(work);
-	raw_spin_unlock_irq(&work->file->lock);
+	raw_spin_unlock_irq(&file->lock);
 	return ret;
 }
 
@@ -298,13 +319,6 @@ static inline bool ants_wq_cancel_sync(struct ants_wq_work *work)
 	work->closed++;
 	ret = ants_wq_take_back(work);
 	ants_wq_wait(work);
-	raw_spin_unlock_irq(&work->file->lock);
-	/*
-	 * A timer of the pool's may still be about to look at the item. While that
-	 * is waited for nobody may queue the item, or this would end that run.
-	 */
-	ants_work_cancel_sync(&work->item.work);
-	raw_spin_lock_irq(&work->file->lock);
 	work->closed--;
 	raw_spin_unlock_irq(&work->file->lock);
 	return ret;
@@ -374,7 +388,10 @@ static inline struct ants_pool *ants_wq_create(const struct ants_attrs *attrs,
 	return ants_pool_create(attrs, "%s", name);
 }
 
-/* The name of a workqueue may have any character, and need not be the only one. */
+/*
+ * The name of a workqueue may have any character, and need not be the only one. The
+ * limits are fixed: flush_workqueue() does not wait for an item that finds no room.
+ */
 static inline __printf(3, 4) struct ants_pool *
 ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 {
@@ -383,7 +400,8 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 		/* A workqueue refuses nothing. */
 		.max_faults = INT_MAX,
 		.nice = flags & WQ_HIGHPRI ? MIN_NICE : 0,
-		.flags = (flags & WQ_MEM_RECLAIM ? ANTS_MEM_RECLAIM : 0) |
+		.flags = ANTS_FIXED |
+			 (flags & WQ_MEM_RECLAIM ? ANTS_MEM_RECLAIM : 0) |
 			 (flags & WQ_FREEZABLE ? ANTS_FREEZABLE : 0),
 	};
 	char name[ANTS_NAME_LEN - 4];

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Workqueues that are pools: an item whose timer has fired, and is about to look at it. */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+
+#include "race.h"
+
+#include <linux/ants_workqueue.h>
+
+#include "wq.h"
+
+/* Arms a timer that fires on the second CPU, which must not be idle then. */
+static int do_arm(struct async_call *call)
+{
+	struct shape *shape = call->data;
+
+	set_cpus_allowed_ptr(current, cpumask_of(1));
+	queue_delayed_work(shape->wq, &shape->dwork, 1);
+	while (!READ_ONCE(call->value) && !kthread_should_stop())
+		cond_resched();
+	return 0;
+}
+
+/* The timer of the item has fired, and its function has not looked at it yet. */
+static struct shape *shape_due(struct kunit *test)
+{
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+	struct async_call *arm;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+	set_cpus_allowed_ptr(current, cpumask_of(0));
+	hold(ANTS_PAUSE_DUE, shape->wq);
+	arm = async_start(test, do_arm, shape);
+	expect_held(test, ANTS_PAUSE_DUE);
+	WRITE_ONCE(arm->value, 1);
+	return shape;
+}
+
+/* Who is told that the item was taken back may free it, so nobody is. */
+static void item_that_a_timer_looks_at_cannot_be_had(struct kunit *test)
+{
+	struct shape *shape = shape_due(test);
+
+	KUNIT_EXPECT_FALSE(test, cancel_delayed_work(&shape->dwork));
+	KUNIT_EXPECT_TRUE(test, work_pending(&shape->dwork.work));
+	let_go(ANTS_PAUSE_DUE);
+	EXPECT_SOON(test, atomic_read(&shape->runs) == 1);
+	KUNIT_EXPECT_FALSE(test, cancel_delayed_work_sync(&shape->dwork));
+}
+
+/* The timer belongs to another workqueue than that of the next run. */
+static void item_moves_while_a_timer_looks_at_it(struct kunit *test)
+{
+	struct workqueue_struct *other = wq_make(test);
+	struct shape *shape = shape_due(test);
+
+	KUNIT_EXPECT_FALSE(test, mod_delayed_work(other, &shape->dwork, 0));
+	let_go(ANTS_PAUSE_DUE);
+	flush_work(&shape->dwork.work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 2);
+}
+
+static struct kunit_case workqueue_due_cases[] = {
+	KUNIT_CASE(item_that_a_timer_looks_at_cannot_be_had),
+	KUNIT_CASE(item_moves_while_a_timer_looks_at_it),
+	{}
+};
+
+static struct kunit_suite workqueue_due_suite = {
+	.name = "ants_workqueue_due",
+	.exit = race_exit,
+	.test_cases = workqueue_due_cases,
+};
+
+kunit_test_suite(workqueue_due_suite);
+
+MODULE_DESCRIPTION("ants: KUnit tests of items of workqueues whose timer has fired");
+MODULE_LICENSE("GPL");
