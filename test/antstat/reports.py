@@ -14,7 +14,7 @@ from tree import COUNTERS, SETTINGS, STATS, deadline
 
 HOSTILE = [b'quote"', b"back\\slash", b"new\nline", b"\x1b[2J\x1b[31mred", b"tab\t",
            "größe".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80",
-           b"x" * 63, b"%s%n", b" ", b"-w", b"\x7f", b".hidden"]
+           b"x" * 63, b"%s%n", b" ", b"-w", b"\x7f", b".hidden", "\x9b31m red".encode()]
 
 # What files may hold that is no number.
 ODD = {"empty": b"", "newline": b"\n", "cut": b"12", "signed": b"-1\n", "plus": b"+1\n",
@@ -143,6 +143,7 @@ def test_hostile_names(antstat, tree):
     assert len(out.splitlines()) == len(HOSTILE) + 1
     assert re.fullmatch(r"[\x20-\x7e\n]*", out), out
     assert r"\x1b[2J\x1b[31mred " in out and r"back\x5cslash " in out
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", good(antstat(tree, "-j")))
     found = {pool.encode("utf-8", "surrogatepass") for pool in pools(antstat, tree)}
     for name in HOSTILE:
         assert name.decode("utf-8", "replace").encode() in found or b"\xed" in name, name

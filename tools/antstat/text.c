@@ -84,6 +84,12 @@ static void print_json_char(unsigned char c)
 		putchar(c);
 }
 
+/* U+0080 to U+009f, some of which begin an escape sequence */
+static bool is_control(const unsigned char *s)
+{
+	return s[0] == 0xc2 && s[1] < 0xa0;
+}
+
 /* What is not UTF-8 becomes U+FFFD, byte by byte. */
 void print_json_string(const char *text)
 {
@@ -95,6 +101,8 @@ void print_json_string(const char *text)
 		len = utf8_len(s);
 		if (len == 1)
 			print_json_char(*s);
+		else if (len == 2 && is_control(s))
+			printf("\\u%04x", s[1]);
 		else if (len)
 			fwrite(s, 1, len, stdout);
 		else
