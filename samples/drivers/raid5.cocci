@@ -16,9 +16,9 @@
 //
 // What stays as it is: without threads, group_thread_cnt 0, the array's own thread does
 // all; else a group has one more thread for each eight stripes that wait. What changes:
-// stripes are in the lists of the groups even then, where the array's own thread finds
-// them as before, so that none has to move when threads come or go; and a worker's
-// list of stripes that it has done is on its stack. <linux/ants_workqueue.h> alone would
+// stripes are in the lists of the groups even then, in those of the last one, where the
+// array's own thread finds them as before, so that none has to move when threads come or
+// go; and a worker's list of stripes that it has done is on its stack. <linux/ants_workqueue.h> alone would
 // not do: that the items of a group stay on its node is what the driver asks for with
 // queue_work_on().
 
@@ -55,6 +55,10 @@
  ...
  };
 
+// Without threads all stripes are in one group, in the order in which they came. It is the
+// last one, because the array's own thread prefers the first one that has stripes: those
+// that threads have left behind come before.
+//
 // The item of a group makes sure that a stripe is seen: queued while it runs, it runs
 // once more. If the pool is full of others, the array's own thread sees to it. Further
 // threads of the group are plain tasks, which the pool may refuse.
@@ -69,6 +73,11 @@
 +	return 0;
 +}
 +
++static struct r5worker_group *raid5_last_group(struct r5conf *conf)
++{
++	return conf->worker_groups + conf->group_cnt - 1;
++}
++
 +static void raid5_queue_group(struct r5worker_group *group)
 +{
 +	int err = ants_queue_work(group->pool, &group->work);
@@ -76,6 +85,19 @@
 +	if (err && err != -EALREADY)
 +		md_wakeup_thread(group->conf->mddev->thread);
 +}
+
+@choose_group@
+identifier group;
+symbol conf, cpu;
+@@
+ raid5_wakeup_stripe_thread(...)
+ {
+ <...
+-group = conf->worker_groups + cpu_to_group(cpu);
++group = conf->worker_cnt_per_group ? conf->worker_groups + cpu_to_group(cpu) :
++				     raid5_last_group(conf);
+ ...>
+ }
 
 @wakeup@
 identifier group, cnt, i;
@@ -278,6 +300,7 @@ identifier setup.cnt, setup.groups;
 // A pool comes with the first thread, and stays. Stripes that are in the lists when
 // there is no thread any more are for the array's own. That the array is not suspended
 // is why no memory may be had by writing to it: its superblock waits for this caller.
+// kthreadd, which makes the first thread, cannot be told, as elsewhere in md.
 @tune@
 @@
 +static int raid5_tune_group(struct r5conf *conf, int node, unsigned int cnt)
@@ -317,6 +340,8 @@ identifier setup.cnt, setup.groups;
 +		return err;
 +	spin_lock_irq(&conf->device_lock);
 +	conf->worker_cnt_per_group = cnt;
++	if (cnt)
++		raid5_queue_group(raid5_last_group(conf));
 +	spin_unlock_irq(&conf->device_lock);
 +	md_wakeup_thread(conf->mddev->thread);
 +	return 0;
