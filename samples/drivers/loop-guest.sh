@@ -48,7 +48,8 @@ load()
 	run losetup "$DEVICE" "$IMAGE"
 	[ -d "$POOL" ] || fail "no $POOL"
 	table "bound"
-	verify "capacity -eq 2" "threads -eq 1" "queue_depth -eq 128"
+	verify "capacity -eq 128" "threads -eq 1" "queue_depth -eq 128"
+	tune capacity 2
 }
 
 write_all()

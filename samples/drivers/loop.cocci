@@ -11,9 +11,10 @@
 //
 // What stays as it is: a request runs on behalf of the cgroups of its submitter,
 // which the driver itself arranges for each request; nothing starts while the
-// system is suspended. What changes: requests of one cgroup run side by side, as
-// many as the capacity says, in /sys/kernel/ants/loopN/capacity; the block layer
-// orders none that are in flight together. And a request needs no memory to be
+// system is suspended; no request waits for a thread that waits on behalf of another
+// cgroup. What changes: requests of one cgroup run side by side, as many as the
+// capacity says, in /sys/kernel/ants/loopN/capacity; the block layer orders none that
+// are in flight together. And a request needs no memory to be
 // queued, so it never runs on behalf of another cgroup for lack of it.
 
 @headers@
@@ -88,10 +89,14 @@ identifier css;
 // --- what comes -----------------------------------------------------------------
 
 // An item may run again, in the block layer's next request, before its function has
-// returned, hence it is detached. The pool has room for every request that the block
-// layer may have in flight. Only an administrator who writes to queue_depth can make
-// it full; a request then goes back to the block layer, which is told when there is
-// room.
+// returned, hence it is detached. Nobody would hear of one that the pool has accepted
+// and given up after too many faults, so there are never too many.
+//
+// A thread may sleep for long on behalf of a cgroup, for its share of the disk or for
+// memory. So each request may have a thread. The pool has room for every request that
+// the block layer may have in flight. Only an administrator who writes to queue_depth
+// and capacity can make it full; a request then goes back to the block layer, which is
+// told when there is room.
 @pool@
 typedef blk_status_t;
 @@
@@ -132,7 +137,9 @@ typedef blk_status_t;
 +static int loop_create_pool(struct loop_device *lo)
 +{
 +	const struct ants_attrs attrs = {
++		.capacity = lo->tag_set.queue_depth,
 +		.queue_depth = lo->tag_set.queue_depth,
++		.max_faults = INT_MAX,
 +		.space_available = loop_space_available,
 +		.private = lo,
 +		.flags = ANTS_FREEZABLE | ANTS_MEM_RECLAIM,
