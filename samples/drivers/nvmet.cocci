@@ -32,6 +32,7 @@
 // that this target serves, too, a task needs io_work of another connection, and room
 // in another namespace's pool; that is why each namespace has its own. It holds for up
 // to 256 connections to the upper one on a CPU: so many items of a workqueue may sleep.
+// nvme-loop would not do as a transport: there requests are items of nvmet_wq.
 //
 // What changes: a request waits for those before it on its connection, also if these
 // are for another namespace. The admin queue, and so the keep-alive, has a connection
@@ -113,9 +114,10 @@ identifier wq_error.other;
 // --- what comes -----------------------------------------------------------------
 
 // No queue: a request that has no thread yet waits in io_work. The end of the
-// subsystem's name tells it from others, and 40 bytes of it have room for a UUID. The
-// request may be another one before the item's function has returned, hence the item
-// is detached.
+// subsystem's name, which has to be ASCII, mostly tells it from others; 40 bytes of it
+// have room for a UUID. The request may be another one before the item's function has
+// returned, hence the item is detached. Nobody would hear of one that the pool has
+// accepted and given up after too many faults, so there are never too many.
 @pool@
 @@
 +#define NVMET_FILE_CAPACITY	16
@@ -124,14 +126,18 @@ identifier wq_error.other;
 +{
 +	const struct ants_attrs attrs = {
 +		.capacity = NVMET_FILE_CAPACITY,
++		.max_faults = INT_MAX,
 +		.flags = ANTS_MEM_RECLAIM,
 +	};
 +	const char *nqn = ns->subsys->subsysnqn;
 +	size_t len = strlen(nqn);
 +	struct ants_pool *pool;
++	unsigned int nr = 1;
 +
-+	pool = ants_pool_create(&attrs, "nvmet-%s-%u",
-+				nqn + (len > 40 ? len - 40 : 0), ns->nsid);
++	nqn += len > 40 ? len - 40 : 0;
++	pool = ants_pool_create(&attrs, "nvmet-%s-%u", nqn, ns->nsid);
++	while (pool == ERR_PTR(-EEXIST))
++		pool = ants_pool_create(&attrs, "nvmet-%s-%u~%u", nqn, ns->nsid, ++nr);
 +	ns->pool = IS_ERR(pool) ? NULL : pool;
 +	return PTR_ERR_OR_ZERO(pool);
 +}
