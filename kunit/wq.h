@@ -36,7 +36,7 @@ static inline void wq_free(struct kunit_resource *res)
 }
 
 static inline struct workqueue_struct *wq_own(struct kunit *test,
-				       struct workqueue_struct *wq)
+					      struct workqueue_struct *wq)
 {
 	KUNIT_ASSERT_NOT_NULL(test, wq);
 	kunit_alloc_resource(test, test_pool_init, wq_free, GFP_KERNEL, wq);
@@ -59,7 +59,7 @@ static inline void shape_end(struct kunit_resource *res)
 }
 
 static inline struct shape *shape_make(struct kunit *test, struct workqueue_struct *wq,
-				struct gate *gate)
+				       struct gate *gate)
 {
 	struct shape *shape = kzalloc(sizeof(*shape), GFP_KERNEL);
 
