@@ -12,27 +12,30 @@
  *
  *	-ESHUTDOWN	the pool is released
  *	-EIO		the pool has had too many faults, and is not released
- *	-EFAULT		the function has oopsed, or has ended its thread
+ *	-EFAULT		the function has oopsed or has ended its thread
  *	-EAGAIN		the task would have to wait, and the pool or the call
  *			does not wait
- *	-EBUSY		as many callers wait as may; or, of a change, it is in use
+ *	-EBUSY		no more callers may wait; or what the call is to change
+ *			is in use
  *	-ETIMEDOUT	the timeout has expired
  *	-EINTR		a fatal signal, or the calling kthread was told to stop
  *	-EDEADLK	the wait could never end
- *	-EINVAL		an argument is out of range; or, of a flush or a drain, it is
- *			the system pool
+ *	-EINVAL		an argument is out of range; or the system pool, which
+ *			no caller can flush or drain
  *	-EEXIST		the name is taken
- *	-EPERM		not on the system pool, nor on one shard of a multi
+ *	-EPERM		not allowed on the system pool, or on one shard of a
+ *			multi
  *	-ENOMEM		no memory, or a thread cannot be made
- *	-EALREADY	the work item is in a pool, or in the group, already
+ *	-EALREADY	the work item is already in a pool or in the group
  *	-ECANCELED	the work item is or was cancelled
  *	-EINPROGRESS	the function runs, and the caller did not wait for it
  *	-ERANGE		there is no such shard
  *
  * An error from a submit means that the task is not accepted and will not run.
- * Success means that the task runs exactly once, or that its work item says
- * what became of it: it was cancelled, or, if it was to wait for its time, the
- * pool was released (-ESHUTDOWN), or the pool has had too many faults (-EIO).
+ * Success means that the task runs exactly once, unless the result of its work
+ * item says otherwise: the item was cancelled (-ECANCELED); or the pool was
+ * released before a delayed item was due (-ESHUTDOWN); or the pool has had too
+ * many faults (-EIO).
  *
  * A timeout is in jiffies; with MAX_SCHEDULE_TIMEOUT a wait has no limit. A
  * wait ends early with -EINTR on a fatal signal, and when the calling kthread

@@ -205,10 +205,10 @@ int ants_multi_set_cpumask(struct ants_multi *multi,
  * ants_multi_choose() - choose the shard that suits a task of the caller best
  * @multi: the multi
  *
- * This is the shard that ants_multi_submit() tries first. It serves for
- * everything that a pool accepts and a multi does not: work items, delayed
+ * This is the shard that ants_multi_submit() tries first. Use it for everything
+ * that a pool accepts and ants_multi_submit() does not: work items, delayed
  * ones, calls, loops, groups, batches, priorities. The pool ends with the
- * multi. The choice is right for one moment, and reserves nothing: a call on a
+ * multi. The choice is right for one moment and reserves nothing: a call on a
  * shard that is full waits there or is refused there, and no other shard is
  * tried. With %ANTS_ROUND_ROBIN each call takes the next turn.
  *
@@ -273,9 +273,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
  * ants_try_submit(). Does not enter the slab.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the multi
  * is released. -EIO: all shards have had too many faults. -EAGAIN: the others
- * are full, or callers wait there. -ENOMEM:
- * all shards are full or short of spare slots, the first choice of slots; more
- * slots are being made.
+ * are full, or callers wait there. -ENOMEM: no shard has both room and a spare
+ * slot, and the first choice lacks the slot; more slots are being made.
  */
 int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data);
 

@@ -22,17 +22,18 @@ struct module;
  * Context: Process context, in a thread of the pool; in a kernel worker if the
  * pool has no thread and none can be made. May sleep. Must return with the
  * locks, the preemption count and the interrupt state with which it was called.
- * One that does not return, because it oopses or ends its thread, is a fault:
- * see &ants_attrs.fault. If others use what is on its stack, that is lost.
+ * A function that does not return, because it oopses or ends its thread, is a
+ * fault: see &ants_attrs.fault. Its stack is gone then, so nothing that others
+ * still use may be there.
  */
 typedef void (*ants_fn_t)(void *data);
 
 /**
  * enum ants_prio - order in which pending tasks start
  * @ANTS_PRIO_NORMAL: in the order in which they were accepted
- * @ANTS_PRIO_HIGH: ahead of normal ones. Callers that wait with such a task are
- *	served ahead of others as well. But after 8 of them in a row one normal
- *	task, or one other caller, is next
+ * @ANTS_PRIO_HIGH: ahead of normal tasks; and a caller that waits with such a
+ *	task is served ahead of other callers. But after 8 of either in a row
+ *	one normal task, or one other caller, is next
  */
 enum ants_prio {
 	ANTS_PRIO_NORMAL,
@@ -119,8 +120,8 @@ enum ants_sched {
  *	and the most is INT_MAX milliseconds. With %ANTS_NO_PURGE it has no
  *	effect
  * @nice: nice value of the threads
- * @sched: one of enum ants_sched; but %ANTS_SCHED_NORMAL only with a nice value
- *	other than 0, and with %ANTS_THROUGHPUT
+ * @sched: one of enum ants_sched; must be %ANTS_SCHED_NORMAL if @nice is not 0
+ *	or the pool is %ANTS_THROUGHPUT
  * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
  * @cpumask: the CPUs on which the threads run, isolated ones or not; copied.
  *	NULL means all CPUs, or with %ANTS_ON_NODE those of @node if it has any,
@@ -130,33 +131,33 @@ enum ants_sched {
  *	an ERR_PTR, the thread exits, and another one is made later. NULL means
  *	none
  * @worker_exit: called in each thread after its last task, with the result of
- *	@worker_init; NULL means none. May block. The thread counts until this
- *	returns, so there are never more threads prepared by @worker_init than
- *	threads allowed
+ *	@worker_init; NULL means none. May block. The thread counts against the
+ *	capacity until this returns, so the results of @worker_init in use are
+ *	never more than the threads allowed
  * @space_available: called once when the pool has room again after a caller was
- *	refused with -EAGAIN; for a multi, when any shard has room. In an RCU
- *	read section, in process context or a softirq; may not sleep, may use
- *	ants_try_submit(). NULL means none
+ *	refused with -EAGAIN; for a multi, when any shard has room. It is called
+ *	in an RCU read section, in process context or a softirq; it may not
+ *	sleep, but may use ants_try_submit(). NULL means none
  * @fault: called once for each thread of the pool that has died, because its
- *	task has oopsed or has ended the thread. With the function of the task
- *	and its argument, if it is a plain one. Otherwise with NULL and the work
- *	item, which has ended with -EFAULT; or the argument of the call, or of
- *	the loop; or NULL, if the thread has died in @worker_init or
- *	@worker_exit. What else was lost with the thread is what that function
- *	held, and the result of @worker_init. The callers that wait for the task
- *	were told before, and may have freed what they passed. In process context,
- *	in a kernel worker; may sleep, but not wait for the end of the pool. NULL
- *	means none
- * @drop: called for each pending plain task that will not run, because the pool
- *	has had too many faults. In process context, in a kernel worker; may
- *	sleep, but wait neither for tasks of the pool, which are given up one
- *	after another, nor for its end. NULL means none
- * @max_faults: so many faults in a row, with no task between them that has ended
- *	well, are too many: then the pool takes no tasks until it is released
- *	and opened again with ants_reboot(). The same number of failures of
- *	@worker_init in a row, while there is no other thread, has the same
- *	effect; those of threads that get ready side by side are one failure. 0
- *	means 16, the most is INT_MAX
+ *	task has oopsed or has ended the thread. It gets the function of the
+ *	task and its data, if that was a plain task. Otherwise the function
+ *	is NULL, and the data is the work item, which has ended with -EFAULT, or
+ *	the argument of the call or loop; or NULL, if the thread has died in
+ *	@worker_init or @worker_exit. What the function held is lost with the
+ *	thread, and so is the result of @worker_init. The callers that waited
+ *	for the task have been told before, and may have freed what they passed.
+ *	It is called in process context, in a kernel worker; it may sleep, but
+ *	not wait for the end of the pool. NULL means none
+ * @drop: called for each pending plain task that will not run because the pool
+ *	has had too many faults. It is called in process context, in a kernel
+ *	worker; it may sleep, but wait neither for tasks of the pool, which are
+ *	given up one after another, nor for its end. NULL means none
+ * @max_faults: after this many faults in a row, with no task between them that
+ *	has ended well, the pool takes no tasks until it is released and opened
+ *	again with ants_reboot(). The same number of failures of @worker_init in
+ *	a row, while the pool has no other thread, has the same effect; failures
+ *	of threads that get ready side by side count as one. 0 means 16, the
+ *	most is INT_MAX
  * @private: any value, for ants_pool_private()
  * @flags: bits of enum ants_flags
  */
@@ -242,8 +243,9 @@ extern struct ants_pool *ants_system_pool;
  * @attrs: its attributes; NULL for the defaults
  * @...: printf format and arguments of the name
  *
- * Whatever the tasks use must exist until then. Managed memory has to be
- * allocated before the pool, because resources are released in reverse order.
+ * Whatever the tasks use must exist until then. Allocate the managed memory
+ * that they use before the pool, because resources are released in reverse
+ * order.
  *
  * Context: Process context. May sleep.
  * Return: as ants_pool_create().
@@ -255,12 +257,13 @@ extern struct ants_pool *ants_system_pool;
  * ants_pool_destroy() - destroy a pool
  * @pool: the pool; NULL or an ERR_PTR is ignored
  *
- * Releases it and waits for all of its tasks, its threads, and the callers that
- * hold its lock or have taken it and will come back: those that sleep, and
- * those that run a task themselves. Then nothing that the caller owns is in use
- * any more, so this may be the last call in a module's exit function. A call
- * that has not taken the pool's lock yet is not waited for: the caller has to
- * make sure that none begins, or is about to, when this call does.
+ * Releases the pool and waits for all of its tasks and threads, and for callers
+ * that are inside it: those that sleep there, and those that run a task
+ * themselves. Afterwards nothing that the client owns is in use any more, so
+ * this may be the last call in a module's exit function. A call that has not
+ * taken the pool's lock yet is not seen and not waited for: the client has to
+ * make sure that no other call begins, or is about to begin, once this one has
+ * begun.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
  * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a

@@ -40,11 +40,12 @@ struct ants_task {
  * @fn: the function to run
  * @data: its argument; any value
  *
- * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING, or
- * %ANTS_CALLER_RUNS: then @fn runs before this returns. A task of the pool,
- * wherever it runs, and a caller for which there is no memory, wait in the
- * latter case, too. Tasks start in the order in which they were accepted, and
- * callers that wait are served in the order in which they came.
+ * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING or
+ * %ANTS_CALLER_RUNS. With the latter the caller then runs @fn itself before this
+ * returns; but a caller that is a task of the pool, wherever that task runs,
+ * waits, and so does a caller for which there is no memory. Tasks start in the
+ * order in which they were accepted, and callers that wait are served in the
+ * order in which they came.
  *
  * Context: Process context. May sleep.
  * Return: 0: @fn runs exactly once. -EINVAL: @fn is NULL. -ESHUTDOWN: the pool
@@ -196,10 +197,10 @@ struct ants_pool *ants_current_pool(void);
  * when its turn comes; tasks that are accepted meanwhile may be looked at as
  * well. A cancelled task never runs, and nothing else tells its owner so:
  * @match can record what it cancels. A work item that is cancelled ends with
- * the result -ECANCELED. Not touched are tasks that run, delayed work items and
- * callers that wait for room, and, without asking @match, calls (ants_call(),
- * ants_call_release()) and the helpers of ants_for_each(). Callers that wait
- * for room are then admitted.
+ * the result -ECANCELED. The call leaves alone tasks that run, delayed work
+ * items and callers that wait for room, and also, without asking @match, calls
+ * (ants_call(), ants_call_release()) and the helpers of ants_for_each().
+ * Callers that wait for room are admitted as the cancelled tasks make room.
  *
  * Does not wait for tasks, and may be called from a task of the pool. Calls for
  * one pool take turns. In the system pool @match has to pick the caller's own

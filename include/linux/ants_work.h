@@ -296,8 +296,8 @@ int __must_check ants_work_wait_timeout(struct ants_work *work,
  * Waits for the run in progress and for a run that is queued behind it, but not
  * for later ones: an item that queues itself for ever does not hold up the
  * caller. A delay is not waited for, because an item whose timer is armed is
- * not queued yet. But if ants_mod_delayed_work() puts off a run that is being
- * waited for, the wait continues until that run has ended.
+ * not queued yet. But if ants_mod_delayed_work() puts off a run for which a
+ * caller waits, the wait continues until that run has ended.
  *
  * Context: Process context. May sleep.
  * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,
@@ -426,7 +426,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
  * its end
  * @pool: the pool
  * @fn: the function
- * @data: its argument; given away, whatever is returned except -EINVAL
+ * @data: its argument; no longer the caller's, unless this returns -EINVAL
  * @timeout: the longest time to wait until it has ended, in jiffies
  * @release: called once with @data when @fn has returned or will not run, and
  *	the caller has left; in process context. After a fault it is called as
@@ -454,8 +454,8 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
  * Context: Process context. May sleep.
  * Return: 0, or the first error that @fn returned; then some numbers were left
  * out. -EINVAL: @fn is NULL, or @n is too large. -ESHUTDOWN: the pool is
- * released. -EIO: it has had too many faults. -EFAULT: a thread of the pool has died in @fn, see
- * &ants_attrs.fault; then some numbers were left out.
+ * released. -EIO: it has had too many faults. -EFAULT: a thread of the pool has
+ * died in @fn, see &ants_attrs.fault; then some numbers were left out.
  */
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx);

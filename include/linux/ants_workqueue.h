@@ -5,13 +5,14 @@
  *
  *	#include <linux/ants_workqueue.h>
  *
- * after all of its other header files is compiled as it is, but each workqueue that
- * it makes is a pool, with a directory in /sys/kernel/ants. Not before another one: the
- * structures of the kernel must stay what they are. A driver of several files has the
- * line in its own header file, after the header files of the kernel.
+ * after all of its other header files needs no other change, and each workqueue that
+ * it creates is a pool, with a directory in /sys/kernel/ants. No other header file
+ * may follow, because structures that the kernel shares with it must not change. A
+ * driver of several files has the line in its own header file, after the header
+ * files of the kernel.
  *
- *	max_active		capacity; 0 is %WQ_DFL_ACTIVE. Of an unbound workqueue
- *				for each node, else for each CPU, as it was
+ *	max_active		capacity; 0 is %WQ_DFL_ACTIVE. As before, it is for
+ *				each node if unbound, else for each CPU
  *	WQ_MEM_RECLAIM		%ANTS_MEM_RECLAIM
  *	WQ_FREEZABLE		%ANTS_FREEZABLE
  *	WQ_HIGHPRI		the lowest nice value
@@ -37,10 +38,10 @@
 #define ANTS_WQ_CHECK(condition, why)						\
 	BUILD_BUG_ON_MSG(!(condition), "linux/ants_workqueue.h: " why)
 
-/* The compiler says why, where a value is expected. */
+/* The same for a call from which a value is expected. */
 #define ANTS_WQ_NO(type, why)	({ ANTS_WQ_CHECK(0, why); (type)0; })
 
-/* An item of ants, and what is one in a delayed item. */
+/* Check that an item is one of ants; for a delayed item, return the item in it. */
 #define ANTS_WQ_ITEM(_work)	({						\
 	typeof(_work) __work = (_work);						\
 										\
@@ -159,7 +160,7 @@
 #define delayed_work_pending(_dwork)	READ_ONCE(ANTS_WQ_DELAYED(_dwork)->pending)
 #define work_busy(_work)		ants_wq_busy(ANTS_WQ_ITEM(_work))
 
-/* The pool that ants has for everybody: its bound holds here, too. */
+/* The system pool. Its bound holds here as well. */
 #define schedule_work(work)		queue_work(ants_system_pool, work)
 #define schedule_delayed_work(dwork, delay)					\
 	queue_delayed_work(ants_system_pool, dwork, delay)

@@ -3,14 +3,15 @@
  * ants: what <linux/ants_workqueue.h> is made of: work items that keep the rules of a
  * workqueue, on pools. Not to be used by itself.
  *
- * An item of ants is either not to be freed by its function, or may run twice at once.
- * That of a workqueue has neither restriction. So it is a detached one here, and each
- * run has a record, where callers leave what is to happen after it. The records of a
- * file have one lock. It is taken before that of a pool.
+ * The function of an ants work item may not free the item, or else, if the item is
+ * detached, two of its runs may overlap. The items of a workqueue have neither
+ * restriction. So each of them is a detached item here, and each run has a record, in
+ * which callers leave what is to happen after the run. All records of a file share one
+ * lock, which is taken before that of a pool.
  *
- * A record outlives a thread that dies in the function, and so it is allocated; it is on
- * the stack only if there is no memory. An item whose function dies never ends, as with
- * a workqueue.
+ * A record must outlive a thread that dies in the function, so it is allocated; it is
+ * on the stack only if there is no memory. An item whose function dies never ends, as
+ * with a workqueue.
  */
 #ifndef _LINUX_ANTS_WQ_H
 #define _LINUX_ANTS_WQ_H
@@ -28,7 +29,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-/* The runs of the items of a file, and who waits for them. */
+/* The runs of the items of a file, and the callers that wait for them. */
 struct ants_wq_file {
 	raw_spinlock_t lock;
 	DECLARE_HASHTABLE(runs, 6);
@@ -43,9 +44,9 @@ struct ants_wq_work;
 typedef void (*ants_wq_func_t)(struct ants_wq_work *work);
 
 /*
- * What struct work_struct becomes. It is @pending from when it is queued until it
- * starts, and @queued as long as the pool has it: until ants_wq_run() sees that it
- * has started. What is queued between the two starts has @restart.
+ * The replacement of struct work_struct. An item is @pending from when it is queued
+ * until it starts, and @queued as long as the pool has it, which is until ants_wq_run()
+ * sees that it has started. @restart is set if it is queued again in between.
  */
 struct ants_wq_work {
 	ants_wq_func_t func;
@@ -59,7 +60,7 @@ struct ants_wq_work {
 	bool restart;
 };
 
-/* What struct delayed_work becomes. */
+/* The replacement of struct delayed_work. */
 struct ants_wq_delayed {
 	struct ants_wq_work work;
 };
@@ -84,7 +85,7 @@ struct ants_wq_waiter {
 	struct completion done;
 };
 
-/* The run of an item. One of another item, which had this memory, is none. */
+/* Find the run of an item. Another item may have run in the same memory before. */
 static inline struct ants_wq_running *
 ants_wq_running(const struct ants_wq_work *work)
 {
@@ -113,7 +114,7 @@ static inline void ants_wq_hand_over(struct ants_wq_work *work)
 	work->pending = !err;
 }
 
-/* One start fewer, or the end of a run: some callers have waited long enough. */
+/* An item has started, or a run has ended: end the waits that this completes. */
 static inline void ants_wq_notify(struct ants_wq_file *file,
 				  const struct ants_wq_work *work,
 				  ants_wq_func_t func, bool start, bool end)
@@ -158,7 +159,7 @@ static inline void ants_wq_end(struct ants_wq_file *file, struct ants_wq_running
 	raw_spin_unlock_irq(&file->lock);
 }
 
-/* What the pool runs. The item is not touched behind its function, if it is gone. */
+/* The function that the pool runs. The client's function may free the item. */
 static inline int ants_wq_run(struct ants_work *item)
 {
 	struct ants_wq_work *work = container_of(item, struct ants_wq_work, item.work);
@@ -177,8 +178,8 @@ static inline int ants_wq_run(struct ants_work *item)
 }
 
 /*
- * Take an item out of its pool. Its owner may free it then. So one that a timer is about
- * to look at cannot be had: the timer goes on with it.
+ * Take an item out of its pool. Its owner may free it then. So this fails if the
+ * timer function is about to look at the item, which the timer then runs.
  */
 static inline bool ants_wq_withdraw(struct ants_wq_work *work)
 {
@@ -191,7 +192,7 @@ static inline bool ants_wq_withdraw(struct ants_wq_work *work)
 	return !work->queued;
 }
 
-/* Take back the run that is pending. One that is about to start cannot be had. */
+/* Take back the pending run. Return false if there is none, or if it is starting. */
 static inline bool ants_wq_take_back(struct ants_wq_work *work)
 {
 	struct ants_wq_running *run = ants_wq_running(work);
@@ -265,7 +266,7 @@ static inline bool ants_wq_cancel(struct ants_wq_work *work)
 	return ret;
 }
 
-/* How many starts a caller waits for. A delay is not waited for, as ever. */
+/* How many starts a caller waits for. As with a workqueue, it waits for no delay. */
 static inline unsigned int ants_wq_starts(const struct ants_wq_work *work,
 					  const struct ants_wq_running *run)
 {
@@ -276,7 +277,7 @@ static inline unsigned int ants_wq_starts(const struct ants_wq_work *work,
 	return work->queued && (due || !work->pending);
 }
 
-/* Called with the lock of the file held, and returns so. */
+/* Wait for the item. The lock of the file is held on entry and on return. */
 static inline bool ants_wq_wait(struct ants_wq_work *work)
 {
 	struct ants_wq_running *run = ants_wq_running(work);
@@ -389,8 +390,8 @@ static inline struct ants_pool *ants_wq_create(const struct ants_attrs *attrs,
 }
 
 /*
- * The name of a workqueue may have any character, and need not be the only one. The
- * limits are fixed: flush_workqueue() does not wait for an item that finds no room.
+ * The name of a workqueue may have any character, and need not be unique. The limits
+ * are fixed, because flush_workqueue() does not wait for an item that finds no room.
  */
 static inline __printf(3, 4) struct ants_pool *
 ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
@@ -416,7 +417,7 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 	for (c = name; *c; c++)
 		if (*c == '/' || *c < ' ' || *c > '~')
 			*c = '!';
-	/* As in kernels that know no other way to ask for an ordered one. */
+	/* Old kernels have no other way to ask for an ordered workqueue. */
 	if (flags & WQ_UNBOUND && max_active == 1)
 		flags |= __WQ_ORDERED;
 	attrs.capacity = ants_wq_capacity(flags, max_active);
@@ -428,7 +429,7 @@ ants_wq_alloc(unsigned int flags, int max_active, const char *fmt, ...)
 	return IS_ERR(pool) ? NULL : pool;
 }
 
-/* A caller that is being killed has another thread wait for it. */
+/* If the caller is being killed, a kernel worker waits in its place. */
 struct ants_wq_proxy {
 	struct work_struct work;
 	struct ants_pool *pool;
@@ -457,7 +458,10 @@ static inline void ants_wq_wait_for(struct ants_pool *pool,
 	destroy_work_on_stack(&proxy.work);
 }
 
-/* An item that was queued while it ran is in the pool when that run has ended. */
+/*
+ * Flush twice: an item that was queued while it ran is handed to the pool only when
+ * that run has ended.
+ */
 static inline void ants_wq_flush_all(struct ants_pool *pool)
 {
 	ants_wq_wait_for(pool, ants_flush);
