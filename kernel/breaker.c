@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The breaker of a pool: too many faults in a row, with no task between them
- * that has ended well, and the pool takes no more tasks until it is closed and
- * opened again. The same goes for threads whose worker_init fails while there is
- * no other thread. What was accepted by then is given up: see drop.c.
+ * The breaker of a pool. It trips after too many faults in a row, with no task
+ * between them that has ended well; then the pool takes no more tasks until it
+ * is closed and opened again. It also trips if worker_init fails that often in
+ * a row while the pool has no other thread. What was accepted by then is given
+ * up: see drop.c.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -20,8 +21,9 @@ void ants_breaker_reset(struct ants_pool *pool)
 }
 
 /*
- * No client can open the system pool again, so the faults of one must not close it
- * for all. The rest is done by a kernel work item.
+ * Trip the breaker; a kernel work item does the rest. The system pool is left
+ * alone: no client can open it again, so the faults of one client must not close
+ * it for all.
  */
 static void trip(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -48,7 +50,7 @@ void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo)
 		trip(pool, todo);
 }
 
-/* The threads that are there, and not about to begin or to leave. */
+/* The number of threads that neither are about to begin nor are leaving. */
 static unsigned int nr_ready(const struct ants_pool *pool)
 {
 	return pool->workers.nr - pool->workers.nr_new -
@@ -56,9 +58,10 @@ static unsigned int nr_ready(const struct ants_pool *pool)
 }
 
 /*
- * A thread, which counts as ready, has not got so far: worker_init has failed, or
- * the thread has died there. Pause before the next one is made. Threads that got
- * ready side by side and failed count as one try, as for the pause.
+ * A thread has failed to get ready: worker_init has returned an error, or the
+ * thread has died in it. Pause before the next one is made. Threads that get
+ * ready side by side and fail count as one try, here and for the pause. The
+ * thread that has failed still counts as ready.
  */
 void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo)
 {

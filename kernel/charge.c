@@ -21,8 +21,9 @@ void ants_charge_set(struct ants_slot *slot, struct task_struct *task)
 }
 
 /*
- * The caller hands the task in @slot over. An interrupt hands it over for nobody,
- * and a work item has no room for it.
+ * Charge the task in @slot, which the caller submits, to the caller. A task
+ * that is submitted in an interrupt is charged to nobody, and neither is a work
+ * item, which has no room for the references.
  */
 void ants_charge_accept(struct ants_slot *slot)
 {
@@ -30,7 +31,7 @@ void ants_charge_accept(struct ants_slot *slot)
 		ants_charge_set(slot, current);
 }
 
-/* Whoever has accepted the task in @slot has done so on behalf of @task. */
+/* Charge the task in @slot to @task, on whose behalf it was accepted. */
 void ants_charge_move(struct ants_slot *slot, struct task_struct *task)
 {
 	if (slot->tag & ANTS_TAG_CHARGED)

@@ -17,9 +17,9 @@
 #include "multi.h"
 #include "walk.h"
 
-/* The age of what has none that is known. */
+/* An unknown age. */
 #define NO_AGE		ULONG_MAX
-/* Longer names than this move what is behind them. */
+/* A longer name moves the columns after it to the right. */
 #define NAME_WIDTH	24
 
 static struct dentry *root;
@@ -94,7 +94,7 @@ static unsigned long ms_since(unsigned long when)
 	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
 }
 
-/* A number, or that there is none. */
+/* Print the age of a row, or "-" if it is unknown. */
 static void print_age(struct seq_file *seq, const struct row *row)
 {
 	if (row->ms == NO_AGE)

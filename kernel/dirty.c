@@ -47,7 +47,7 @@ static const char * const names[] = {
 static unsigned long reported[NR_REPORTED];
 static DEFINE_RAW_SPINLOCK(reported_lock);
 
-/* Is this the first report of that function? If too many are, none is. */
+/* Is this the first report of @func? If the table is full, return false. */
 static bool is_new(unsigned long func)
 {
 	unsigned long flags;
@@ -139,7 +139,7 @@ void ants_clean(struct ants_worker *w, int locks)
 	unsigned int dirt = examine();
 
 	mend();
-	/* To lockdep an RCU section is a lock. */
+	/* To lockdep an RCU section is a lock, so mend() comes first. */
 	dirt |= lockdep_depth(current) != locks ? BIT(DIRT_LOCK) : 0;
 	report(w, dirt);
 	raw_spin_lock_irq(&w->pool->lock);

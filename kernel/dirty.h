@@ -21,10 +21,10 @@ void ants_clean(struct ants_worker *w, int locks);
 void ants_attend(struct ants_worker *w);
 
 /*
- * A section that was not left, a sleep that was not slept, an address space and
- * rights that were not given back, interrupts off, and, as far as lockdep knows,
- * other locks held than the @locks before. Most of it is put together, for one
- * test.
+ * Has the task left something behind: a section that it is still in, a task
+ * state other than running, an address space or rights that it has borrowed,
+ * interrupts off, or, as far as lockdep knows, a lock beyond the @locks held
+ * before? Most of this is combined into one test.
  */
 static __always_inline bool ants_is_dirty(int locks)
 {

@@ -113,7 +113,7 @@ static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					struct ants_waiter, node);
 }
 
-/* A waiter, those of high priority first; NULL if there is none. */
+/* Return the first waiter of high priority, else of normal, else NULL. */
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
 {
 	return first_waiter(pool, ANTS_PRIO_HIGH) ?:
@@ -131,7 +131,7 @@ static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 	return normal;
 }
 
-/* The waiter that is next. There is one. */
+/* Return the waiter that is served next; the caller knows that there is one. */
 static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 {
 	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH].list)))
@@ -364,8 +364,8 @@ static void wake_waitq(struct ants_pool *pool)
 }
 
 /*
- * What may sleep: the lock of the wait queue on PREEMPT_RT, and a worker that
- * moves.
+ * Do what may sleep: wake the wait queue, whose lock sleeps on PREEMPT_RT, and
+ * let a worker move to other CPUs.
  */
 static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(RCU)

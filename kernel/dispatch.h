@@ -51,9 +51,9 @@ enum ants_todo_bits {
 
 /**
  * struct ants_wake_batch - threads to wake after a section that may end waits
- * @wake: all but the first. When the section has woken as many as it may, what
- *	it has begun may still wake a task that joins or a caller that waits for
- *	a group, and a worker
+ * @wake: all but the first. There is room for more than a section may wake,
+ *	because the step that reaches the limit may also wake a task that joins
+ *	or a caller that waits for a group, and a worker
  */
 struct ants_wake_batch {
 	struct task_struct *wake[ANTS_HOLD_MAX + 8];
@@ -236,8 +236,8 @@ static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 }
 
 /*
- * For what may be late by a part of the time that it takes: if the timer is
- * armed for @when or earlier, leave it alone.
+ * Arm the timer for something that may be late by a fraction of its delay: if
+ * the timer is armed for @when or earlier, leave it alone.
  */
 static inline void ants_timer_arm_lazy(struct ants_pool *pool,
 				       unsigned long when)

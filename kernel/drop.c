@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The breaker of the pool has tripped: see breaker.c. A kernel work item ends what
- * waits: callers and work items with -EIO, and plain tasks are given back to the
- * client. Threads leave, after the tasks that they run.
+ * What follows when the breaker of a pool has tripped: see breaker.c. A kernel
+ * work item fails the callers that wait and ends the pending work items, both
+ * with -EIO, and gives plain tasks back to the client. Threads leave after the
+ * tasks that they run.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -19,7 +20,7 @@ struct dropped {
  * struct drop - the end of what was pending
  * @pool: the pool
  * @nr: number of plain tasks that one hold has found
- * @found: those
+ * @found: those tasks
  * @unwanted: number of plain tasks that were given to nobody
  */
 struct drop {

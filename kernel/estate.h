@@ -74,7 +74,7 @@ struct ants_work_waiter {
  * struct ants_inner - a task that waits, and a task that runs inside of it
  * @waiter: L: the wait of the outer task for an item or a group of its own pool
  * @waits: T: the outer task waits like that
- * @counted: T: and is counted in as a caller meanwhile
+ * @counted: T: it is counted in as a caller while it waits
  * @epoch: L: of the inner task, a work item: the flush epoch of this run
  * @work: L: the item, NULL for a call
  * @func_addr: L: address of the function of the inner task
@@ -100,8 +100,9 @@ struct ants_inner {
  * @burial: removes the worker from the pool when its thread has died
  * @loops: T: the loops that its tasks have begun and take part in, the innermost
  *	first
- * @inner: the tasks that run inside its task. In [0] that task waits, and the
- *	next one runs inside of it; in [1] that one waits; and so on
+ * @inner: the tasks that run inside its task: [0] has the wait of that task and
+ *	the task that runs inside it meanwhile, [1] the wait of the latter and
+ *	what runs inside that one, and so on
  */
 struct ants_estate {
 	struct ants_worker *w;

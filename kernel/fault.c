@@ -46,7 +46,7 @@ static unsigned long client_func(const struct ants_worker *w)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
 		return (unsigned long)pool->ops.worker_exit;
-	/* Between two tasks there is only that. */
+	/* Between two tasks only this function of the client is called. */
 	if (!w->fn)
 		return (unsigned long)pool->ops.space_available;
 	return ants_worker_func(w);
@@ -83,7 +83,7 @@ static void note_name(struct ants_pool *pool, const struct death *death)
 	char name[ANTS_FUNC_LEN];
 
 	snprintf(name, sizeof(name), "%ps", (void *)death->func);
-	/* A number is an address, which is nobody's business. */
+	/* Without a symbol %ps prints an address, which users must not see. */
 	if (name[0] == '0' || name[0] == '(')
 		strscpy(name, "unknown", sizeof(name));
 	raw_spin_lock_irq(&pool->lock);
@@ -102,8 +102,8 @@ void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN])
 }
 
 /*
- * @w had arrived, or does now. It leaves its state as if it were about to leave
- * the pool.
+ * Put @w into a state from which it can leave the pool. If it was in flight, it
+ * has arrived now.
  */
 static void lay_out(struct ants_worker *w)
 {
@@ -174,7 +174,7 @@ static void report(const struct ants_worker *w, const struct death *death)
 	       task_pid_nr(w->task), (void *)death->func);
 }
 
-/* What the tasks of the dead thread were to do for others, and may block. */
+/* Do for others what the tasks of the dead thread were to do; may block. */
 static void settle(struct ants_worker *w, struct death *death)
 {
 	struct ants_pool *pool = w->pool;

@@ -6,7 +6,7 @@
  */
 #include "internal.h"
 
-/* The innermost task of @w as one that waits, and what runs inside of it. */
+/* Return the record for a wait of the innermost task of @w. */
 struct ants_inner *ants_inner_of(const struct ants_worker *w)
 {
 	return &w->estate->inner[w->depth];

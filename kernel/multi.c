@@ -26,10 +26,7 @@ static int multi_check(const struct ants_attrs *attrs, unsigned int nr_shards,
 	return ants_check_attrs(attrs);
 }
 
-/*
- * @shard_of belongs to the multi from here on, even if there is no memory for
- * that.
- */
+/* Takes over @shard_of, and frees it if there is no memory for the multi. */
 static struct ants_multi *multi_alloc(struct module *owner,
 				      unsigned int nr_shards,
 				      enum ants_strategy strategy,

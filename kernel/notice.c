@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs are told when a pool changes its state, when a task has run for too
- * long, and when a thread has died: by poll() on the file that says so, and by
- * a uevent. That may sleep, and a state changes in sections that must not, so
- * it is left to a kernel work item, which compares what it finds with what it
- * has told before. Nothing waits for it but the removal of the files.
+ * Tell programs when a pool changes its state, when a task has run for too
+ * long, and when a thread has died: by poll() on the file that shows it, and by
+ * a uevent. Both may sleep, but the state changes in sections that must not. So
+ * a kernel work item tells the programs: it compares what it finds with what it
+ * has told before. Only the removal of the files waits for this work item.
  */
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
@@ -37,8 +37,8 @@ static void send_uevent(struct ants_pool *pool, const char *fmt, ...)
 }
 
 /*
- * @closed is set before the state is read: then a reboot that comes after that
- * queues the work once more.
+ * Tell of the state if it has changed. @closed is set before the state is read,
+ * so a reboot that opens the pool after that queues the work once more.
  */
 static void tell_state(struct ants_pool *pool)
 {
@@ -57,7 +57,7 @@ static void tell_state(struct ants_pool *pool)
 	send_uevent(pool, "STATE=%s", state);
 }
 
-/* Tell of @counter, unless it is what was told @last. */
+/* Tell the value of @counter, unless it is *@last, which was told last. */
 static void tell_count(struct ants_pool *pool, const u64 *counter, u64 *last,
 		       const char *file, const char *variable)
 {

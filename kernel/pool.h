@@ -8,9 +8,9 @@
  * O: a hint, read and written without a lock
  * L: pool->lock. A raw spinlock, taken with interrupts off. Nothing sleeps,
  *    allocates, wakes or calls back under it, and no hold touches more than
- *    ANTS_HOLD_MAX list entries. The one exception: the match function of
- *    ants_cancel_pending() is called under it, at most ANTS_HOLD_MAX times a
- *    hold.
+ *    ANTS_HOLD_MAX list entries. The one exception is the match function of
+ *    ants_cancel_pending(), which is called under it, at most ANTS_HOLD_MAX
+ *    times a hold.
  * C: pool->config.lock and pool->lock to write, either to read
  * R: ants_registry_lock
  * M: multi->config
@@ -42,9 +42,8 @@
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_HOLD_MAX		16
 /*
- * How often in a row the ones that go first may do so while others wait: tasks
- * of high priority, callers with such a task, and due work items before
- * callers.
+ * How many may go first in a row while others wait: tasks of high priority,
+ * callers with such a task, and due work items ahead of callers.
  */
 #define ANTS_HIGH_RUN		8
 /* Default number of slots in stock for callers that may not allocate. */
@@ -52,8 +51,8 @@
 /* Slots are allocated in batches of this size: they and one word fill 2 KiB. */
 #define ANTS_SLOT_BATCH		51
 /*
- * A stock keeps at most so many slots, or the spare slots if those are more, and a
- * batch.
+ * A stock keeps at most this many slots, or as many as there are spare slots if
+ * those are more; and a batch beyond that.
  */
 #define ANTS_STOCK_MAX		1024U
 /*
@@ -77,7 +76,7 @@
  * int.
  */
 #define ANTS_BOUND_MAX		INT_MAX
-/* After so many faults in a row a pool takes no more tasks, by default. */
+/* Default number of faults in a row after which a pool takes no more tasks. */
 #define ANTS_MAX_FAULTS		16
 /* The longest and the default time that a thread may stay idle, in jiffies. */
 #define ANTS_EXPIRY_MAX		msecs_to_jiffies(INT_MAX)
@@ -91,7 +90,7 @@
 
 /*
  * struct ants_slot is defined in ants_work.h, because a work item contains one.
- * A slot is a task that is accepted and not started, or it is free:
+ * A slot either holds a task that is accepted and not started, or is free:
  *
  * node: L: in pool->pending or pool->urgent
  * next: L: in pool->stock

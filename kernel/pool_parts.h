@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts of a pool. Those that a task reads or writes come first in struct
- * ants_pool, and in each part the members that it needs most. The letters in
- * front of the fields are explained in pool.h.
+ * ants_pool; within a part, the members that a task needs most come first. The
+ * letters in front of the fields are explained in pool.h.
  */
 #ifndef _ANTS_POOL_PARTS_H
 #define _ANTS_POOL_PARTS_H
@@ -43,8 +43,8 @@ struct ants_limits {
 	/* C: the most tasks in flight: @capacity plus queue_depth, saturated */
 	unsigned int in_flight;
 	/*
-	 * C: with fewer tasks in flight waiters are granted while tasks are
-	 * pending
+	 * C: waiters are granted although tasks are pending if fewer tasks than
+	 * this are in flight
 	 */
 	unsigned int grant_below;
 	/* I: slots that stay in the stock for callers that may not allocate */
@@ -115,8 +115,8 @@ struct ants_wakes {
 	 */
 	unsigned long since;
 	/*
-	 * L: jiffies when the wake-ups become late, if they are as many as
-	 * allowed: until then no other is needed. Else 0
+	 * L: jiffies when the wake-ups in flight become late, if no more are
+	 * allowed: until then no other is needed. Otherwise 0
 	 */
 	unsigned long late;
 	/* L: the worker in flight that arrived last; NULL if it has left */
@@ -288,7 +288,7 @@ struct ants_upkeep {
 	 * the last try has succeeded
 	 */
 	unsigned long backoff;
-	/* L: no thread is made before */
+	/* L: jiffies before which no thread is made */
 	unsigned long backoff_until;
 	/*
 	 * L: a thread was refused because there are too many in all pools: none
@@ -323,11 +323,11 @@ struct ants_config {
 /* How long tasks wait and run, if that was asked for: see times.h. */
 struct ants_times {
 	/*
-	 * L: number of tasks whose wait, from the call that submitted them to
-	 * their start, has so many bits beside the first
+	 * L: number of tasks by the binary logarithm of their wait, which lasts
+	 * from the call that submitted them to their start
 	 */
 	u64 wait[ANTS_TIMES];
-	/* L: the same for their runs */
+	/* L: the same for the time that they run */
 	u64 run[BITS_PER_LONG];
 	/* L: the clock when this began */
 	u64 since;
@@ -337,7 +337,7 @@ struct ants_times {
 
 /* Tasks that run for too long are reported: see stall.c. */
 struct ants_stall {
-	/* C: so many milliseconds are too long; 0: none are */
+	/* C: how many milliseconds are too long; 0 for no limit */
 	unsigned int ms;
 	/* C: the same in units of the clock */
 	u64 limit;
@@ -360,7 +360,7 @@ struct ants_faults {
 	bool queued;
 	/* L: there were too many faults: the pool takes no tasks until it is opened */
 	bool tripped;
-	/* C: so many faults in a row are too many */
+	/* C: how many faults in a row are too many */
 	unsigned int max;
 	/* L: number of them so far */
 	unsigned int row;
@@ -405,7 +405,7 @@ struct ants_release {
 	bool dying;
 };
 
-/* Where the workers run, and which of them are still to take that up. */
+/* Where the workers run, and how many of them have not applied a change yet. */
 struct ants_target {
 	/* C: nice value, policy and CPUs of the workers */
 	struct ants_affinity *affinity;

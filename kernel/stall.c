@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that run for longer than an administrator allows are reported, each of
- * them once. The first task of a worker that was woken arms the timer of the
- * pool, if it is not armed for this; when that fires, a kernel work item looks
- * through the workers, and arms it again if tasks run. While none does, nothing
- * looks.
+ * Report each task that runs for longer than an administrator allows, once.
+ * When a worker that was woken starts its first task, it arms the timer of the
+ * pool, unless the timer is armed for this already. When the timer fires, a
+ * kernel work item looks through the workers, and arms the timer again if tasks
+ * run. While no task runs, nothing looks.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -27,8 +27,8 @@ struct stalled {
  * struct look - one look through the workers
  * @walker: the walk
  * @pool: the pool
- * @limit: what is too long; it may change meanwhile
- * @left: how long to wait until the next one can have run for too long
+ * @limit: the time that is too long, when the look began
+ * @left: the shortest time after which another task can have run for too long
  * @nr: number of @found that are to be reported
  * @found: those of one hold
  */
@@ -52,7 +52,11 @@ static void note_stall(struct look *look, struct ants_worker *w, u64 time)
 	stalled->time = time;
 }
 
-/* If a task was reported already, its worker may have begun another one now. */
+/*
+ * Note the task that a worker runs if it has run for too long. @told is when
+ * the task that was reported last had started: the worker may run another one
+ * now.
+ */
 static void see_running(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
@@ -98,7 +102,7 @@ static bool report_all(struct ants_walker *walker)
 	return true;
 }
 
-/* Is it time to look? If so, what is noted from here on is for the next time. */
+/* Is it time to look? If so, a request from here on is for the next look. */
 static bool look_begin(struct look *look)
 {
 	struct ants_pool *pool = look->pool;

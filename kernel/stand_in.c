@@ -23,7 +23,7 @@ static DEFINE_RAW_SPINLOCK(stand_ins_lock);
 /* For most pools, and for freezable ones. */
 static struct workqueue_struct *stand_in_wq;
 static struct workqueue_struct *freezable_wq;
-/* A thread of theirs has died in a task. */
+/* The thread of a stand-in has died in a task. */
 static bool lost;
 
 /* Not if tasks need the result of worker_init: those wait for a thread. */

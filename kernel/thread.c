@@ -187,8 +187,9 @@ struct ants_worker *ants_thread_make(struct ants_pool *pool)
 }
 
 /*
- * Count a thread that a caller wants now; the pool does not wait for it. @others:
- * the pool has a thread, or is about to.
+ * Count a thread that a caller wants at once; if it is refused, the pool does
+ * not wait until it can be made. @others: the pool has a thread, or is about
+ * to.
  */
 static bool reserve_now(struct ants_pool *pool, bool others)
 {
@@ -201,7 +202,7 @@ static bool reserve_now(struct ants_pool *pool, bool others)
 	return taken;
 }
 
-/* Make a thread without a worker that is reserved for it. */
+/* Make a thread for which no worker is reserved. */
 struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others)
 {
 	if (reserve_now(pool, others))

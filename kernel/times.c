@@ -46,9 +46,9 @@ static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
 }
 
 /*
- * Tasks that come from now on are stamped. Stamp those that wait or are pending:
- * their wait is counted from here. Only then are all stamps good. Waiters come
- * first, because they may be accepted meanwhile.
+ * From now on tasks are stamped as they are submitted. Then stamp those that
+ * wait or are pending, whose wait counts from here; after that all stamps are
+ * valid. Waiters come first, because they may be accepted meanwhile.
  */
 static void timing_begin(struct ants_pool *pool)
 {
@@ -102,7 +102,7 @@ void ants_set_timing(struct ants_pool *pool, bool on)
 	ants_times_switch(pool);
 }
 
-/* Those that are longer than the others count as the longest ones. */
+/* Add the counters; the last of @nr sums also counts all longer times. */
 static void add_up(u64 *sums, const u64 *counts, unsigned int nr)
 {
 	unsigned int i;

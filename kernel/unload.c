@@ -152,8 +152,9 @@ static unsigned long scan_list(struct ants_pool *pool, struct list_head *list,
 }
 
 /*
- * While a dead thread is buried, what was its task's may be called; and while
- * pending tasks are given up, the function that takes the data of a call.
+ * Return an address if the pool may call functions of a client that no list
+ * shows: while it buries a dead thread, and while it gives up pending tasks,
+ * whose data it hands back.
  */
 static unsigned long fault_addr(struct ants_pool *pool)
 {
@@ -169,8 +170,8 @@ static unsigned long fault_addr(struct ants_pool *pool)
 }
 
 /*
- * Follow the order in which a task moves on, so that one that does meanwhile is
- * found.
+ * Scan the lists in the order in which a task moves through them, so that a
+ * task that moves on meanwhile is found.
  */
 static void scan_pool(struct ants_pool *pool)
 {
@@ -265,7 +266,7 @@ static struct ants_multi *multi_of(const struct module *mod, bool released)
 	return found;
 }
 
-/* First of all, so that a task that submits itself again comes to an end. */
+/* Called first, so that a task that submits itself again comes to an end. */
 static void close_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;

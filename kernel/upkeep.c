@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What cannot be done on the submit path, because it sleeps. One work item for
- * each pool, the upkeep work, wakes idle workers to move or to leave, fills the
- * stock, ends the members of groups that an error cancelled, and notifies the
- * callers that one hold of the lock did not reach. It waits neither for a
- * thread nor for a function of a client.
+ * The duties that cannot be done on the submit path, because they sleep. One
+ * work item for each pool, the upkeep work, wakes idle workers to move or to
+ * leave, fills the stock, ends the members of groups that an error cancelled,
+ * and notifies the callers that one hold of the lock did not reach. It waits
+ * neither for a thread nor for a function of a client.
  *
  * Making a thread takes until the thread has run for the first time. The upkeep
  * work leaves that to makers, which are work items as well, one for each thread

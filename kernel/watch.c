@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Noticing that the thread of a worker has died. At its end each thread wakes
- * the wait queue of its pid, so that poll() on a pidfd returns: also one whose
- * task has oopsed, and one whose task has ended it. A worker has an entry in
- * that queue, so this costs nothing while the thread lives, and nobody has to
- * look.
+ * Noticing that the thread of a worker has died. Every thread that ends wakes
+ * the wait queue of its pid, so that poll() on a pidfd returns; that includes a
+ * thread that has oopsed, and one that its task has ended. A worker has an
+ * entry in that queue, so the death is noticed without polling, and watching
+ * costs nothing while the thread lives.
  *
  * The thread may have died with any lock held, so nothing is done then but to
  * queue a kernel work item, which buries the worker: see fault.c.
@@ -17,8 +17,8 @@
 #include "internal.h"
 
 /*
- * In the thread that ends, on its way through the kernel. A worker that has left
- * is joined; any other one has died.
+ * Called in the thread that ends, on its way out of the kernel. A worker that
+ * has left is joined; any other worker has died.
  */
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
@@ -41,7 +41,7 @@ void ants_estate_init(struct ants_estate *estate, struct ants_worker *w)
 	INIT_WORK(&estate->burial, ants_burial_fn);
 }
 
-/* A worker without a thread, or NULL. */
+/* Allocate a worker without a thread. Return NULL if there is no memory. */
 struct ants_worker *ants_worker_alloc(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL,
@@ -75,8 +75,8 @@ void ants_watch_begin(struct ants_worker *w)
 }
 
 /*
- * No more. When this returns the thread is not in thread_ends(), and will not
- * be: the lock of the queue is held there.
+ * Stop watching the thread of @w. When this returns, the thread is not in
+ * thread_ends() and will not enter it: the lock of the queue is held there.
  */
 void ants_watch_end(struct ants_worker *w)
 {

@@ -12,7 +12,7 @@
 #include "dirty.h"
 #include "internal.h"
 
-/* The worker that the current thread is, or NULL. */
+/* Return the worker whose thread the caller is, or NULL. */
 struct ants_worker *ants_this_worker(void)
 {
 	if (!(current->flags & PF_KTHREAD) ||
@@ -63,8 +63,8 @@ void *ants_worker_data(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
 /*
- * The rest of the task that runs is @fn(@data), for a scan for the functions of
- * a module. What the task was before may go.
+ * From here on the task that the caller runs is @fn(@data), so that a scan for
+ * the functions of a module finds that. What the task was before may go.
  */
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
