@@ -271,9 +271,10 @@ static void apply_sched(struct ants_worker *w,
 }
 
 /*
- * Apply the change that ants_affinity_note() has noted; no lock is held. The
- * caller may be about to park. It must not sleep here in the state for that, so
- * it becomes running again and then checks once more whether it may park.
+ * Apply the change that ants_affinity_note() has noted; no lock is held. If the
+ * caller is about to park, it has set its state for that already, in which it
+ * must not sleep here. So it becomes running again, and later checks once more
+ * whether it may park.
  */
 void ants_affinity_apply(struct ants_worker *w)
 {

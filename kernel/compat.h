@@ -102,13 +102,13 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 }
 #endif
 
-/* 5.14 named this, and the field otherwise. */
+/* 5.14 introduced this, and renamed the field. */
 #ifndef task_is_running
 #define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
 #endif
 
 #if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
-/* For the caller itself: others set it to running only. */
+/* The state of the caller itself, which other threads only set to running. */
 #define ants_state_of(task)	data_race((task)->__state)
 #else
 /* The same. */
@@ -122,14 +122,14 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define ants_might_sleep()	__might_sleep(__FILE__, __LINE__, 0)
 #endif
 
-/* The type was a mask, so that several could be asked at once. */
+/* Before 5.18 the type was a mask, of which several bits could be set. */
 #if KERNEL_VERSION(5, 18, 0) > LINUX_VERSION_CODE
 #define hk_type			hk_flags
 #define HK_TYPE_DOMAIN		HK_FLAG_DOMAIN
 #define HK_TYPE_KTHREAD		HK_FLAG_KTHREAD
 #endif
 
-/* Before 5.14 modules can set no policy but those for real time. */
+/* Before 5.14 modules can set only the policies for real time. */
 #if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
 #define ants_setattr		sched_setattr_nocheck
 #else

@@ -135,9 +135,10 @@ struct multi_end {
 };
 
 /*
- * This shard is drained; or all were, and have been opened again. A reboot may
- * have opened some shards when it fails, because this caller closed a further
- * one that the reboot had found drained; then the reboot closes those again.
+ * Is this shard drained, or were all shards drained and opened again meanwhile?
+ * A reboot may fail after it has opened some shards, because this caller has
+ * closed another one that the reboot had found drained. Then the reboot closes
+ * again what it has opened.
  */
 static bool shard_drained(struct ants_pool *pool, const void *arg)
 {

@@ -28,8 +28,8 @@
 #define FLOOD_PREEMPTED		(64000 / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
 /*
- * In sixteenths. Work items that only run again do not count as tasks that
- * come.
+ * The fewest tasks for each time that a worker parks, in sixteenths, with which
+ * SCHED_BATCH is kept. A work item that only runs again is not a new task.
  */
 #define TASKS_LEAST		32ULL
 /* Number of times that workers park before SCHED_BATCH is judged. */

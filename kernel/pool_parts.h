@@ -295,9 +295,9 @@ struct ants_upkeep {
 	 * is wanted beside those that the pool has
 	 */
 	bool held;
-	/* L: it may try again, and @work is to tell the next pool */
+	/* L: the pool may try again, and @work is to tell the next pool */
 	bool told;
-	/* in the list of such pools in thread.c, under the lock of that list */
+	/* in the list of held pools in thread.c, under the lock of that list */
 	struct list_head held_node;
 };
 
@@ -362,29 +362,29 @@ struct ants_faults {
 	bool tripped;
 	/* C: how many faults in a row are too many */
 	unsigned int max;
-	/* L: number of them so far */
+	/* L: number of faults in a row so far */
 	unsigned int row;
 	/* L: the same for failures of worker_init without another thread */
 	unsigned int row_init;
-	/* L: number of tasks that had been completed when the last one was counted */
+	/* L: tasks that were completed when the last fault was counted */
 	u64 completed;
-	/* L: number of them that are being buried; the pool waits for that */
+	/* L: dead threads that are being buried; the pool waits for them */
 	unsigned int burying;
-	/* L: name of the function in which the last one has died, empty if none has */
+	/* L: name of the function in which a thread has died last, or empty */
 	char last[ANTS_FUNC_LEN];
 };
 
 /* What programs are told: see notice.c. */
 struct ants_notice {
-	/* tells them; not queued any more when the files are gone */
+	/* tells programs; not queued any more when the files are gone */
 	struct work_struct work;
-	/* T: the state that they were told last, NULL for the first one */
+	/* T: the state that programs were told last; NULL at first */
 	const char *state;
-	/* T: the number of stalls that they were told last */
+	/* T: the number of stalls that programs were told last */
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* O: they are told, or about to be, that the pool is not open */
+	/* O: programs are told, or will be soon, that the pool is not open */
 	bool closed;
 	/* L: the files are being removed */
 	bool gone;

@@ -75,9 +75,9 @@ void ants_back_off(struct ants_pool *pool)
 }
 
 /*
- * Make sure that a thread that is wanted is asked for when the pause is over.
- * If all makers are at work, the timer is not needed: the first one that is
- * done checks.
+ * If the pool wants a thread, make sure that it asks for one when the pause is
+ * over. If all makers are at work, the timer is not needed: the first one that
+ * is done checks.
  */
 void ants_timer_arm_worker(struct ants_pool *pool)
 {
