@@ -114,6 +114,7 @@ void ants_deferred_end(struct ants_pool *pool);
 
 /* policy.c */
 void ants_policy_init(struct ants_pool *pool);
+void ants_policy_share(struct ants_pool *pool, unsigned int nr);
 void ants_policy_wakes(struct ants_pool *pool);
 void ants_policy_parks(struct ants_worker *w);
 void ants_policy_apply(struct ants_worker *w);

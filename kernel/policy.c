@@ -25,7 +25,7 @@
 /*
  * Number of threads preempted within a tick that makes SCHED_BATCH worth a try.
  */
-#define FLOOD_PREEMPTED		(64000 / HZ)
+#define FLOOD_PREEMPTED		(64000U / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
 /*
  * The fewest tasks for each time that a worker parks, in sixteenths, with which
@@ -47,8 +47,16 @@ static void window_begin(struct ants_pool *pool)
 
 void ants_policy_init(struct ants_pool *pool)
 {
+	pool->policy.flood = FLOOD_PREEMPTED;
 	pool->policy.limit = FLOOD_PREEMPTED;
 	pool->policy.batch = pool->flags & ANTS_THROUGHPUT;
+}
+
+/* The pool, which nobody uses yet, gets one of @nr parts of a stream. */
+void ants_policy_share(struct ants_pool *pool, unsigned int nr)
+{
+	pool->policy.flood = max(FLOOD_PREEMPTED / nr, 1U);
+	pool->policy.limit = pool->policy.flood;
 }
 
 /*
@@ -99,7 +107,7 @@ static void judge_batch(struct ants_pool *pool)
 		return;
 	WRITE_ONCE(p->batch, tasks_per_park(pool) >= max(2 * p->normal, TASKS_LEAST));
 	if (p->batch)
-		p->limit = FLOOD_PREEMPTED;
+		p->limit = p->flood;
 	else if (p->parks >= TRIAL_PARKS)
 		/* It did not help: the next try comes later each time. */
 		p->limit = min(p->limit * 2, PREEMPTED_MAX);

@@ -143,7 +143,9 @@ struct ants_maker {
  * @parks: L: number of times that workers have parked since
  * @preempted: L: number of times that workers, and submitters waking them, were
  *	preempted
- * @limit: L: number of preemptions from which SCHED_BATCH is tried
+ * @flood: I: number of preemptions in a tick that is worth a try of SCHED_BATCH
+ * @limit: L: number of preemptions from which it is tried next: @flood, or more after
+ *	tries in vain
  * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was
  *	tried, in sixteenths
  * @waker: L: the task that last woke a worker; it may be gone
@@ -156,6 +158,7 @@ struct ants_policy {
 	u64 submitted;
 	unsigned int parks;
 	unsigned int preempted;
+	unsigned int flood;
 	unsigned int limit;
 	u64 normal;
 	const struct task_struct *waker;

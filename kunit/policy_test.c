@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <uapi/linux/sched/types.h>
 
+#include "multi.h"
 #include "rig.h"
 
 #define NAME	"policy"
@@ -206,6 +207,49 @@ static void throughput_pool_is_not_judged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
 }
 
+/* The number of preemptions that has a shard of @nr try SCHED_BATCH. */
+static unsigned int shard_limit(struct kunit *test, unsigned int nr,
+				enum ants_strategy strategy, const char *name)
+{
+	struct ants_attrs attrs = { .capacity = 4 };
+	struct ants_multi *multi = test_multi(test, &attrs, nr, strategy, name);
+
+	return ants_peek(ants_multi_shard(multi, 0)->policy.limit);
+}
+
+/* A stream goes to all shards, or to those of the CPUs of its submitters. */
+static void shards_share_a_stream(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+	unsigned int limit = limit_of(rig);
+
+	KUNIT_EXPECT_EQ(test, shard_limit(test, 4, ANTS_ROUND_ROBIN, "turns"),
+			limit / 4);
+	KUNIT_EXPECT_EQ(test, shard_limit(test, 4, ANTS_LEAST_TASKS, "least"),
+			limit / 4);
+	KUNIT_EXPECT_EQ(test, shard_limit(test, 0, ANTS_LOCAL, "local"), limit);
+}
+
+/* After a trial that has helped the next one begins with a part of a stream, too. */
+static void shard_keeps_its_share(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 4 };
+	struct ants_multi *multi = test_multi(test, &attrs, 4, ANTS_ROUND_ROBIN, NAME);
+	struct rig *rig = kunit_kzalloc(test, sizeof(*rig), GFP_KERNEL);
+	unsigned int limit;
+
+	KUNIT_ASSERT_NOT_NULL(test, rig);
+	rig->test = test;
+	rig->pool = ants_multi_shard(multi, 0);
+	limit = limit_of(rig);
+	look_at_worker(rig);
+	preempt(rig, limit);
+	look_at_worker(rig);
+	set_parks(rig, 3, 1000);
+	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_BATCH);
+	KUNIT_EXPECT_EQ(test, limit_of(rig), limit);
+}
+
 static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(few_preemptions_change_nothing),
 	KUNIT_CASE(many_preemptions_lead_to_a_trial),
@@ -216,6 +260,8 @@ static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(nice_value_is_kept),
 	KUNIT_CASE(real_time_thread_stays_one),
 	KUNIT_CASE(throughput_pool_is_not_judged),
+	KUNIT_CASE(shards_share_a_stream),
+	KUNIT_CASE(shard_keeps_its_share),
 	{}
 };
 
