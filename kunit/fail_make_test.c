@@ -185,7 +185,6 @@ static void nothing_has_changed(struct kunit *test, void *ctx)
 	struct change *c = ctx;
 	struct ants_stats now;
 
-
 	EXPECT_SOON(test, nr_threads(NAME) == c->stats.running);
 	now = stats_of(c->pool);
 	KUNIT_EXPECT_EQ(test, memcmp(&now, &c->stats, sizeof(now)), 0);
