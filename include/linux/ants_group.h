@@ -121,7 +121,9 @@ int __must_check ants_group_wait_timeout(struct ants_group *group,
  *
  * Returns each item once, in the order in which they ended. The item is not in
  * the group any more: it may be freed at once, or submitted again, even to the
- * same group. So a group that is never sealed can be an endless stream.
+ * same group. So a group that is never sealed can be an endless stream. The
+ * release of a pool does not end the wait: seal the group before the pool is
+ * destroyed.
  *
  * Context: Process context. May sleep.
  * Return: the work item. NULL: the group is sealed and has ended, and nothing

@@ -128,8 +128,9 @@ enum ants_sched {
  *	in both cases without the isolated ones
  * @worker_init: called in each thread before its first task; for the tasks that
  *	the thread runs ants_worker_data() returns its result. If the result is
- *	an ERR_PTR, the thread exits, and another one is made later. NULL means
- *	none
+ *	an ERR_PTR, the thread exits, and another one is made later. If it
+ *	waits for a work item or a call of the same pool, that may run in this
+ *	thread, too, and finds no such result. NULL means none
  * @worker_exit: called in each thread after its last task, with the result of
  *	@worker_init; NULL means none. May block. The thread counts against the
  *	capacity until this returns, so the results of @worker_init in use are

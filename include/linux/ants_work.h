@@ -211,7 +211,7 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
  * ants_queue_delayed_work() - submit a work item to a pool after a delay
  * @pool: the pool
  * @dwork: the work item
- * @delay: the delay, in jiffies
+ * @delay: the delay, in jiffies, at most MAX_JIFFY_OFFSET
  *
  * If the pool is full then, the item waits for room. Such items go ahead of
  * callers that wait, but after 8 of them in a row one caller is served. If the
@@ -235,7 +235,8 @@ int ants_queue_delayed_work(struct ants_pool *pool,
  * ants_mod_delayed_work() - queue a delayed work item, or put off its next run
  * @pool: the pool
  * @dwork: the work item
- * @delay: the time from now until the item is due, in jiffies
+ * @delay: the time from now until the item is due, in jiffies, at most
+ *	MAX_JIFFY_OFFSET
  *
  * A run that is queued and has not started becomes due after @delay instead,
  * whether that is sooner or later than before. Otherwise this is
