@@ -31,7 +31,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools torture \
-	model litmus core busted mutate bench bench-readme check coverage htmldocs \
+	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
 .DEFAULT_GOAL := modules
@@ -132,6 +132,12 @@ bench:
 bench-readme:
 	@bench/run --readme
 
+bench-drivers:
+	@D='$(D)' G='$(G)' ROUNDS='$(ROUNDS)' bench/drivers
+
+bench-drivers-page:
+	@bench/drivers --page
+
 check:
 	@LONG='$(LONG)' tools/check
 
@@ -194,6 +200,10 @@ help:
 	@echo '                      reap tune sized_task from_irq blocking latency_loaded memory lines'
 	@echo '                      ramp; on two, or CPUS=4: tiny_task_smp ramp_smp late_wake contention'
 	@echo '  make bench-readme   put the results into README.md and Documentation/benchmarks.rst'
+	@echo '  make bench-drivers  drivers on ants beside the same drivers as they came, with fio;'
+	@echo '                      D="loop dm-crypt" ROUNDS=9, G=exact on a busy machine;'
+	@echo '                      make bench-drivers-page puts the results into'
+	@echo '                      Documentation/drivers.rst'
 	@echo '  make mutate N=200 SEED=1  do the tests notice when kernel/ is wrong? See'
 	@echo '                      tools/mutate; goes on where it was interrupted'
 	@echo ''
