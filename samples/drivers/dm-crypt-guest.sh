@@ -11,36 +11,11 @@
 . /ants/demo-lib.sh
 # shellcheck source-path=SCRIPTDIR source=load-lib.sh
 . /ants/load-lib.sh
+# shellcheck source-path=SCRIPTDIR source=dm-crypt-device.sh
+. /ants/dm-crypt-device.sh
 
-RAW=/dev/ram0
-DEVICE=/dev/dm-0
 THREADS='ants/kcryptd|kworker/[^)]*[-+]kcryptd'
 BLOCKS=16
-KEY=$(echo ants | sha512sum | cut -c 1-128)
-TABLE="0 32768 crypt aes-xts-plain64 $KEY 0 $RAW 0"
-
-mapping()
-{
-	dmsetup create --noudevsync crypt --table "$TABLE" || fail "no mapping"
-	POOL=/sys/kernel/ants/kcryptd-$(cat /sys/block/dm-0/dev)
-}
-
-device_up()
-{
-	insmod "/ants/$1/dm-crypt.ko" || fail "no $1 driver"
-	mapping
-}
-
-device_down()
-{
-	dmsetup remove --noudevsync crypt || fail "the mapping stays"
-	rmmod dm-crypt || fail "the driver stays"
-}
-
-set_capacity()
-{
-	echo "$1" >"$POOL/capacity"
-}
 
 load()
 {
@@ -108,7 +83,7 @@ reload()
 		"The eight readers go on meanwhile."
 	clients_start check_share
 	say "   # dmsetup reload crypt"
-	dmsetup reload --noudevsync crypt --table "$TABLE" || fail "no other table"
+	dmsetup reload --noudevsync crypt --table "$(mapping_table)" || fail "no other table"
 	say "   pools: $(cd /sys/kernel/ants && echo kcryptd*)"
 	[ -d "$POOL~2" ] || fail "no second pool"
 	run dmsetup resume --noudevsync crypt

@@ -11,30 +11,12 @@
 . /ants/demo-lib.sh
 # shellcheck source-path=SCRIPTDIR source=load-lib.sh
 . /ants/load-lib.sh
+# shellcheck source-path=SCRIPTDIR source=loop-device.sh
+. /ants/loop-device.sh
 
-POOL=/sys/kernel/ants/loop0
-DEVICE=/dev/loop0
 THREADS='ants/loop0|kworker/[^)]*[-+]loop0'
-IMAGE=/tmp/image
 CGROUPS=/tmp/cgroup
 BLOCKS=32
-
-device_up()
-{
-	insmod "/ants/$1/loop.ko" || fail "no $1 driver"
-	losetup "$DEVICE" "$IMAGE" || fail "no device"
-}
-
-device_down()
-{
-	losetup -d "$DEVICE"
-	rmmod loop || fail "the driver stays"
-}
-
-set_capacity()
-{
-	echo "$1" >"$POOL/capacity"
-}
 
 load()
 {

@@ -12,24 +12,17 @@
 . /ants/demo-lib.sh
 # shellcheck source-path=SCRIPTDIR source=load-lib.sh
 . /ants/load-lib.sh
+# shellcheck source-path=SCRIPTDIR source=nvmet-device.sh
+. /ants/nvmet-device.sh
 
-NQN=nqn.2026-11.org.example:disk
-POOL=/sys/kernel/ants/nvmet-$NQN-1
 # A kernel's thread counts while it runs, or sleeps in, an item of the target.
 THREADS='ants/nvmet|kworker/[^)]*[+]nvmet'
-TARGET=/sys/kernel/config/nvmet
-SUBSYSTEM=$TARGET/subsystems/$NQN
-NAMESPACE=$SUBSYSTEM/namespaces/1
-PORT=$TARGET/ports/1
-IMAGE=/tmp/disk/image
-OPTIONS=queue_size=1024,keep_alive_tmo=120,reconnect_delay=1
 COLUMNS="capacity running busy waiting peak_running peak_busy peak_waiting completed submitted"
 # A client sends its 8 MiB at once, which are 128 requests.
 SIZE=8192
 BLOCKS=1
-REQUEST=64
 
-# --- the disk, the target and its client ----------------------------------------------
+# --- the disk ---------------------------------------------------------------------------
 
 # 24 MiB/s, and only little of what is written may wait in the page cache.
 slow_disk()
@@ -42,76 +35,6 @@ slow_disk()
 	echo 4194304 >/proc/sys/vm/dirty_bytes
 	echo 2097152 >/proc/sys/vm/dirty_background_bytes
 	mount -t configfs none /sys/kernel/config || fail "no configfs"
-}
-
-# The data of a request comes along with it, so that it can stay with the client.
-serve()
-{
-	mkdir "$SUBSYSTEM" "$NAMESPACE" "$PORT" &&
-		echo 1 >"$SUBSYSTEM/attr_allow_any_host" &&
-		echo "$IMAGE" >"$NAMESPACE/device_path" &&
-		echo 1 >"$NAMESPACE/buffered_io" &&
-		echo 1 >"$NAMESPACE/enable" &&
-		echo ipv4 >"$PORT/addr_adrfam" &&
-		echo tcp >"$PORT/addr_trtype" &&
-		echo 127.0.0.1 >"$PORT/addr_traddr" &&
-		echo 4420 >"$PORT/addr_trsvcid" &&
-		echo $((REQUEST * 1024)) >"$PORT/param_inline_data_size" &&
-		listen
-}
-
-listen()
-{
-	ln -s "$SUBSYSTEM" "$PORT/subsystems/$NQN"
-}
-
-# Ends all connections.
-listen_no_more()
-{
-	rm "$PORT/subsystems/$NQN"
-}
-
-request_size()
-{
-	for limit in /sys/block/nvme*/queue/max_sectors_kb; do
-		echo "$1" >"$limit" || fail "$limit"
-	done
-}
-
-connect()
-{
-	echo "transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=$NQN,$OPTIONS" >/dev/nvme-fabrics ||
-		fail "no connection"
-	wait_for "[ -b /dev/nvme?n1 ]" "$DEADLINE" || fail "no disk"
-	DEVICE=$(echo /dev/nvme?n1)
-	request_size "$REQUEST"
-}
-
-disconnect()
-{
-	for delete in /sys/class/nvme/nvme*/delete_controller; do
-		echo 1 >"$delete"
-	done
-	wait_for "[ ! -e $DEVICE ]" "$DEADLINE" || fail "$DEVICE stays"
-}
-
-device_up()
-{
-	for module in nvmet nvmet-tcp; do
-		insmod "/ants/$1/$module.ko" || fail "no $1 target"
-	done
-	serve || fail "the $1 target cannot be set up"
-	connect
-}
-
-device_down()
-{
-	disconnect
-	listen_no_more
-	rmdir "$PORT" "$NAMESPACE" "$SUBSYSTEM" || fail "the target stays"
-	for module in nvmet_tcp nvmet; do
-		rmmod "$module" || fail "$module stays"
-	done
 }
 
 # --- the scenes -----------------------------------------------------------------------

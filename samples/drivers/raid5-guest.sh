@@ -10,61 +10,12 @@
 . /ants/demo-lib.sh
 # shellcheck source-path=SCRIPTDIR source=load-lib.sh
 . /ants/load-lib.sh
+# shellcheck source-path=SCRIPTDIR source=raid5-device.sh
+. /ants/raid5-device.sh
 
-POOL=/sys/kernel/ants/md0_raid5-0
-ARRAY=/sys/block/md0/md
-DEVICE=/dev/md0
 THREADS='ants/md0_raid5|kworker/.*[-+]raid5wq'
 BLOCKS=16
 COLUMNS="capacity running busy pending peak_running peak_busy completed submitted"
-
-# attribute NAME VALUE: of the array
-attribute()
-{
-	echo "$2" >"$ARRAY/$1" || fail "$2 for $1"
-}
-
-# disk NUMBER: 8 MiB of it
-disk()
-{
-	attribute new_dev "1:$1"
-	attribute "dev-ram$1/size" 8192
-}
-
-# Three disks of RAM that have the right parity, in the first round because all is zero.
-array()
-{
-	echo md0 >/sys/module/md_mod/parameters/new_array || fail "no array"
-	attribute level raid5
-	attribute raid_disks 3
-	attribute layout 2
-	attribute chunk_size 65536
-	attribute component_size 8192
-	for number in 0 1 2; do
-		disk "$number"
-		attribute "dev-ram$number/slot" "$number"
-	done
-	attribute resync_start none
-	attribute array_state active
-}
-
-device_up()
-{
-	insmod "/ants/$1/raid456.ko" || fail "no $1 driver"
-	array
-}
-
-device_down()
-{
-	attribute array_state clear
-	wait_for "[ ! -e $ARRAY ]" "$DEADLINE" || fail "the array stays"
-	rmmod raid456 || fail "the driver stays"
-}
-
-set_capacity()
-{
-	echo "$1" >"$ARRAY/group_thread_cnt"
-}
 
 threads()
 {
