@@ -30,7 +30,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 
-.PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools torture \
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools test-drivers torture \
 	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree FORCE
@@ -101,6 +101,9 @@ test-kernels:
 
 test-tools:
 	@T=tools test/run
+
+test-drivers:
+	@T=drivers LONG='$(LONG)' test/run
 
 torture:
 	@MIN='$(MIN)' K='$(K)' SEED='$(SEED)' KNOBS='$(KNOBS)' JITTER='$(JITTER)' \
@@ -183,6 +186,9 @@ help:
 	@echo '                      K="stock-5.10 stock-rt" for some of them'
 	@echo '  make test-tools     the recipes for bpftrace, and tools/ants_dump.py with drgn on the'
 	@echo '                      memory of a guest; downloads debug information, 300 MB'
+	@echo '  make test-drivers   the ported drivers of the demos on a kernel with every checker: load'
+	@echo '                      by fio, changes and suspends under it, disks that fail, unloading;'
+	@echo '                      LONG=1 makes 100,000 requests of each'
 	@echo '  make test-packages  DKMS, make install and the packages, in a clean Debian'
 	@echo '  make test-in-tree   a 6.1 kernel that contains ants, and its kunit.py'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'

@@ -14,7 +14,8 @@
 # nodes, "# topology: TEXT" for one with these sockets, cores and threads.
 # "# timeout: SEC" asks for more time than the usual 120 s. "# stage: NAME" takes it
 # from the stage shell to that one, which has another kernel; "# file: PATH" puts a
-# file of the tree beside it.
+# file of the tree beside it. "# driver: NAME" is the port of samples/drivers that the
+# stage drivers gives to the guest.
 
 ANTS_N=0
 ANTS_FAILED=0
