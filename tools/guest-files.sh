@@ -4,6 +4,15 @@
 # What scripts put into a guest beside files of the tree. Sourced behind lib.sh. Each
 # function prints options of tools/guest, a word on each line.
 
+# add COMMAND...: what it prints goes to the end of the array "options"
+add()
+{
+	local words
+
+	words=$("$@") || return
+	mapfile -t -O "${#options[@]}" options <<<"$words"
+}
+
 # program_files NAME...: programs of this machine, and their libraries
 program_files()
 {
