@@ -15,7 +15,7 @@
 # "# timeout: SEC" asks for more time than the usual 120 s. "# stage: NAME" takes it
 # from the stage shell to that one, which has another kernel; "# file: PATH" puts a
 # file of the tree beside it. "# driver: NAME" is the port of samples/drivers that the
-# stage drivers gives to the guest.
+# stage drivers gives to the guest, "# lockdep: off" says that lockdep is off in the end.
 
 ANTS_N=0
 ANTS_FAILED=0

@@ -4,8 +4,11 @@
 # driver: nvmet
 # file: test/guest/driver-lib.sh samples/demo-lib.sh samples/drivers/load-lib.sh samples/drivers/nvmet-device.sh
 # timeout: 900
+# lockdep: off
 #
-# The NVMe target over TCP, in front of a file on a disk that can fail.
+# The NVMe target over TCP, in front of a file on a disk that can fail. When a queue
+# ends, the stock driver of 6.1 waits for its io_work in a way that lockdep reports; that
+# is the first report, and there is no other after it.
 
 # shellcheck source-path=SCRIPTDIR source=../lib.sh
 . /ants/lib.sh
@@ -83,6 +86,7 @@ plan 18
 check "a disk that can fail" disks_up 1
 check "a file system on it" file_on_disk
 BAD=$(place_on_disk)
+expect_trouble 'WARNING: possible circular locking dependency detected'
 stock_driver
 ported_driver
 check "the driver goes" device_down
