@@ -175,7 +175,7 @@ help:
 	@echo '  make demo-raid5     the same for RAID 5'
 	@echo '  make test           every test; the last line is the verdict'
 	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt torture'
-	@echo '                      torture-kcsan compile style antstat busted model litmus functional)'
+	@echo '                      torture-kcsan compile style antstat busted model litmus core functional)'
 	@echo '                      or one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again,'

@@ -44,7 +44,7 @@ static const struct ants_attrs kinds[] = {
  */
 struct fuzz {
 	struct ants_pool *pool;
-	bool wake_deferred;
+	bool held;
 	unsigned int runs[NR_RUNS];
 	unsigned int accepted[NR_RUNS];
 	unsigned int next;

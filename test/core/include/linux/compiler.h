@@ -119,7 +119,18 @@ static inline void shim_freed(const void *p)
 #endif
 #define WRITE_ONCE(x, val)						\
 	(__atomic_store_n(&(x), val, __ATOMIC_RELAXED), shim_wrote(&(x)))
+#ifdef __SANITIZE_THREAD__
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+
+#define data_race(expr) ({						\
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);			\
+	__auto_type _read = (expr);					\
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);			\
+	_read; })
+#else
 #define data_race(expr)		(expr)
+#endif
 
 #define smp_load_acquire(p) ({						\
 	shim_soft_point();						\
