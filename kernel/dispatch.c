@@ -182,6 +182,7 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 		if (unlikely(pool->timed & ANTS_TIMED_CHARGE))
 			ants_charge_move(slot, waiter->task);
 	}
+	ants_spin_end(pool, waiter);
 	ants_waiter_end(pool, waiter, 0, todo);
 	/* It was stamped once more when it was accepted. */
 	if (unlikely(stamp))

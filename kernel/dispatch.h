@@ -111,6 +111,12 @@ void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
+int ants_running_cpu(const struct ants_pool *pool);
+
+/* spin.c */
+void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter);
+void ants_spin(struct ants_waiter *waiter);
+void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter);
 
 /* policy.c */
 void ants_policy_init(struct ants_pool *pool);

@@ -8,7 +8,7 @@
  *
  *	debug, jitter, trace
  *	charge, slot, affinity, walk, times
- *	item_wait, item, group_item, wake, dispatch, policy
+ *	item_wait, item, group_item, wake, spin, dispatch, policy
  *	stall, timer, watch, breaker, dirty, thread
  *	worker, stand_in, wait, caller, submit, invoke
  *	delayed, work, inner, join, work_wait, work_cancel

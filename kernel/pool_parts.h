@@ -21,6 +21,8 @@ struct ants_affinity;
 
 /* Makers of a pool: its work items that make threads. */
 #define ANTS_MAKERS		7
+/* At least one in so many waits, plus one, may spin. */
+#define ANTS_SPIN_SKIP_MAX	63U
 /* Times are counted by their power of two, up to this one. */
 #define ANTS_TIMES		32
 
@@ -196,6 +198,12 @@ struct ants_waiters {
 	struct ants_fifo fifo[2];
 	/* L: those of high priority granted in a row while others waited */
 	unsigned int high_grants;
+	/*
+	 * L: number of waits that do not spin after one that span in vain, up to
+	 * ANTS_SPIN_SKIP_MAX; and how many of them are left
+	 */
+	unsigned int spin_skip;
+	unsigned int spin_left;
 	/* L: length of @nested */
 	unsigned int nr_nested;
 	/* L: FIFO of those that are inside tasks of the same pool */

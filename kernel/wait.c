@@ -140,6 +140,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
+	ants_spin_begin(pool, waiter);
 	list_add_tail(&waiter->node, &fifo->list);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -232,8 +233,11 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
-	int result = sleep_as_waiter(pool, waiter, timeout);
+	int result;
 
+	if (waiter->spun)
+		ants_spin(waiter);
+	result = sleep_as_waiter(pool, waiter, timeout);
 	ants_visit_keep(pool, -1);
 	return result;
 }

@@ -27,6 +27,9 @@
  * @stamp: I: the clock at that time if pool->timed was set, else 0
  * @prio: I: the priority of its task
  * @sleep: I: the state that it sleeps in
+ * @spun: L: it spins before it sleeps
+ * @spins: it has not stopped spinning; set to false by the submitter, which does
+ *	not hold the lock
  * @nested: L: in pool->waiters.nested if it is an untimed wait inside a task of the
  *	same pool, else empty
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
@@ -45,6 +48,8 @@ struct ants_waiter {
 	unsigned int stamp;
 	enum ants_prio prio;
 	unsigned int sleep;
+	bool spun;
+	bool spins;
 	struct list_head nested;
 	int result;
 };

@@ -271,16 +271,19 @@ static bool last_sleeps(const struct ants_pool *pool)
 	return last && last->fn && !task_is_running(last->task);
 }
 
-/*
- * Does that worker run, on this CPU? Then it could run the pending tasks as
- * well.
- */
-static bool last_shares_cpu(const struct ants_pool *pool)
+/* The CPU on which that worker runs its task, or -1. */
+int ants_running_cpu(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->wakes.arrived;
 
-	return last && last->fn && task_is_running(last->task) &&
-	       task_cpu(last->task) == raw_smp_processor_id();
+	return last && last->fn && task_is_running(last->task) ?
+	       (int)task_cpu(last->task) : -1;
+}
+
+/* Does it run on this CPU? Then it could run the pending tasks as well. */
+static bool last_shares_cpu(const struct ants_pool *pool)
+{
+	return ants_running_cpu(pool) == raw_smp_processor_id();
 }
 
 /*

@@ -147,6 +147,8 @@ static const struct thread_info shim_thread_info;
 #define test_thread_flag(flag)	(shim_thread_info.flags >> (flag) & 1)
 #define cond_resched()		((void)0)
 #define cpu_relax()		shim_yield()
+/* Nothing spins for long: only what others do then is of interest. */
+#define need_resched()		true
 
 void shim_yield(void);
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A submitter that waits for room spins for a moment before it sleeps, if a worker
+ * runs on another CPU. If the tasks are short there is room before an idle CPU
+ * could be woken, and neither side sleeps: otherwise the submitter and the worker
+ * would wake each other each time that the pool is full or empty. If there is no
+ * room in time, fewer waits spin, down to one in ANTS_SPIN_SKIP_MAX + 1.
+ *
+ * Nothing else changes for a waiter that spins. It is in the FIFO like any other,
+ * and only the first one spins.
+ */
+#include <linux/cpumask.h>
+#include <linux/sched.h>
+
+#include "internal.h"
+
+/* In the units of ants_clock(): about the time in which an idle CPU is woken. */
+#define SPIN_MAX	50U
+
+static bool may_spin(const struct ants_pool *pool)
+{
+	int cpu = ants_running_cpu(pool);
+
+	if (pool->space.nr_waiting)
+		return false;
+	return pool->wakes.nr || (cpu >= 0 && cpu != raw_smp_processor_id());
+}
+
+/* @waiter is going to be enqueued: decide whether it spins. */
+void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
+{
+	bool spin = num_online_cpus() > 1 && may_spin(pool);
+
+	lockdep_assert_held(&pool->lock);
+	if (spin && pool->waiters.spin_left) {
+		pool->waiters.spin_left--;
+		spin = false;
+	}
+	waiter->spun = spin;
+	waiter->spins = spin;
+}
+
+/* Spin until the wait has ended, or has taken too long for that. */
+void ants_spin(struct ants_waiter *waiter)
+{
+	u64 begin = ants_clock();
+
+	/* The result is read again, with acquire, before the caller sleeps. */
+	while (READ_ONCE(waiter->result) == ANTS_STILL_WAITING) {
+		if (need_resched() || ants_clock() - begin > SPIN_MAX) {
+			WRITE_ONCE(waiter->spins, false);
+			return;
+		}
+		cpu_relax();
+	}
+}
+
+/* @waiter is granted: does it still spin? */
+void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!waiter->spun)
+		return;
+	if (READ_ONCE(waiter->spins))
+		pool->waiters.spin_skip = 0;
+	else
+		pool->waiters.spin_skip = min(pool->waiters.spin_skip * 2 + 1,
+					      ANTS_SPIN_SKIP_MAX);
+	pool->waiters.spin_left = pool->waiters.spin_skip;
+}
