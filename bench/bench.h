@@ -142,6 +142,7 @@ struct subject {
 extern const struct subject ants_submit_subject;
 extern const struct subject ants_throughput_subject;
 extern const struct subject ants_timed_subject;
+extern const struct subject ants_sampled_subject;
 extern const struct subject ants_worker_init_subject;
 extern const struct subject ants_try_submit_subject;
 extern const struct subject ants_queue_work_subject;

@@ -3,6 +3,7 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/preempt.h>
+#include <linux/string.h>
 
 #include "bench.h"
 
@@ -43,8 +44,8 @@ static int throughput_setup(const struct row *row)
 	return pool_setup(row, ANTS_THROUGHPUT);
 }
 
-/* An administrator has asked how long tasks wait and run. */
-static int timed_setup(const struct row *row)
+/* An administrator has asked how long one task in @every waits and runs. */
+static int set_timing(const struct row *row, const char *every)
 {
 	struct file *file;
 	int err = default_setup(row);
@@ -54,13 +55,23 @@ static int timed_setup(const struct row *row)
 	file = filp_open("/sys/kernel/ants/bench/stats/timing", O_WRONLY, 0);
 	if (IS_ERR(file))
 		goto fail;
-	err = kernel_write(file, "1", 1, NULL) == 1 ? 0 : -EIO;
+	err = kernel_write(file, every, strlen(every), NULL) > 0 ? 0 : -EIO;
 	filp_close(file, NULL);
 	if (!err)
 		return 0;
 fail:
 	ants_pool_destroy(bench_pool);
 	return err ?: PTR_ERR(file);
+}
+
+static int timed_setup(const struct row *row)
+{
+	return set_timing(row, "1");
+}
+
+static int sampled_setup(const struct row *row)
+{
+	return set_timing(row, "64");
 }
 
 /* The data of a thread: none, here. */
@@ -155,6 +166,16 @@ const struct subject ants_timed_subject = {
 	.name = "ants_timed",
 	.bounded = true,
 	.setup = timed_setup,
+	.submit = submit,
+	.flush = flush,
+	.teardown = teardown,
+	.threads = threads,
+};
+
+const struct subject ants_sampled_subject = {
+	.name = "ants_sampled",
+	.bounded = true,
+	.setup = sampled_setup,
 	.submit = submit,
 	.flush = flush,
 	.teardown = teardown,

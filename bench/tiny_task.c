@@ -51,6 +51,7 @@ static const struct row rows[] = {
 	{ &ants_throughput_subject, 4, 256 },
 	{ &ants_throughput_subject, 16, 256 },
 	{ &ants_timed_subject, 256 },
+	{ &ants_sampled_subject, 256 },
 	{ &ants_try_submit_subject, 1024 },
 	{ &ants_queue_work_subject, 256 },
 	{ &ants_queue_work_subject, 1024 },

@@ -108,6 +108,8 @@
 #define ANTS_TAG_DETACHED	8U
 /* The task is charged to its submitter: see charge.c. */
 #define ANTS_TAG_CHARGED	16U
+/* The task is one of the few whose times are taken: see times.c. */
+#define ANTS_TAG_SAMPLED	32U
 
 struct ants_pool {
 	/* What each task writes: line 0. */

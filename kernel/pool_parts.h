@@ -23,6 +23,8 @@ struct ants_affinity;
 #define ANTS_MAKERS		7
 /* At least one in so many waits, plus one, may spin. */
 #define ANTS_SPIN_SKIP_MAX	63U
+/* At least one task in so many is timed, if any is. */
+#define ANTS_SAMPLE_MAX		1000000U
 /* Times are counted by their power of two, up to this one. */
 #define ANTS_TIMES		32
 
@@ -339,8 +341,10 @@ struct ants_times {
 	u64 run[BITS_PER_LONG];
 	/* L: the clock when this began */
 	u64 since;
-	/* C: it was asked for; it is done for @stall, too */
-	bool on;
+	/* C: one task in so many is timed, 0 for none; with @stall each is */
+	unsigned int every;
+	/* L: if more than one: accepted tasks until the next one that is timed */
+	unsigned int left;
 };
 
 /* Tasks that run for too long are reported: see stall.c. */

@@ -77,12 +77,12 @@ static struct kobj_attribute last_fault_attr = __ATTR_RO(last_fault);
 
 static unsigned int get_timing(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->times.on);
+	return READ_ONCE(pool->times.every);
 }
 
 static int set_timing(struct ants_pool *pool, unsigned int value)
 {
-	if (value > 1)
+	if (value > ANTS_SAMPLE_MAX)
 		return -EINVAL;
 	ants_set_timing(pool, value);
 	return 0;

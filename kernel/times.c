@@ -70,10 +70,46 @@ static void timing_begin(struct ants_pool *pool)
 	ants_unlock_irq(pool);
 }
 
+/* The task in @slot, which becomes pending, is timed; so is one in so many. */
+void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->times.left = pool->times.every - 1;
+	slot->stamp = ants_clock();
+	slot->tag |= ANTS_TAG_SAMPLED;
+}
+
+/*
+ * @w starts such a task. If they are not sampled any more it is not counted, or was
+ * counted with all others.
+ */
+void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot)
+{
+	struct ants_pool *pool = w->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (!(pool->timed & ANTS_TIMED_SAMPLE)) {
+		w->tag &= ~ANTS_TAG_SAMPLED;
+		return;
+	}
+	w->started = ants_clock();
+	pool->times.wait[__fls((u32)(w->started - slot->stamp) | 1)]++;
+}
+
+/* The task has ended. */
+void ants_sample_end(struct ants_worker *w)
+{
+	lockdep_assert_held(&w->pool->lock);
+	w->pool->times.run[__fls((unsigned long)(ants_clock() - w->started) | 1)]++;
+	w->started = 0;
+}
+
 /* Times are taken for an administrator, or to find tasks that stall. */
 static unsigned int wanted_bits(const struct ants_pool *pool)
 {
-	if (!pool->times.on && !pool->stall.ms)
+	if (pool->times.every > 1 && !pool->stall.ms)
+		return ANTS_TIMED_SAMPLE;
+	if (!pool->times.every && !pool->stall.ms)
 		return 0;
 	return ANTS_TIMED_STAMP | ANTS_TIMED_COUNT |
 	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
@@ -85,19 +121,20 @@ void ants_times_switch(struct ants_pool *pool)
 	unsigned int bits = wanted_bits(pool);
 
 	lockdep_assert_held(&pool->config.lock);
-	if (bits && !(pool->timed & ANTS_TIMED_COUNT))
+	if (bits & ANTS_TIMED_COUNT && !(pool->timed & ANTS_TIMED_COUNT))
 		timing_begin(pool);
 	raw_spin_lock_irq(&pool->lock);
 	set_timed(pool, bits);
 	ants_unlock_irq(pool);
 }
 
-/* Have the times of tasks taken, or not. */
-void ants_set_timing(struct ants_pool *pool, bool on)
+/* Have the times of one task in so many taken; 0 for none. */
+void ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->times.on, on);
+	WRITE_ONCE(pool->times.every, every);
+	pool->times.left = 0;
 	ants_unlock_irq(pool);
 	ants_times_switch(pool);
 }

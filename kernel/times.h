@@ -8,6 +8,9 @@
  * stamped when it is accepted; there is room for 32 bits, which overflow after
  * 73 minutes. When it starts, the clock is read once, also for the end of the
  * task that the same worker has run before.
+ *
+ * Or only one task in so many is timed, its end by a reading of its own. The others
+ * then cost a test and a counter when they are accepted, and nothing later.
  */
 #ifndef _ANTS_TIMES_H
 #define _ANTS_TIMES_H
@@ -23,6 +26,8 @@
 #define ANTS_TIMED_COUNT	2U
 /* Tasks that run for too long are reported. */
 #define ANTS_TIMED_STALL	4U
+/* The times of some tasks are taken, which ANTS_TAG_SAMPLED marks. */
+#define ANTS_TIMED_SAMPLE	16U
 /* Tasks are charged to their submitters: the pool has ANTS_CHARGE. */
 #define ANTS_TIMED_CHARGE	8U
 
@@ -30,16 +35,31 @@ u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
 void ants_stall_arm(struct ants_pool *pool);
 void ants_times_switch(struct ants_pool *pool);
-void ants_set_timing(struct ants_pool *pool, bool on);
+void ants_set_timing(struct ants_pool *pool, unsigned int every);
+void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot);
+void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot);
+void ants_sample_end(struct ants_worker *w);
 void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 		     u64 run[ANTS_TIMES]);
+
+/* Is the task in @slot, which may be an item that runs again, timed? */
+static __always_inline void ants_sample(struct ants_pool *pool,
+					struct ants_slot *slot)
+{
+	slot->tag &= ~ANTS_TAG_SAMPLED;
+	if (!pool->times.left--)
+		ants_sample_accept(pool, slot);
+}
 
 /* A task becomes pending. */
 static __always_inline void ants_time_accept(struct ants_pool *pool,
 					     struct ants_slot *slot)
 {
 	if (unlikely(pool->timed)) {
-		slot->stamp = ants_clock();
+		if (!(pool->timed & ANTS_TIMED_SAMPLE))
+			slot->stamp = ants_clock();
+		else
+			ants_sample(pool, slot);
 		if (pool->timed & ANTS_TIMED_CHARGE)
 			ants_charge_accept(slot);
 	}

@@ -157,16 +157,15 @@ static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
 	todo->bits |= todo->spare ? ANTS_TODO_FREE : 0;
 }
 
-/*
- * Take a task of high priority, or one that is charged to its submitter, or a work
- * item, which has brought its own slot.
- */
+/* Take a task whose tag says more than its epoch; a work item has its own slot. */
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 				  struct ants_todo *todo)
 {
 	struct ants_work *work = ants_slot_work(slot);
 
 	w->tag &= ~ANTS_TAG_HIGH;
+	if (w->tag & ANTS_TAG_SAMPLED)
+		ants_sample_start(w, slot);
 	if (w->tag & ANTS_TAG_CHARGED)
 		ants_charge_take(w, slot, todo);
 	if (!(w->tag & ANTS_TAG_WORK)) {
@@ -222,6 +221,8 @@ static __always_inline void worker_finish(struct ants_worker *w,
 	pool->nr_busy--;
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
 		w->func_addr = 0;
+		if (unlikely(epoch & ANTS_TAG_SAMPLED))
+			ants_sample_end(w);
 		if (likely(epoch & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
 		else if (epoch & ANTS_TAG_CHARGED)

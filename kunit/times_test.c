@@ -50,9 +50,15 @@ static void submit_counts(struct rig *rig, int nr)
 						       &rig->count), 0);
 }
 
+/* Have one task in @every timed. */
+static void switch_to(struct rig *rig, unsigned int every)
+{
+	KUNIT_ASSERT_EQ(rig->test, set_attr(rig->pool, "timing", every), 0);
+}
+
 static void switch_on(struct rig *rig)
 {
-	KUNIT_ASSERT_EQ(rig->test, set_attr(rig->pool, "timing", 1), 0);
+	switch_to(rig, 1);
 }
 
 static void nothing_is_counted_by_default(struct kunit *test)
@@ -220,19 +226,6 @@ static void task_runs_across_both_switches(struct kunit *test)
 	expect_timed(test, rig->pool, 1, 0);
 }
 
-static void other_values_are_refused(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 1 });
-
-	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 2), -EINVAL);
-	switch_on(rig);
-	switch_on(rig);
-	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 2), -EINVAL);
-	submit_counts(rig, 1);
-	expect_timed(test, rig->pool, 1, 1);
-}
-
 /* For how long the first worker has been doing what it does, or -1. */
 static long age_of_worker(struct kunit *test, struct ants_pool *pool)
 {
@@ -246,6 +239,106 @@ static long age_of_worker(struct kunit *test, struct ants_pool *pool)
 		   &ms) != 4)
 		return -1;
 	return ms;
+}
+
+static void one_task_in_so_many_is_counted(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 2, .queue_depth = 8 });
+
+	switch_to(rig, 4);
+	submit_counts(rig, 40);
+	expect_timed(test, rig->pool, 10, 10);
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
+	expect_timed(test, rig->pool, 11, 11);
+	switch_to(rig, ANTS_SAMPLE_MAX);
+	submit_counts(rig, 40);
+	expect_timed(test, rig->pool, 12, 12);
+}
+
+static void sampled_task_counts_as_long_as_it_is(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 1, .queue_depth = 2 });
+
+	switch_to(rig, 2);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, sleep_task, NULL), 0);
+	submit_counts(rig, 1);
+	msleep(LONG_MS);
+	gate_open(&rig->gate);
+	expect_timed(test, rig->pool, 1, 1);
+	KUNIT_EXPECT_EQ(test, nr_waited(rig->pool, LONG_BUCKET), 1ULL);
+	KUNIT_EXPECT_EQ(test, nr_ran(rig->pool, LONG_BUCKET), 1ULL);
+}
+
+/* Tasks that are pending when all are to be counted count once. */
+static void samples_end_while_tasks_are_pending(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 1, .queue_depth = 40 });
+
+	switch_to(rig, 2);
+	submit_counts(rig, 10);
+	switch_on(rig);
+	gate_open(&rig->gate);
+	expect_timed(test, rig->pool, 10, 10);
+}
+
+static void samples_begin_while_tasks_are_pending(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 1, .queue_depth = 40 });
+
+	switch_on(rig);
+	submit_counts(rig, 10);
+	switch_to(rig, 2);
+	submit_counts(rig, 10);
+	gate_open(&rig->gate);
+	expect_timed(test, rig->pool, 5, 5);
+}
+
+static void samples_end_while_one_runs(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+
+	switch_to(rig, 2);
+	post_start(rig, 0);
+	KUNIT_EXPECT_EQ(test, age_of_worker(test, rig->pool), -1L);
+	switch_on(rig);
+	gate_open(&rig->posts[0].gate);
+	expect_timed(test, rig->pool, 1, 1);
+	submit_counts(rig, 3);
+	expect_timed(test, rig->pool, 4, 4);
+}
+
+/* What looks for tasks that stall has to know all of them. */
+static void stall_limit_has_all_counted(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 1, .queue_depth = 8 });
+
+	switch_to(rig, 4);
+	KUNIT_ASSERT_EQ(test, set_attr(rig->pool, "stall_ms", 100000), 0);
+	submit_counts(rig, 8);
+	expect_timed(test, rig->pool, 8, 8);
+	KUNIT_ASSERT_EQ(test, set_attr(rig->pool, "stall_ms", 0), 0);
+	submit_counts(rig, 8);
+	expect_timed(test, rig->pool, 10, 10);
+}
+
+static void other_values_are_refused(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", ANTS_SAMPLE_MAX + 1), -EINVAL);
+	switch_on(rig);
+	switch_on(rig);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", ANTS_SAMPLE_MAX + 1), -EINVAL);
+	submit_counts(rig, 1);
+	expect_timed(test, rig->pool, 1, 1);
 }
 
 static void longest_run_is_known_by_name(struct kunit *test)
@@ -326,6 +419,12 @@ static struct kunit_case times_cases[] = {
 	KUNIT_CASE(tasks_start_while_it_is_switched_on),
 	KUNIT_CASE(switched_off_and_on_again),
 	KUNIT_CASE(task_runs_across_both_switches),
+	KUNIT_CASE(one_task_in_so_many_is_counted),
+	KUNIT_CASE(sampled_task_counts_as_long_as_it_is),
+	KUNIT_CASE(samples_end_while_tasks_are_pending),
+	KUNIT_CASE(samples_begin_while_tasks_are_pending),
+	KUNIT_CASE(samples_end_while_one_runs),
+	KUNIT_CASE(stall_limit_has_all_counted),
 	KUNIT_CASE(other_values_are_refused),
 	KUNIT_CASE(longest_run_is_known_by_name),
 	KUNIT_CASE(age_is_known_from_the_switch_on),
