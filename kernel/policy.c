@@ -25,7 +25,7 @@
 /*
  * Number of threads preempted within a tick that makes SCHED_BATCH worth a try.
  */
-#define FLOOD_PREEMPTED		(64000U / HZ)
+#define FLOOD_PREEMPTED		(16000U / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
 /*
  * The fewest tasks for each time that a worker parks, in sixteenths, with which
