@@ -4,13 +4,16 @@
  * runs on another CPU. If the tasks are short there is room before an idle CPU
  * could be woken, and neither side sleeps: otherwise the submitter and the worker
  * would wake each other each time that the pool is full or empty. If there is no
- * room in time, fewer waits spin, down to one in ANTS_SPIN_SKIP_MAX + 1.
+ * room in time, fewer waits spin, down to one in ANTS_SPIN_SKIP_MAX + 1. Nor does a
+ * submitter spin while another thread waits for its CPU: that may be the very worker
+ * that makes room.
  *
  * Nothing else changes for a waiter that spins. It is in the FIFO like any other,
  * and only the first one spins.
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
+#include <linux/sched/stat.h>
 
 #include "internal.h"
 
@@ -21,7 +24,7 @@ static bool may_spin(const struct ants_pool *pool)
 {
 	int cpu = ants_running_cpu(pool);
 
-	if (pool->space.nr_waiting)
+	if (pool->space.nr_waiting || !single_task_running())
 		return false;
 	return pool->wakes.nr || (cpu >= 0 && cpu != raw_smp_processor_id());
 }
@@ -47,7 +50,8 @@ void ants_spin(struct ants_waiter *waiter)
 
 	/* The result is read again, with acquire, before the caller sleeps. */
 	while (READ_ONCE(waiter->result) == ANTS_STILL_WAITING) {
-		if (need_resched() || ants_clock() - begin > SPIN_MAX) {
+		if (need_resched() || !single_task_running() ||
+		    ants_clock() - begin > SPIN_MAX) {
 			WRITE_ONCE(waiter->spins, false);
 			return;
 		}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A submitter that waits spins before it sleeps, as long as that pays. */
+#include <linux/kthread.h>
 #include <linux/module.h>
 
 #include "rig.h"
@@ -74,18 +75,32 @@ static unsigned int left_of(struct rig *rig)
 	return ants_peek(rig->pool->waiters.spin_left);
 }
 
+/*
+ * A wait does not spin if another thread wants the CPU, as some of the kernel's own
+ * may. The cases try again then.
+ */
+static bool wait_in_vain_leads_to(struct meeting *m, unsigned int skip)
+{
+	set_spin(m->rig, skip / 2, 0);
+	meet(m, true);
+	return skip_of(m->rig) == skip && left_of(m->rig) == skip;
+}
+
+static bool wait_is_skipped(struct meeting *m)
+{
+	set_spin(m->rig, 7, 3);
+	meet(m, true);
+	return skip_of(m->rig) == 7 && left_of(m->rig) == 2;
+}
+
 static void waits_in_vain_spin_less_and_less(struct kunit *test)
 {
 	struct meeting *m = meeting_make(test);
 	unsigned int skip;
 
-	for (skip = 1; skip <= ANTS_SPIN_SKIP_MAX; skip = 2 * skip + 1) {
-		set_spin(m->rig, skip_of(m->rig), 0);
-		meet(m, true);
-		KUNIT_EXPECT_EQ(test, skip_of(m->rig), skip);
-		KUNIT_EXPECT_EQ(test, left_of(m->rig), skip);
-	}
-	set_spin(m->rig, skip_of(m->rig), 0);
+	for (skip = 1; skip <= ANTS_SPIN_SKIP_MAX; skip = 2 * skip + 1)
+		EXPECT_SOON(test, wait_in_vain_leads_to(m, skip));
+	set_spin(m->rig, ANTS_SPIN_SKIP_MAX, 0);
 	meet(m, true);
 	KUNIT_EXPECT_EQ(test, skip_of(m->rig), ANTS_SPIN_SKIP_MAX);
 }
@@ -94,10 +109,7 @@ static void skipped_wait_changes_nothing_else(struct kunit *test)
 {
 	struct meeting *m = meeting_make(test);
 
-	set_spin(m->rig, 7, 3);
-	meet(m, true);
-	KUNIT_EXPECT_EQ(test, skip_of(m->rig), 7);
-	KUNIT_EXPECT_EQ(test, left_of(m->rig), 2);
+	EXPECT_SOON(test, wait_is_skipped(m));
 }
 
 /* The grant has to come in time, which this machine may need some attempts for. */
@@ -113,6 +125,32 @@ static void grant_in_time_has_all_waits_spin(struct kunit *test)
 	struct meeting *m = meeting_make(test);
 
 	EXPECT_SOON(test, meets_in_time(m));
+}
+
+static int hog_fn(void *unused)
+{
+	while (!kthread_should_stop())
+		cond_resched();
+	return 0;
+}
+
+/* It may be the worker that makes room. */
+static void no_wait_spins_while_another_thread_wants_the_cpu(struct kunit *test)
+{
+	struct meeting *m = meeting_make(test);
+	struct task_struct *hog = kthread_create(hog_fn, NULL, "hog");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(hog));
+	kthread_bind(hog, 0);
+	set_spin(m->rig, 7, 3);
+	wake_up_process(hog);
+	m->until_asleep = true;
+	KUNIT_EXPECT_EQ(test, ants_submit(m->rig->pool, meeting_task, m), 0);
+	EXPECT_SOON(test, READ_ONCE(m->worker));
+	KUNIT_EXPECT_EQ(test, ants_submit(m->rig->pool, count_task, &m->rig->count), 0);
+	kthread_stop(hog);
+	KUNIT_EXPECT_EQ(test, skip_of(m->rig), 7);
+	KUNIT_EXPECT_EQ(test, left_of(m->rig), 3);
 }
 
 static void sleeping_task(void *data)
@@ -145,6 +183,7 @@ static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(waits_in_vain_spin_less_and_less),
 	KUNIT_CASE(skipped_wait_changes_nothing_else),
 	KUNIT_CASE(grant_in_time_has_all_waits_spin),
+	KUNIT_CASE(no_wait_spins_while_another_thread_wants_the_cpu),
 	KUNIT_CASE(nothing_runs_nothing_spins),
 	{}
 };
