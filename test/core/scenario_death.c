@@ -13,8 +13,7 @@
 
 static void begin(unsigned int capacity, unsigned int depth)
 {
-	const struct ants_attrs attrs = { .capacity = capacity,
-					  .queue_depth = depth };
+	const struct ants_attrs attrs = { .capacity = capacity, .queue_depth = depth };
 
 	faults_begin(&attrs);
 }
