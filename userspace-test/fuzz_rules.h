@@ -109,8 +109,8 @@ static const struct rule {
 		REFUSED("2147483648", EINVAL), REFUSED("-1", EINVAL),
 	} },
 	{ "stats/timing", {
-		TAKEN("0"), TAKEN("1\n"), TAKEN("0x1"), REFUSED("2", EINVAL),
-		REFUSED("on", EINVAL),
+		TAKEN("0"), TAKEN("1\n"), TAKEN("3"), TAKEN("1000000"),
+		REFUSED("1000001", EINVAL), REFUSED("on", EINVAL),
 	} },
 };
 
