@@ -102,6 +102,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	}
 	ants_update_admit_limit(pool);
 	ants_trace(waiter_grant, pool, waiter, result);
+	ants_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }
@@ -182,7 +183,6 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 		if (unlikely(pool->timed & ANTS_TIMED_CHARGE))
 			ants_charge_move(slot, waiter->task);
 	}
-	ants_spin_end(pool, waiter);
 	ants_waiter_end(pool, waiter, 0, todo);
 	/* It was stamped once more when it was accepted. */
 	if (unlikely(stamp))

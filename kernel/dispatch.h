@@ -116,7 +116,8 @@ int ants_running_cpu(const struct ants_pool *pool);
 /* spin.c */
 void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter);
 void ants_spin(struct ants_waiter *waiter);
-void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter);
+void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
+		   int result);
 
 /* policy.c */
 void ants_policy_init(struct ants_pool *pool);

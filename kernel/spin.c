@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A submitter that waits for room spins for a moment before it sleeps, if a worker
- * runs on another CPU. If the tasks are short there is room before an idle CPU
- * could be woken, and neither side sleeps: otherwise the submitter and the worker
- * would wake each other each time that the pool is full or empty. If there is no
- * room in time, fewer waits spin, down to one in ANTS_SPIN_SKIP_MAX + 1. Nor does a
- * submitter spin while another thread waits for its CPU: that may be the very worker
- * that makes room.
+ * A submitter that waits for room spins for a moment before it sleeps, if the last
+ * worker that came runs on another CPU, or one is being woken. If the tasks are short
+ * there is room before an idle CPU could be woken, and neither side sleeps: otherwise
+ * the submitter and the worker would wake each other each time that the pool is full
+ * or empty. If there is no room in time, fewer waits spin, down to one in
+ * ANTS_SPIN_SKIP_MAX + 1. Nor does a submitter spin while another thread waits for
+ * its CPU: that may be the very worker that makes room.
  *
  * Nothing else changes for a waiter that spins. It is in the FIFO like any other,
  * and only the first one spins.
@@ -59,16 +59,21 @@ void ants_spin(struct ants_waiter *waiter)
 	}
 }
 
-/* @waiter is granted: does it still spin? */
-void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter)
+/*
+ * The wait of @waiter ends with @result. It has span in vain if it has stopped, and
+ * with success if it is granted before.
+ */
+void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
+		   int result)
 {
+	unsigned int *skip = &pool->waiters.spin_skip;
+
 	lockdep_assert_held(&pool->lock);
 	if (!waiter->spun)
 		return;
-	if (READ_ONCE(waiter->spins))
-		pool->waiters.spin_skip = 0;
-	else
-		pool->waiters.spin_skip = min(pool->waiters.spin_skip * 2 + 1,
-					      ANTS_SPIN_SKIP_MAX);
-	pool->waiters.spin_left = pool->waiters.spin_skip;
+	if (!READ_ONCE(waiter->spins))
+		*skip = min(*skip * 2 + 1, ANTS_SPIN_SKIP_MAX);
+	else if (!result)
+		*skip = 0;
+	pool->waiters.spin_left = *skip;
 }

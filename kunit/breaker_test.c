@@ -192,7 +192,8 @@ static void everyone_is_told(struct kunit *test)
 						      NEVER), 0);
 	start_call(rig, call_plain, &arg);
 	start_call(rig, call_given, &arg);
-	EXPECT_SOON(test, ants_nr_pending(rig->pool) == 5);
+	EXPECT_SOON(test, ants_nr_busy(rig->pool) == 1 &&
+		    ants_nr_pending(rig->pool) == 5);
 	fill_up(rig);
 	start_waiters(rig, 3);
 	gate_open(&rig->gate);

@@ -75,6 +75,36 @@ static unsigned int left_of(struct rig *rig)
 	return ants_peek(rig->pool->waiters.spin_left);
 }
 
+/* A wait that gives up has span in vain as well, if the CPU was free. */
+static bool timeout_leads_to(struct meeting *m, unsigned int skip)
+{
+	struct rig *rig = m->rig;
+
+	set_spin(rig, skip / 2, 0);
+	KUNIT_EXPECT_EQ(rig->test, ants_submit_timeout(rig->pool, count_task, &rig->count, 1),
+			-ETIMEDOUT);
+	return skip_of(rig) == skip && left_of(rig) == skip;
+}
+
+static void spinning_task(void *data)
+{
+	struct meeting *m = data;
+	unsigned long end = jiffies + TEST_DEADLINE;
+
+	while (!atomic_read(&m->rig->stop) && time_before(jiffies, end))
+		cpu_relax();
+}
+
+static void waits_that_give_up_count(struct kunit *test)
+{
+	struct meeting *m = meeting_make(test);
+
+	KUNIT_ASSERT_EQ(test, ants_submit(m->rig->pool, spinning_task, m), 0);
+	ASSERT_SOON(test, ants_nr_busy(m->rig->pool) == 1);
+	EXPECT_SOON(test, timeout_leads_to(m, 3));
+	atomic_set(&m->rig->stop, 1);
+}
+
 /*
  * A wait does not spin if another thread wants the CPU, as some of the kernel's own
  * may. The cases try again then.
@@ -182,6 +212,7 @@ static void nothing_runs_nothing_spins(struct kunit *test)
 static struct kunit_case spin_cases[] = {
 	KUNIT_CASE(waits_in_vain_spin_less_and_less),
 	KUNIT_CASE(skipped_wait_changes_nothing_else),
+	KUNIT_CASE(waits_that_give_up_count),
 	KUNIT_CASE(grant_in_time_has_all_waits_spin),
 	KUNIT_CASE(no_wait_spins_while_another_thread_wants_the_cpu),
 	KUNIT_CASE(nothing_runs_nothing_spins),
