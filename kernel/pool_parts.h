@@ -21,7 +21,7 @@ struct ants_affinity;
 
 /* Makers of a pool: its work items that make threads. */
 #define ANTS_MAKERS		7
-/* At least one in so many waits, plus one, may spin. */
+/* The most waits in a row that do not spin although they could. */
 #define ANTS_SPIN_SKIP_MAX	63U
 /* At least one task in so many is timed, if any is. */
 #define ANTS_SAMPLE_MAX		1000000U
@@ -201,8 +201,8 @@ struct ants_waiters {
 	/* L: those of high priority granted in a row while others waited */
 	unsigned int high_grants;
 	/*
-	 * L: number of waits that do not spin after one that span in vain, up to
-	 * ANTS_SPIN_SKIP_MAX; and how many of them are left
+	 * L: number of waits that do not spin after one that has spun in vain,
+	 * up to ANTS_SPIN_SKIP_MAX; and how many of them are left
 	 */
 	unsigned int spin_skip;
 	unsigned int spin_left;

@@ -60,8 +60,8 @@ void ants_spin(struct ants_waiter *waiter)
 }
 
 /*
- * The wait of @waiter ends with @result. It has span in vain if it has stopped, and
- * with success if it is granted before.
+ * The wait of @waiter ends with @result. It has spun in vain if it has stopped
+ * before, and with success if it is granted while it spins.
  */
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 		   int result)

@@ -9,8 +9,9 @@
  * 73 minutes. When it starts, the clock is read once, also for the end of the
  * task that the same worker has run before.
  *
- * Or only one task in so many is timed, its end by a reading of its own. The others
- * then cost a test and a counter when they are accepted, and nothing later.
+ * Alternatively one task in so many is timed, and its end is a reading of its own. The
+ * others cost a test and a counter when they are accepted, and nothing later; only a
+ * caller that waits for room reads the clock in any case.
  */
 #ifndef _ANTS_TIMES_H
 #define _ANTS_TIMES_H
@@ -26,10 +27,10 @@
 #define ANTS_TIMED_COUNT	2U
 /* Tasks that run for too long are reported. */
 #define ANTS_TIMED_STALL	4U
-/* The times of some tasks are taken, which ANTS_TAG_SAMPLED marks. */
-#define ANTS_TIMED_SAMPLE	16U
 /* Tasks are charged to their submitters: the pool has ANTS_CHARGE. */
 #define ANTS_TIMED_CHARGE	8U
+/* The times of some tasks are taken, which ANTS_TAG_SAMPLED marks. */
+#define ANTS_TIMED_SAMPLE	16U
 
 u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
