@@ -115,6 +115,13 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define ants_state_of(task)	data_race((task)->state)
 #endif
 
+/* Does the other thread have a CPU? Older kernels for one CPU do not record it. */
+#ifdef CONFIG_SMP
+#define ants_on_cpu(task)	READ_ONCE((task)->on_cpu)
+#else
+#define ants_on_cpu(task)	true
+#endif
+
 /* might_sleep() without its preemption point. */
 #if KERNEL_VERSION(5, 16, 0) <= LINUX_VERSION_CODE
 #define ants_might_sleep()	__might_sleep(__FILE__, __LINE__)

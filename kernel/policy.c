@@ -27,6 +27,8 @@
  */
 #define FLOOD_PREEMPTED		(16000U / HZ)
 #define PREEMPTED_MAX		(FLOOD_PREEMPTED << 10)
+/* The least of them for a pool that gets a part of a stream. */
+#define FLOOD_LEAST		4U
 /*
  * The fewest tasks for each time that a worker parks, in sixteenths, with which
  * SCHED_BATCH is kept. A work item that only runs again is not a new task.
@@ -55,7 +57,7 @@ void ants_policy_init(struct ants_pool *pool)
 /* The pool, which nobody uses yet, gets one of @nr parts of a stream. */
 void ants_policy_share(struct ants_pool *pool, unsigned int nr)
 {
-	pool->policy.flood = max(FLOOD_PREEMPTED / nr, 1U);
+	pool->policy.flood = max(FLOOD_PREEMPTED / nr, FLOOD_LEAST);
 	pool->policy.limit = pool->policy.flood;
 }
 
@@ -84,16 +86,19 @@ static u64 tasks_per_park(const struct ants_pool *pool)
 	return div_u64((pool->submitted - p->submitted) * 16, p->parks);
 }
 
-/* Try SCHED_BATCH if wake-ups preempt threads all the time. */
+/*
+ * Try SCHED_BATCH if wake-ups preempt threads all the time. In a stream there are
+ * at least as many tasks: a few long ones may be preempted as often by others.
+ */
 static void judge_normal(struct ants_pool *pool)
 {
 	struct ants_policy *p = &pool->policy;
 
-	WRITE_ONCE(p->batch, p->preempted >= p->limit);
-	if (p->batch)
-		p->normal = tasks_per_park(pool);
-	if (p->batch || time_after(jiffies, p->tick))
-		window_begin(pool);
+	if (p->preempted < p->limit || pool->submitted - p->submitted < p->flood)
+		return;
+	WRITE_ONCE(p->batch, true);
+	p->normal = tasks_per_park(pool);
+	window_begin(pool);
 }
 
 /*
@@ -125,6 +130,8 @@ void ants_policy_parks(struct ants_worker *w)
 	lockdep_assert_held(&pool->lock);
 	if (!PREEMPTS || pool->flags & ANTS_THROUGHPUT)
 		return;
+	if (!p->batch && time_after(jiffies, p->tick))
+		window_begin(pool);
 	p->parks++;
 	p->preempted += current->nivcsw - w->switches;
 	w->switches = current->nivcsw;

@@ -13,12 +13,13 @@
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/stat.h>
 
 #include "internal.h"
 
-/* In the units of ants_clock(): about the time in which an idle CPU is woken. */
-#define SPIN_MAX	50U
+/* About the time in which an idle CPU is woken. */
+#define SPIN_MAX	(50 * NSEC_PER_USEC)
 
 static bool may_spin(const struct ants_pool *pool)
 {
@@ -26,7 +27,7 @@ static bool may_spin(const struct ants_pool *pool)
 
 	if (pool->space.nr_waiting || !single_task_running())
 		return false;
-	return pool->wakes.nr || (cpu >= 0 && cpu != raw_smp_processor_id());
+	return pool->wakes.nr > pool->wakes.deferred || (cpu >= 0 && cpu != raw_smp_processor_id());
 }
 
 /* @waiter is going to be enqueued: decide whether it spins. */
@@ -43,15 +44,18 @@ void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
 	waiter->spins = spin;
 }
 
-/* Spin until the wait has ended, or has taken too long for that. */
+/*
+ * Spin until the wait has ended, or has taken too long for that. The scheduler's
+ * clock is fine enough even where the time of day moves with the tick.
+ */
 void ants_spin(struct ants_waiter *waiter)
 {
-	u64 begin = ants_clock();
+	u64 begin = local_clock();
 
 	/* The result is read again, with acquire, before the caller sleeps. */
 	while (READ_ONCE(waiter->result) == ANTS_STILL_WAITING) {
 		if (need_resched() || !single_task_running() ||
-		    ants_clock() - begin > SPIN_MAX) {
+		    local_clock() - begin > SPIN_MAX) {
 			WRITE_ONCE(waiter->spins, false);
 			return;
 		}
@@ -61,7 +65,8 @@ void ants_spin(struct ants_waiter *waiter)
 
 /*
  * The wait of @waiter ends with @result. It has spun in vain if it has stopped
- * before, and with success if it is granted while it spins.
+ * before or another thread has taken its CPU, and with success if it is granted
+ * while it spins.
  */
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 		   int result)
@@ -71,7 +76,7 @@ void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 	lockdep_assert_held(&pool->lock);
 	if (!waiter->spun)
 		return;
-	if (!READ_ONCE(waiter->spins))
+	if (!READ_ONCE(waiter->spins) || !ants_on_cpu(waiter->task))
 		*skip = min(*skip * 2 + 1, ANTS_SPIN_SKIP_MAX);
 	else if (!result)
 		*skip = 0;

@@ -449,7 +449,6 @@ static void thread_dies_in_a_task_of_another_pool(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
-/* The kernel says that the thread is in an RCU section, and about to sleep. */
 static struct kunit_case fault_item_cases[] = {
 	KUNIT_CASE(item_dies),
 	KUNIT_CASE(item_that_is_queued_again_dies_twice),

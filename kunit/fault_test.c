@@ -85,6 +85,26 @@ static void task_has_a_bug(struct kunit *test)
 	die_once(test, bug_task, "bug_task");
 }
 
+/* Whether all tasks are timed or some, the time of one that dies ends. */
+static void time_of_a_task_that_dies_ends(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	u64 wait[ANTS_TIMES], run[ANTS_TIMES], nr = 0;
+	int i;
+
+	for (i = 1; i <= 2; i++) {
+		KUNIT_ASSERT_EQ(test, set_attr(rig->pool, "timing", i), 0);
+		announce_death("null_task");
+		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, rig), 0);
+		expect_told(rig, i, null_task, rig);
+	}
+	ants_times_read(rig->pool, wait, run);
+	for (i = 0; i < ANTS_TIMES; i++)
+		nr += run[i];
+	KUNIT_EXPECT_EQ(test, nr, 2ULL);
+	expect_well(rig, 2, 2);
+}
+
 static void task_holds_a_spinlock(struct kunit *test)
 {
 	die_once(test, spinlock_task, "spinlock_task");
@@ -440,6 +460,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(task_ends_its_thread),
 	KUNIT_CASE(task_writes_to_null),
 	KUNIT_CASE(task_has_a_bug),
+	KUNIT_CASE(time_of_a_task_that_dies_ends),
 	KUNIT_CASE(task_holds_a_spinlock),
 	KUNIT_CASE(task_holds_a_mutex),
 	KUNIT_CASE(task_has_interrupts_off),

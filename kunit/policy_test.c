@@ -45,20 +45,23 @@ static struct look look_at_worker(struct rig *rig)
 	return look;
 }
 
-/*
- * As if @nr tasks had been preempted since the window began. The window does
- * not end before the worker parks: it is moved on if a tick comes in between.
- */
-static void preempt(struct rig *rig, unsigned int nr)
+/* As if threads had been preempted @nr times since @tick, in @tasks tasks. */
+static void preempt_in(struct rig *rig, unsigned int nr, unsigned int tasks, long tick)
 {
 	struct ants_policy *p = &rig->pool->policy;
 
 	raw_spin_lock_irq(&rig->pool->lock);
 	p->preempted = nr;
 	p->parks = 0;
-	p->submitted = rig->pool->submitted;
-	p->tick = jiffies;
+	p->submitted = rig->pool->submitted - tasks;
+	p->tick = tick;
 	raw_spin_unlock_irq(&rig->pool->lock);
+}
+
+/* The window does not end before the worker parks, whatever ticks come in between. */
+static void preempt(struct rig *rig, unsigned int nr)
+{
+	preempt_in(rig, nr, nr, jiffies + TEST_DEADLINE);
 }
 
 static void set_parks(struct rig *rig, unsigned int parks, unsigned int tasks)
@@ -97,6 +100,34 @@ static void few_preemptions_change_nothing(struct kunit *test)
 	look_at_worker(rig);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);
+}
+
+static bool is_tried(struct rig *rig)
+{
+	look_at_worker(rig);
+	return ants_peek(rig->pool->policy.batch);
+}
+
+/* Other threads may want the CPU of a task that runs for long. */
+static void preemptions_of_few_tasks_are_no_stream(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+	unsigned int nr = limit_of(rig);
+
+	preempt_in(rig, 10 * nr, nr - 2, jiffies + TEST_DEADLINE);
+	KUNIT_EXPECT_FALSE(test, is_tried(rig));
+	preempt_in(rig, nr, nr - 1, jiffies + TEST_DEADLINE);
+	KUNIT_EXPECT_TRUE(test, is_tried(rig));
+}
+
+static void preemptions_long_ago_do_not_count(struct kunit *test)
+{
+	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
+	unsigned int nr = limit_of(rig);
+
+	preempt_in(rig, nr, nr, jiffies - 1);
+	KUNIT_EXPECT_FALSE(test, is_tried(rig));
+	KUNIT_EXPECT_LT(test, ants_peek(rig->pool->policy.preempted), nr);
 }
 
 static void many_preemptions_lead_to_a_trial(struct kunit *test)
@@ -253,6 +284,8 @@ static void shard_keeps_its_share(struct kunit *test)
 static struct kunit_case policy_cases[] = {
 	KUNIT_CASE(few_preemptions_change_nothing),
 	KUNIT_CASE(many_preemptions_lead_to_a_trial),
+	KUNIT_CASE(preemptions_of_few_tasks_are_no_stream),
+	KUNIT_CASE(preemptions_long_ago_do_not_count),
 	KUNIT_CASE(trial_that_helps_is_kept),
 	KUNIT_CASE(trial_in_vain_ends_and_comes_later_next_time),
 	KUNIT_CASE(stream_that_ends_ends_it),

@@ -4,6 +4,7 @@
 
 #include <linux/timer.h>
 
+#define NSEC_PER_USEC		1000L
 #define NSEC_PER_MSEC		1000000L
 
 static inline u64 ktime_get_ns(void)
