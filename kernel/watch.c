@@ -33,9 +33,24 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 	return 0;
 }
 
+/*
+ * Of the records of inner tasks, which are most of it, only this is read before it
+ * is set.
+ */
+static void init_inner(struct ants_estate *estate)
+{
+	unsigned int i;
+
+	for (i = 0; i < ANTS_JOIN_DEPTH; i++)
+		estate->inner[i].waits = false;
+}
+
 void ants_estate_init(struct ants_estate *estate, struct ants_worker *w)
 {
 	estate->w = w;
+	estate->pid = NULL;
+	estate->loops = NULL;
+	init_inner(estate);
 	init_waitqueue_func_entry(&estate->exit, thread_ends);
 	INIT_LIST_HEAD(&estate->exit.entry);
 	INIT_WORK(&estate->burial, ants_burial_fn);
@@ -49,7 +64,7 @@ struct ants_worker *ants_worker_alloc(struct ants_pool *pool)
 
 	if (!w)
 		return NULL;
-	w->estate = kzalloc_node(sizeof(*w->estate), GFP_KERNEL, pool->node);
+	w->estate = kmalloc_node(sizeof(*w->estate), GFP_KERNEL, pool->node);
 	if (!w->estate) {
 		kfree(w);
 		return NULL;

@@ -40,6 +40,7 @@ static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
 
 #define kmalloc(size, gfp)	kzalloc(size, gfp)
 #define kzalloc_node(size, gfp, node)	kzalloc(size, gfp)
+#define kmalloc_node(size, gfp, node)	kmalloc(size, gfp)
 #define kmalloc_array(n, size, gfp)	kcalloc(n, size, gfp)
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + (size_t)(n) * sizeof((p)->member[0]))
