@@ -42,7 +42,7 @@ static const struct row peers[] = {
 };
 
 /*
- * A pool without a queue wakes its submitter for each task. The last one has a
+ * A pool without a queue wakes its submitter for each task. The last ones have a
  * queue for all tasks, like a workqueue.
  */
 static const struct row pools[] = {
@@ -53,6 +53,7 @@ static const struct row pools[] = {
 	{ &ants_submit_subject, 2048 },
 	{ &ants_submit_subject, 4096 },
 	{ &ants_submit_subject, 512, FEW },
+	{ &ants_submit_subject, 2048, FEW },
 };
 
 /**

@@ -28,12 +28,15 @@ STOCK_TINY_TASK = ((256, 0, 0.45), (16, 256, 0.45), (16, 0, 1.0), (4, 0, 1.5))
 ROUND_TRIP = (0.92, 0.99)
 # subject, and at least so many times the items a second of the best scope
 STOCK_CONTENTION = ((DEFAULT, 0.8), (LOCAL, 1.0))
-# threads of pool and workqueue; unit; whether those of the pool exist before; at most
-# so many times the workqueue's figure, on 6.1 and on 7.3
+# threads of pool and workqueue; queue_depth, without which only the workqueue has a
+# queue; unit; whether the threads of the pool exist before; at most so many times the
+# workqueue's figure, on 6.1 and on 7.3
 EQUAL_WIDTHS = (
-    (512, COST, "warm", 1.1, 1.1),
-    (2048, "ms", "warm", None, 0.8),
-    (2048, "ms", "cold", None, 1.0),
+    (512, 0, COST, "warm", 1.1, 1.1),
+    (512, 20000, COST, "warm", 1.1, 1.1),
+    (2048, 0, "ms", "warm", None, 0.8),
+    (2048, 20000, "ms", "warm", None, 0.8),
+    (2048, 0, "ms", "cold", None, 1.0),
 )
 # start, load; at most so many times the peer's time
 RAMP = (("cold", "none", 0.75), ("cold", "normal", 0.4), ("warm", "none", 0.9))
@@ -138,11 +141,11 @@ class Targets:
             yield self.at_most(DEFAULT, 0, bench, unit, phase="after_expiry")
 
     def blocking(self, bench):
-        for width, unit, pool, *limits in EQUAL_WIDTHS:
+        for width, depth, unit, pool, *limits in EQUAL_WIDTHS:
             other = self.results.find(bench, PEER, unit, max_active=width, tasks=20000)
             if self.limit(limits):
                 yield self.at_most(DEFAULT, other and self.limit(limits) * other.median(), bench,
-                                   unit, capacity=width, queue_depth=0, tasks=20000,
+                                   unit, capacity=width, queue_depth=depth, tasks=20000,
                                    pool=pool)
         if self.column:
             return
