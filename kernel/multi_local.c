@@ -41,8 +41,11 @@ static void spread_nodes(unsigned int *shard_of, unsigned int nr,
 	unsigned int cpu;
 	int node;
 
-	for_each_cpu(cpu, cpus)
-		node_set(cpu_to_node(cpu), nodes);
+	for_each_cpu(cpu, cpus) {
+		node = cpu_to_node(cpu);
+		if (node != NUMA_NO_NODE)
+			node_set(node, nodes);
+	}
 	if (nodes_weight(nodes) != nr)
 		return;
 	for_each_possible_cpu(cpu) {

@@ -348,6 +348,17 @@ static void pool_is_what_was_asked_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_capacity(bound), 2 * num_online_cpus());
 	KUNIT_EXPECT_TRUE(test, pool->flags & bound->flags & ANTS_FIXED);
 }
+
+/* As for a workqueue, a limit that makes no sense becomes one that does. */
+static void limit_is_clamped(struct kunit *test)
+{
+	struct ants_pool *most, *least;
+
+	most = wq_own(test, alloc_workqueue("most", WQ_UNBOUND, INT_MAX));
+	least = wq_own(test, alloc_workqueue("least", WQ_UNBOUND, -1));
+	KUNIT_EXPECT_EQ(test, ants_capacity(most), WQ_MAX_ACTIVE * num_online_nodes());
+	KUNIT_EXPECT_EQ(test, ants_capacity(least), num_online_nodes());
+}
 #endif
 
 static atomic_t declared_runs;
@@ -453,6 +464,7 @@ static struct kunit_case wq_cases[] = {
 	KUNIT_CASE(all_at_once),
 #ifdef _LINUX_ANTS_WORKQUEUE_H
 	KUNIT_CASE(pool_is_what_was_asked_for),
+	KUNIT_CASE(limit_is_clamped),
 #endif
 	{}
 };

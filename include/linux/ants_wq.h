@@ -374,7 +374,7 @@ static inline void ants_wq_init_onstack(struct ants_wq_work *work,
 
 static inline unsigned int ants_wq_capacity(unsigned int flags, int max_active)
 {
-	unsigned int nr = max_active ?: WQ_DFL_ACTIVE;
+	unsigned int nr = clamp_t(int, max_active ?: WQ_DFL_ACTIVE, 1, WQ_MAX_ACTIVE);
 
 	if (flags & __WQ_ORDERED)
 		return 1;
