@@ -132,8 +132,6 @@ static void task_bury(struct ants_worker *w, struct ants_todo *todo)
 	pool->counts.lost++;
 	if (w->tag & ANTS_TAG_SAMPLED)
 		ants_sample_end(w);
-	else
-		ants_time_end(w);
 	if (w->tag & ANTS_TAG_WORK) {
 		WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
 		ants_work_finish(pool, w->data, todo);

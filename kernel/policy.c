@@ -49,6 +49,7 @@ static void window_begin(struct ants_pool *pool)
 
 void ants_policy_init(struct ants_pool *pool)
 {
+	pool->policy.tick = jiffies;
 	pool->policy.flood = FLOOD_PREEMPTED;
 	pool->policy.limit = FLOOD_PREEMPTED;
 	pool->policy.batch = pool->flags & ANTS_THROUGHPUT;
@@ -133,7 +134,8 @@ void ants_policy_parks(struct ants_worker *w)
 	if (!p->batch && time_after(jiffies, p->tick))
 		window_begin(pool);
 	p->parks++;
-	p->preempted += current->nivcsw - w->switches;
+	/* A task that runs for long may be preempted any number of times. */
+	p->preempted += current->nivcsw != w->switches;
 	w->switches = current->nivcsw;
 	if (p->batch)
 		judge_batch(pool);

@@ -196,16 +196,17 @@ void ants_deferred_end(struct ants_pool *pool)
 
 /*
  * Tasks are pending, and no worker is idle: ask for a thread if one is wanted. If
- * all makers are busy, each of them looks once more before it ends.
+ * all makers are busy, each of them looks once more before it ends, unless the pool
+ * backs off: then the timer looks.
  */
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 {
 	ants_forget_late(pool);
-	if (!ants_need_worker(pool) || pool->upkeep.nr_makers == ANTS_MAKERS)
+	if (!ants_need_worker(pool))
 		return;
 	if (ants_backing_off(pool))
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
-	else
+	else if (pool->upkeep.nr_makers < ANTS_MAKERS)
 		ants_todo_upkeep(pool, todo);
 }
 

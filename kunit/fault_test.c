@@ -89,8 +89,8 @@ static void task_has_a_bug(struct kunit *test)
 static void time_of_a_task_that_dies_ends(struct kunit *test)
 {
 	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
-	u64 wait[ANTS_TIMES], run[ANTS_TIMES], nr = 0;
-	int i;
+	static u64 wait[ANTS_TIMES], run[ANTS_TIMES];
+	u64 i, nr = 0;
 
 	for (i = 1; i <= 2; i++) {
 		KUNIT_ASSERT_EQ(test, set_attr(rig->pool, "timing", i), 0);

@@ -96,7 +96,7 @@ static void few_preemptions_change_nothing(struct kunit *test)
 	struct rig *rig = rig_make_one(test, (struct ants_attrs){});
 
 	/* The worker itself may be preempted now and then. */
-	preempt(rig, limit_of(rig) / 2);
+	preempt_in(rig, limit_of(rig) / 2, limit_of(rig), jiffies + TEST_DEADLINE);
 	look_at_worker(rig);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->policy.batch));
 	KUNIT_EXPECT_EQ(test, look_at_worker(rig).policy, SCHED_NORMAL);

@@ -356,7 +356,7 @@ static void limit_is_clamped(struct kunit *test)
 
 	most = wq_own(test, alloc_workqueue("most", WQ_UNBOUND, INT_MAX));
 	least = wq_own(test, alloc_workqueue("least", WQ_UNBOUND, -1));
-	KUNIT_EXPECT_EQ(test, ants_capacity(most), WQ_MAX_ACTIVE * num_online_nodes());
+	KUNIT_EXPECT_EQ(test, ants_capacity(most), WQ_UNBOUND_MAX_ACTIVE * num_online_nodes());
 	KUNIT_EXPECT_EQ(test, ants_capacity(least), num_online_nodes());
 }
 #endif

@@ -374,7 +374,8 @@ static inline void ants_wq_init_onstack(struct ants_wq_work *work,
 
 static inline unsigned int ants_wq_capacity(unsigned int flags, int max_active)
 {
-	unsigned int nr = clamp_t(int, max_active ?: WQ_DFL_ACTIVE, 1, WQ_MAX_ACTIVE);
+	int most = flags & WQ_UNBOUND ? WQ_UNBOUND_MAX_ACTIVE : WQ_MAX_ACTIVE;
+	unsigned int nr = clamp(max_active ?: WQ_DFL_ACTIVE, 1, most);
 
 	if (flags & __WQ_ORDERED)
 		return 1;
