@@ -142,7 +142,7 @@ struct ants_maker {
  * @submitted: L: pool->submitted at that time
  * @parks: L: number of times that workers have parked since
  * @preempted: L: number of times that workers, and submitters waking them, were
- *	preempted
+ *	preempted; of a worker, one at most each time that it parks
  * @flood: I: number of preemptions in a tick that is worth a try of SCHED_BATCH
  * @limit: L: number of preemptions from which it is tried next: @flood, or more after
  *	tries in vain

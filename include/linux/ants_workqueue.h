@@ -11,8 +11,9 @@
  * driver of several files has the line in its own header file, after the header
  * files of the kernel.
  *
- *	max_active		capacity; 0 is %WQ_DFL_ACTIVE. As before, it is for
- *				each node if unbound, else for each CPU
+ *	max_active		capacity; 0 is %WQ_DFL_ACTIVE, and the limits are those
+ *				of a workqueue. As before, it is for each node if
+ *				unbound, else for each CPU
  *	WQ_MEM_RECLAIM		%ANTS_MEM_RECLAIM
  *	WQ_FREEZABLE		%ANTS_FREEZABLE
  *	WQ_HIGHPRI		the lowest nice value

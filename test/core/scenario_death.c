@@ -382,8 +382,7 @@ static void submit_again(struct ants_pool *from, ants_fn_t fn, void *data)
 /* The client, which is told, submits a task to a pool that is being destroyed. */
 static void run_told(void)
 {
-	const struct ants_attrs attrs = { .capacity = 1,
-					  .fault = submit_again };
+	const struct ants_attrs attrs = { .capacity = 1, .fault = submit_again };
 
 	told = 0;
 	tasks_begin(&attrs);
