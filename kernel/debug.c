@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The parts of debug builds; see debug.h. */
+#include <linux/bitops.h>
 #include <linux/completion.h>
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -184,6 +185,7 @@ static bool arriving_fits(const struct ants_pool *pool)
 
 	return pool->wakes.limit >= 1 && pool->wakes.limit <= ANTS_WAKE_MAX &&
 	       pool->wakes.nr <= ANTS_WAKE_MAX &&
+	       hweight16(pool->workers.waking_cpus) + pool->wakes.deferred <= pool->wakes.nr &&
 	       (!pool->wakes.late || pool->wakes.nr >= pool->wakes.limit) &&
 	       pool->workers.nr_starting + pool->workers.nr_late <=
 	       pool->workers.nr_new &&

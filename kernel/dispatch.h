@@ -108,6 +108,7 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
@@ -279,6 +280,12 @@ static inline bool ants_arriving_late(const struct ants_pool *pool)
 	return time_after_eq(jiffies, pool->wakes.since + ants_late_ticks());
 }
 
+/* This CPU as workers and wake-ups in flight note it. */
+static inline u8 ants_this_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
 /* Are as many wake-ups in flight as allowed, none of them late? */
 static inline bool ants_wake_suffices(const struct ants_pool *pool)
 {
@@ -322,7 +329,8 @@ static inline bool ants_todo_full(const struct ants_todo *todo)
  * worker to arrive checks for the rest. If none arrives, because its CPU is
  * busy, the next caller that comes here gives them up, or the timer does. If
  * others are in flight, this wakes a worker only as the first thread of a
- * section, because the section may have no list for more.
+ * section, because the section may have no list for more. To be called if tasks
+ * are pending and more wake-ups are allowed.
  */
 static __always_inline void __ants_wake_next(struct ants_pool *pool,
 					     struct ants_todo *todo,
@@ -330,8 +338,6 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 							  struct ants_todo *todo))
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_wake_suffices(pool) || !pool->nr_pending)
-		return;
 	if (pool->workers.nr_idle)
 		wake(pool, todo);
 	else if (pool->workers.nr < pool->limits.capacity && !pool->upkeep.queued &&
@@ -342,7 +348,12 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_todo *todo)
 {
-	__ants_wake_next(pool, todo, ants_wake_one);
+	if (!ants_wake_suffices(pool)) {
+		if (pool->nr_pending)
+			__ants_wake_next(pool, todo, ants_wake_one);
+	} else if (unlikely(pool->wakes.cpu != ants_this_cpu())) {
+		ants_wake_here(pool, todo);
+	}
 }
 
 /* The same for a section with a list: wake as many workers as are of use. */

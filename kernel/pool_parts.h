@@ -99,49 +99,6 @@ union ants_space {
 
 static_assert(sizeof(union ants_space) == sizeof(u64));
 
-/* Wake-ups in flight: a worker that arrives checks for the next ones. */
-struct ants_wakes {
-	/*
-	 * L: workers in state ANTS_WAKING, except those that were given up as
-	 * late, plus the one of @deferred
-	 */
-	unsigned int nr;
-	/*
-	 * L: the most of them, at least 1. Doubled when a worker arrives and the
-	 * one before it sleeps in its task while others are pending; one less
-	 * when that one runs; halved when a worker comes in vain
-	 */
-	unsigned int limit;
-	/*
-	 * L: jiffies when the first worker that is in flight was woken or
-	 * started, or when one of them arrived; they are late together if that
-	 * is too long ago
-	 */
-	unsigned long since;
-	/*
-	 * L: jiffies when the wake-ups in flight become late, if no more are
-	 * allowed: until then no other is needed. Otherwise 0
-	 */
-	unsigned long late;
-	/* L: the worker in flight that arrived last; NULL if it has left */
-	struct ants_worker *arrived;
-	/* L: number of times that wake-ups in flight were given up */
-	unsigned int seq;
-	/*
-	 * L: a wake-up is deferred, and counts in @nr: the worker that runs will
-	 * probably have taken the pending tasks before another one could. It
-	 * becomes late like any other
-	 */
-	bool deferred;
-	/*
-	 * L: number of wake-ups by workers that were in vain in a row, up to
-	 * ANTS_VAIN_MAX: then the next ones are deferred
-	 */
-	u8 nr_vain;
-	/* L: number of wake-ups deferred since one was tried */
-	u8 nr_deferred;
-};
-
 /* The threads, and how many are in which state. */
 struct ants_workers {
 	/* L: reserved workers, leaving ones included */
@@ -164,6 +121,16 @@ struct ants_workers {
 	unsigned int nr_late;
 	/* L: workers in state ANTS_LEAVING */
 	unsigned int nr_leaving;
+	/*
+	 * L: a bit for each CPU, modulo 16, on which a worker parked that was
+	 * woken and is in flight
+	 */
+	u16 waking_cpus;
+	/*
+	 * L: callers on several CPUs wake workers in turn: as many more times
+	 * a worker that parked on the caller's CPU goes first
+	 */
+	u8 nr_here;
 	/* L: every worker that was started and has not left */
 	struct list_head list;
 	/* L: workers that have left and are not joined yet */

@@ -111,6 +111,7 @@ void ants_forget_late(struct ants_pool *pool)
 	pool->workers.nr_late += pool->workers.nr_starting;
 	pool->workers.nr_starting = 0;
 	pool->wakes.nr = 0;
+	pool->workers.waking_cpus = 0;
 	pool->wakes.seq++;
 	if (pool->wakes.deferred)
 		pool->wakes.nr_vain = 0;
@@ -163,26 +164,6 @@ static bool defers_wake_up(struct ants_pool *pool)
 	return false;
 }
 
-/* As ants_wake_one(), for a worker that is going to run one of the tasks. */
-void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
-{
-	struct ants_worker *w;
-
-	lockdep_assert_held(&pool->lock);
-	w = list_first_entry(&pool->workers.idle, struct ants_worker, node);
-	ants_forget_late(pool);
-	if (!defers_wake_up(pool)) {
-		ants_wake_one(pool, todo);
-		w->helps = w->state == ANTS_WAKING;
-		return;
-	}
-	pool->wakes.deferred = true;
-	pool->wakes.since = jiffies;
-	pool->wakes.nr++;
-	set_wake_late(pool);
-	ants_timer_arm_waking(pool);
-}
-
 /*
  * No task is pending, or the caller will not take it: see ants_wake_helper().
  */
@@ -217,14 +198,42 @@ static bool wakes_another(const struct ants_pool *pool)
 	       pool->wakes.nr < min(pool->wakes.limit, pool->nr_pending);
 }
 
-/* Wake the most recently parked worker. */
-static void wake_idle(struct ants_pool *pool, struct ants_todo *todo)
+static struct ants_worker *first_idle(const struct ants_pool *pool)
 {
+	return list_first_entry(&pool->workers.idle, struct ants_worker, node);
+}
+
+/*
+ * Return the worker that was the last to park on this CPU if it is near the top of
+ * the stack, else NULL. The scheduler will probably let it run here again: then
+ * neither its wake-up nor that of a caller that waits for its task has to go to
+ * another CPU.
+ */
+static struct ants_worker *idle_here(const struct ants_pool *pool)
+{
+	unsigned int left = ANTS_LOOK_MAX;
 	struct ants_worker *w;
 
-	w = list_first_entry(&pool->workers.idle, struct ants_worker, node);
+	list_for_each_entry(w, &pool->workers.idle, node) {
+		if (!left--)
+			break;
+		if (w->cpu == ants_this_cpu())
+			return w;
+	}
+	return NULL;
+}
+
+static u16 cpu_bit(unsigned int cpu)
+{
+	return 1U << cpu % 16;
+}
+
+static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
+		      struct ants_todo *todo)
+{
 	__list_del_entry(&w->node);
 	pool->workers.nr_idle--;
+	pool->workers.waking_cpus |= cpu_bit(w->cpu);
 	ants_worker_move(w, ANTS_WAKING);
 	ants_set_arriving(pool, w);
 	pool->wakes.nr++;
@@ -235,20 +244,87 @@ static void wake_idle(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
+ * Is one more wake-up of use, after those that are late are given up? But if the one
+ * in flight was sent by this very section, that may have no list for a second one.
+ */
+static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
+{
+	if (pool->wakes.nr && todo->nr_wake)
+		return false;
+	ants_forget_late(pool);
+	return wakes_another(pool);
+}
+
+/*
+ * Choose the worker for a caller. While all callers are on one CPU it is the one
+ * that parked last, wherever that was: those of other CPUs run beside the caller.
+ */
+static struct ants_worker *choose_idle(struct ants_pool *pool)
+{
+	struct ants_worker *w = NULL;
+
+	if (pool->wakes.cpu != ants_this_cpu())
+		pool->workers.nr_here = ANTS_HERE_MAX;
+	pool->wakes.cpu = ants_this_cpu();
+	if (pool->workers.nr_here) {
+		pool->workers.nr_here--;
+		w = idle_here(pool);
+	}
+	return w ?: first_idle(pool);
+}
+
+/*
  * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
  */
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	/*
-	 * This is checked first: the one in flight may have been woken by this
-	 * very section, which has no list for a second one.
-	 */
-	if (pool->wakes.nr && todo->nr_wake)
+	if (may_wake(pool, todo))
+		wake_idle(pool, choose_idle(pool), todo);
+}
+
+/*
+ * As many wake-ups are in flight as allowed, and the last caller that sent one was on
+ * another CPU. Callers on several CPUs do not wait for each other's workers: if none
+ * of those in flight parked on this CPU, wake one that did.
+ */
+void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->wakes.deferred || todo->nr_wake ||
+	    pool->workers.waking_cpus & cpu_bit(ants_this_cpu()) ||
+	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
 		return;
+	w = idle_here(pool);
+	if (!w)
+		return;
+	pool->wakes.cpu = ants_this_cpu();
+	pool->workers.nr_here = ANTS_HERE_MAX;
+	wake_idle(pool, w, todo);
+}
+
+/* As ants_wake_one(), for a worker that is going to run one of the tasks. */
+void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	w = first_idle(pool);
 	ants_forget_late(pool);
-	if (wakes_another(pool))
-		wake_idle(pool, todo);
+	if (!defers_wake_up(pool)) {
+		if (may_wake(pool, todo)) {
+			w->helps = true;
+			wake_idle(pool, w, todo);
+		}
+		return;
+	}
+	pool->wakes.deferred = true;
+	pool->wakes.since = jiffies;
+	pool->wakes.nr++;
+	set_wake_late(pool);
+	ants_timer_arm_waking(pool);
 }
 
 /*
@@ -259,7 +335,7 @@ void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	while (wakes_another(pool) && !ants_todo_full(todo))
-		wake_idle(pool, todo);
+		wake_idle(pool, first_idle(pool), todo);
 	if (pool->nr_pending && !pool->workers.nr_idle)
 		ants_ask_for_worker(pool, todo);
 }
@@ -318,12 +394,13 @@ void ants_worker_arrived(struct ants_worker *w)
 
 	lockdep_assert_held(&pool->lock);
 	w->arriving = false;
-	if (w->state == ANTS_WAKING)
-		pool->wakes.nr -= !late;
-	else if (late)
-		pool->workers.nr_late--;
-	else
-		pool->workers.nr_starting--;
+	if (w->state != ANTS_WAKING) {
+		pool->workers.nr_late -= late;
+		pool->workers.nr_starting -= !late;
+	} else if (!late) {
+		pool->wakes.nr--;
+		pool->workers.waking_cpus &= ~cpu_bit(w->cpu);
+	}
 	if (!late)
 		pool->wakes.since = jiffies;
 	adapt_limit(pool, w->helps);

@@ -346,6 +346,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_worker_move(w, ANTS_IDLE);
 	w->fn = NULL;
 	w->idle_since = jiffies;
+	w->cpu = ants_this_cpu();
 	ants_policy_parks(w);
 	list_add(&w->node, &pool->workers.idle);
 	pool->workers.nr_idle++;

@@ -73,6 +73,7 @@ struct ants_charge {
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
+ * @cpu: L: the CPU on which it parked last, modulo 256
  * @bound: T: its thread was bound to CPUs
  * @preferred: I: the kernel was told the CPUs it prefers, and rebinds it to
  *	those when CPUs come online or are isolated
@@ -102,7 +103,7 @@ struct ants_worker {
 	bool arriving;
 	bool helps;
 	bool expired;
-	bool bound;
+	u8 cpu;
 
 	struct list_head member;
 	u64 started;
@@ -112,6 +113,7 @@ struct ants_worker {
 	struct ants_work *waits_for;
 	void *local;
 	unsigned long idle_since;
+	bool bound;
 	bool preferred;
 	unsigned int affinity_seq;
 	unsigned int depth;
@@ -121,6 +123,52 @@ struct ants_worker {
 	bool batch;
 	struct ants_charge charge;
 	struct ants_charge next_charge;
+};
+
+/* Wake-ups in flight: a worker that arrives checks for the next ones. */
+struct ants_wakes {
+	/*
+	 * L: workers in state ANTS_WAKING, except those that were given up as
+	 * late, plus the one of @deferred
+	 */
+	unsigned int nr;
+	/*
+	 * L: the most of them, at least 1, but for those that ants_wake_here()
+	 * adds. Doubled when a worker arrives and the one before it sleeps in
+	 * its task while others are pending; one less when that one runs;
+	 * halved when a worker comes in vain
+	 */
+	unsigned int limit;
+	/*
+	 * L: jiffies when the first worker that is in flight was woken or
+	 * started, or when one of them arrived; they are late together if that
+	 * is too long ago
+	 */
+	unsigned long since;
+	/*
+	 * L: jiffies when the wake-ups in flight become late, if no more are
+	 * allowed: until then no other is needed. Otherwise 0
+	 */
+	unsigned long late;
+	/* L: the worker in flight that arrived last; NULL if it has left */
+	struct ants_worker *arrived;
+	/* L: number of times that wake-ups in flight were given up */
+	unsigned int seq;
+	/*
+	 * L: a wake-up is deferred, and counts in @nr: the worker that runs will
+	 * probably have taken the pending tasks before another one could. It
+	 * becomes late like any other
+	 */
+	bool deferred;
+	/*
+	 * L: number of wake-ups by workers that were in vain in a row, up to
+	 * ANTS_VAIN_MAX: then the next ones are deferred
+	 */
+	u8 nr_vain;
+	/* L: number of wake-ups deferred since one was tried */
+	u8 nr_deferred;
+	/* L: the CPU, modulo 256, on which a caller sent the last one */
+	u8 cpu;
 };
 
 /**

@@ -25,7 +25,7 @@ static void end(void)
 {
 	tasks_drain();
 	WARN(pool->wakes.nr || pool->workers.nr_starting || pool->workers.nr_late ||
-	     pool->wakes.arrived, "something is in flight in an empty pool");
+	     pool->wakes.arrived || pool->workers.waking_cpus, "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	tasks_end();
 }
@@ -75,6 +75,21 @@ static void wake_batch(void)
 	explore_begin();
 	explore_call(submit_batch, NULL, "a");
 	explore_call(submit_one, (void *)4, "b");
+	end();
+}
+
+/* A worker is idle on each CPU, and so each caller has one of its own. */
+static void wake_callers(void)
+{
+	const struct ants_attrs four = {
+		.capacity = 4, .queue_depth = 1, .min_workers = 4,
+	};
+
+	begin(&four, 1);
+	explore_begin();
+	explore_call(submit_two, (void *)0, "a");
+	explore_call(submit_one, (void *)2, "b");
+	explore_call(submit_later, (void *)3, "later");
 	end();
 }
 
@@ -264,6 +279,7 @@ static void makers_destroy(void)
 const struct scenario scenarios_wake[] = {
 	{ "wake-several", wake_several },
 	{ "wake-batch", wake_batch },
+	{ "wake-callers", wake_callers },
 	{ "start-two", start_two },
 	{ "start-beside", start_beside },
 	{ "late-woken", late_woken },

@@ -10,4 +10,6 @@ static inline unsigned long __fls(unsigned long word)
 	return BITS_PER_LONG - 1 - __builtin_clzl(word);
 }
 
+#define hweight16(word)	((unsigned int)__builtin_popcount((u16)(word)))
+
 #endif
