@@ -109,6 +109,7 @@ void ants_worker_arrived(struct ants_worker *w);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_apart(struct ants_pool *pool);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);

@@ -62,10 +62,14 @@
 #define ANTS_LATE_TICKS		2
 /* The most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
-/* The most idle workers among which one is sought that parked on this CPU. */
+/* The most idle workers among which one is sought that parked on some CPU. */
 #define ANTS_LOOK_MAX		4U
-/* For so many wake-ups after callers on two CPUs have sent one each. */
+/*
+ * For so many wake-ups that is the caller's CPU, after callers on two CPUs have sent
+ * one each; or another CPU, after a caller has waited.
+ */
 #define ANTS_HERE_MAX		32U
+#define ANTS_APART_MAX		8U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */

@@ -131,6 +131,11 @@ struct ants_workers {
 	 * a worker that parked on the caller's CPU goes first
 	 */
 	u8 nr_here;
+	/*
+	 * L: a caller waits for a worker on its own CPU: as many more times one
+	 * that parked elsewhere goes first
+	 */
+	u8 nr_apart;
 	/* L: every worker that was started and has not left */
 	struct list_head list;
 	/* L: workers that have left and are not joined yet */

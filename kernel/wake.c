@@ -223,6 +223,22 @@ static struct ants_worker *idle_here(const struct ants_pool *pool)
 	return NULL;
 }
 
+/*
+ * Return one that parked on another CPU, else the one that has slept longest of those
+ * near the top: the others may be asleep but still on this CPU's run queue, which
+ * they do not leave then.
+ */
+static struct ants_worker *idle_apart(const struct ants_pool *pool)
+{
+	unsigned int left = min(pool->workers.nr_idle, ANTS_LOOK_MAX);
+	struct ants_worker *w;
+
+	list_for_each_entry(w, &pool->workers.idle, node)
+		if (w->cpu != ants_this_cpu() || !--left)
+			break;
+	return w;
+}
+
 static u16 cpu_bit(unsigned int cpu)
 {
 	return 1U << cpu % 16;
@@ -256,21 +272,23 @@ static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
 }
 
 /*
- * Choose the worker for a caller. While all callers are on one CPU it is the one
- * that parked last, wherever that was: those of other CPUs run beside the caller.
+ * Choose the worker for a caller: as a rule the one that parked last, wherever that
+ * was.
  */
 static struct ants_worker *choose_idle(struct ants_pool *pool)
 {
-	struct ants_worker *w = NULL;
-
 	if (pool->wakes.cpu != ants_this_cpu())
 		pool->workers.nr_here = ANTS_HERE_MAX;
 	pool->wakes.cpu = ants_this_cpu();
 	if (pool->workers.nr_here) {
 		pool->workers.nr_here--;
-		w = idle_here(pool);
+		return idle_here(pool) ?: first_idle(pool);
 	}
-	return w ?: first_idle(pool);
+	if (pool->workers.nr_apart) {
+		pool->workers.nr_apart--;
+		return idle_apart(pool);
+	}
+	return first_idle(pool);
 }
 
 /*
@@ -362,6 +380,18 @@ int ants_running_cpu(const struct ants_pool *pool)
 static bool last_shares_cpu(const struct ants_pool *pool)
 {
 	return ants_running_cpu(pool) == raw_smp_processor_id();
+}
+
+/*
+ * A caller is about to wait for room. If the worker that will make it needs this very
+ * CPU, they take turns while another CPU may be idle: have the next ones woken
+ * elsewhere.
+ */
+void ants_wake_apart(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->workers.waking_cpus & cpu_bit(ants_this_cpu()) || last_shares_cpu(pool))
+		pool->workers.nr_apart = ANTS_APART_MAX;
 }
 
 /*

@@ -25,6 +25,14 @@ static void set_last_caller(struct rig *rig, int cpu)
 	raw_spin_unlock_irq(&rig->pool->lock);
 }
 
+/* As if a caller had waited for a worker on its own CPU. */
+static void set_apart(struct rig *rig, unsigned int nr)
+{
+	raw_spin_lock_irq(&rig->pool->lock);
+	rig->pool->workers.nr_apart = nr;
+	raw_spin_unlock_irq(&rig->pool->lock);
+}
+
 static void park_one(struct rig *rig, int nr)
 {
 	unsigned int idle = ants_nr_idle(rig->pool);
@@ -37,7 +45,7 @@ static void park_one(struct rig *rig, int nr)
  * A rig with a worker on each CPU of @cpus, a string of digits: posts[0] ran on the
  * first one to park, and so on. No wake-up is late.
  */
-static struct rig *rig_make_on(struct kunit *test, const char *cpus)
+static struct rig *rig_make_deep(struct kunit *test, const char *cpus, unsigned int depth)
 {
 	int i, nr = strlen(cpus);
 	struct rig *rig;
@@ -45,7 +53,7 @@ static struct rig *rig_make_on(struct kunit *test, const char *cpus)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "one CPU");
 	rig = rig_make(test, NAME, (struct ants_attrs){
-				.capacity = nr, .queue_depth = 8 });
+				.capacity = nr, .queue_depth = depth });
 	ants_late_arm(100 * TEST_DEADLINE);
 	for (i = 0; i < nr; i++) {
 		post_start(rig, i);
@@ -57,6 +65,11 @@ static struct rig *rig_make_on(struct kunit *test, const char *cpus)
 	set_wake_limit(rig->pool, 1);
 	forget_vain(rig->pool);
 	return rig;
+}
+
+static struct rig *rig_make_on(struct kunit *test, const char *cpus)
+{
+	return rig_make_deep(test, cpus, 8);
 }
 
 /* Submit a task on @cpu, where the last caller was on @last. Which post ran there? */
@@ -218,6 +231,65 @@ static void deferred_wake_up_suffices(struct kunit *test)
 	EXPECT_SOON(test, settled(rig->pool));
 }
 
+/* A caller on CPU 0 has waited for a worker there: which post's worker is next? */
+static int worker_apart(struct kunit *test, const char *cpus)
+{
+	struct rig *rig = rig_make_on(test, cpus);
+
+	set_apart(rig, 1);
+	return worker_of_task(rig, 0, 0);
+}
+
+static void caller_that_waits_is_served_from_another_cpu(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, worker_apart(test, "100"), 0);
+}
+
+/* It may have left the run queue. */
+static void worker_that_has_slept_for_long_is_next_best(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, worker_apart(test, "00000"), 1);
+}
+
+static void all_idle_workers_are_few(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, worker_apart(test, "00"), 0);
+}
+
+static void serving_from_another_cpu_ends(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "10");
+
+	set_apart(rig, 1);
+	KUNIT_EXPECT_EQ(test, worker_of_task(rig, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_apart), 0);
+}
+
+/* A caller on @cpu waits, in vain, while a worker is on its way to CPU 0. */
+static unsigned int apart_after_wait_on(struct kunit *test, int cpu)
+{
+	struct rig *rig = rig_make_deep(test, "0", 0);
+	unsigned int nr;
+
+	wake_one(rig);
+	be_on(rig, cpu);
+	KUNIT_EXPECT_EQ(test, ants_submit_timeout(rig->pool, count_task, &rig->count, 1),
+			-ETIMEDOUT);
+	nr = ants_peek(rig->pool->workers.nr_apart);
+	expect_end(rig);
+	return nr;
+}
+
+static void wait_for_a_worker_on_the_same_cpu_is_noticed(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, apart_after_wait_on(test, 0), ANTS_APART_MAX);
+}
+
+static void wait_for_one_on_another_cpu_is_not(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, apart_after_wait_on(test, 1), 0);
+}
+
 static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_of_the_callers_cpu_goes_first),
 	KUNIT_CASE(worker_that_parked_last_goes_first_otherwise),
@@ -231,6 +303,12 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(one_that_parked_there_is_on_its_way),
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),
 	KUNIT_CASE(deferred_wake_up_suffices),
+	KUNIT_CASE(caller_that_waits_is_served_from_another_cpu),
+	KUNIT_CASE(worker_that_has_slept_for_long_is_next_best),
+	KUNIT_CASE(all_idle_workers_are_few),
+	KUNIT_CASE(serving_from_another_cpu_ends),
+	KUNIT_CASE(wait_for_a_worker_on_the_same_cpu_is_noticed),
+	KUNIT_CASE(wait_for_one_on_another_cpu_is_not),
 	{}
 };
 

@@ -25,7 +25,8 @@ static void end(void)
 {
 	tasks_drain();
 	WARN(pool->wakes.nr || pool->workers.nr_starting || pool->workers.nr_late ||
-	     pool->wakes.arrived || pool->workers.waking_cpus, "something is in flight in an empty pool");
+	     pool->workers.waking_cpus || pool->wakes.arrived,
+	     "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	tasks_end();
 }
