@@ -225,8 +225,11 @@ static void deferred_wake_up_suffices(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit_batch(rig->pool, tasks, 2), 2);
 	ASSERT_SOON(test, atomic_read(&rig->posts[2].gate.entered) == 1);
 	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->wakes.deferred));
+	/* One that was woken all the same would run both tasks and park again. */
+	hold(rig, ANTS_PAUSE_ARRIVE);
 	submit_on(rig, 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 1);
+	let_go(rig, ANTS_PAUSE_ARRIVE);
 	gate_open(&rig->posts[2].gate);
 	EXPECT_SOON(test, settled(rig->pool));
 }
