@@ -185,7 +185,7 @@ static bool arriving_fits(const struct ants_pool *pool)
 
 	return pool->wakes.limit >= 1 && pool->wakes.limit <= ANTS_WAKE_MAX &&
 	       pool->wakes.nr <= ANTS_WAKE_MAX &&
-	       hweight16(pool->workers.waking_cpus) + pool->wakes.deferred <= pool->wakes.nr &&
+	       hweight16(pool->wakes.waking_cpus) + pool->wakes.deferred <= pool->wakes.nr &&
 	       (!pool->wakes.late || pool->wakes.nr >= pool->wakes.limit) &&
 	       pool->workers.nr_starting + pool->workers.nr_late <=
 	       pool->workers.nr_new &&

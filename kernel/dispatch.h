@@ -108,6 +108,7 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_apart(struct ants_pool *pool);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
@@ -326,12 +327,9 @@ static inline bool ants_todo_full(const struct ants_todo *todo)
 }
 
 /*
- * Keep few wake-ups in flight: while there are as many as allowed, the next
- * worker to arrive checks for the rest. If none arrives, because its CPU is
- * busy, the next caller that comes here gives them up, or the timer does. If
- * others are in flight, this wakes a worker only as the first thread of a
- * section, because the section may have no list for more. To be called if tasks
- * are pending and more wake-ups are allowed.
+ * Tasks are pending, and those in flight do not suffice. If others are in flight,
+ * this wakes a worker only as the first thread of a section, because the section may
+ * have no list for more.
  */
 static __always_inline void __ants_wake_next(struct ants_pool *pool,
 					     struct ants_todo *todo,
@@ -346,15 +344,30 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 		ants_ask_for_worker(pool, todo);
 }
 
+/*
+ * Keep few wake-ups in flight: while there are as many as allowed, the next
+ * worker to arrive checks for the rest. If none arrives, because its CPU is
+ * busy, the next caller that comes here gives them up, or the timer does.
+ */
 static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_todo *todo)
 {
-	if (!ants_wake_suffices(pool)) {
-		if (pool->nr_pending)
-			__ants_wake_next(pool, todo, ants_wake_one);
-	} else if (unlikely(pool->wakes.cpu != ants_this_cpu())) {
+	if (!ants_wake_suffices(pool) && pool->nr_pending)
+		__ants_wake_next(pool, todo, ants_wake_one);
+}
+
+/*
+ * The same after the caller has made a task pending. Its CPU matters, see
+ * choose_idle(), and if those in flight are for callers on other CPUs, one more may
+ * be woken.
+ */
+static inline void ants_wake_for_caller(struct ants_pool *pool,
+					struct ants_todo *todo)
+{
+	if (!ants_wake_suffices(pool))
+		__ants_wake_next(pool, todo, ants_wake_chosen);
+	else if (unlikely(pool->wakes.cpu != ants_this_cpu()))
 		ants_wake_here(pool, todo);
-	}
 }
 
 /* The same for a section with a list: wake as many workers as are of use. */

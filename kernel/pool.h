@@ -65,10 +65,12 @@
 /* The most idle workers among which one is sought that parked on some CPU. */
 #define ANTS_LOOK_MAX		4U
 /*
- * For so many wake-ups that is the caller's CPU, after callers on two CPUs have sent
- * one each; or another CPU, after a caller has waited.
+ * Callers on several CPUs take turns if so many wake-ups, at most, lie between two
+ * changes of the CPU; and how long that counts, these included.
  */
-#define ANTS_HERE_MAX		32U
+#define ANTS_TURN_MAX		8U
+#define ANTS_HERE_MAX		40U
+/* For so many wake-ups after a caller has waited for a worker on its own CPU. */
 #define ANTS_APART_MAX		8U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U

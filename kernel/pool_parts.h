@@ -121,21 +121,6 @@ struct ants_workers {
 	unsigned int nr_late;
 	/* L: workers in state ANTS_LEAVING */
 	unsigned int nr_leaving;
-	/*
-	 * L: a bit for each CPU, modulo 16, on which a worker parked that was
-	 * woken and is in flight
-	 */
-	u16 waking_cpus;
-	/*
-	 * L: callers on several CPUs wake workers in turn: as many more times
-	 * a worker that parked on the caller's CPU goes first
-	 */
-	u8 nr_here;
-	/*
-	 * L: a caller waits for a worker on its own CPU: as many more times one
-	 * that parked elsewhere goes first
-	 */
-	u8 nr_apart;
 	/* L: every worker that was started and has not left */
 	struct list_head list;
 	/* L: workers that have left and are not joined yet */

@@ -33,13 +33,9 @@ static bool may_spin(const struct ants_pool *pool)
 /* @waiter is going to be enqueued: decide whether it spins. */
 void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
 {
-	bool spin = false;
+	bool spin = num_online_cpus() > 1 && may_spin(pool);
 
 	lockdep_assert_held(&pool->lock);
-	if (num_online_cpus() > 1) {
-		ants_wake_apart(pool);
-		spin = may_spin(pool);
-	}
 	if (spin && pool->waiters.spin_left) {
 		pool->waiters.spin_left--;
 		spin = false;

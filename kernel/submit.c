@@ -42,7 +42,7 @@ static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
 	if (unlikely(!slot))
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
-	ants_wake_next(pool, todo);
+	ants_wake_for_caller(pool, todo);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
  * that arrives checks whether the next one is to be woken. How few depends on
  * what the tasks do.
  */
+#include <linux/cpumask.h>
+
 #include "internal.h"
 
 /*
@@ -111,7 +113,7 @@ void ants_forget_late(struct ants_pool *pool)
 	pool->workers.nr_late += pool->workers.nr_starting;
 	pool->workers.nr_starting = 0;
 	pool->wakes.nr = 0;
-	pool->workers.waking_cpus = 0;
+	pool->wakes.waking_cpus = 0;
 	pool->wakes.seq++;
 	if (pool->wakes.deferred)
 		pool->wakes.nr_vain = 0;
@@ -195,7 +197,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 static bool wakes_another(const struct ants_pool *pool)
 {
 	return pool->workers.nr_idle &&
-	       pool->wakes.nr < min(pool->wakes.limit, pool->nr_pending);
+	       pool->wakes.nr < min_t(unsigned int, pool->wakes.limit, pool->nr_pending);
 }
 
 static struct ants_worker *first_idle(const struct ants_pool *pool)
@@ -249,7 +251,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 {
 	__list_del_entry(&w->node);
 	pool->workers.nr_idle--;
-	pool->workers.waking_cpus |= cpu_bit(w->cpu);
+	pool->wakes.waking_cpus |= cpu_bit(w->cpu);
 	ants_worker_move(w, ANTS_WAKING);
 	ants_set_arriving(pool, w);
 	pool->wakes.nr++;
@@ -260,8 +262,9 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 }
 
 /*
- * Is one more wake-up of use, after those that are late are given up? But if the one
- * in flight was sent by this very section, that may have no list for a second one.
+ * Is one more wake-up of use, after those that are late are given up? But if one is in
+ * flight, and this very section wakes a thread, which may be that one, the section
+ * may have no list for a second one.
  */
 static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
 {
@@ -272,29 +275,46 @@ static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
 }
 
 /*
+ * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
+ */
+void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (may_wake(pool, todo))
+		wake_idle(pool, first_idle(pool), todo);
+}
+
+/* A caller on this CPU wakes a worker: is it the CPU of the last caller? */
+static void note_caller(struct ants_pool *pool)
+{
+	struct ants_wakes *wakes = &pool->wakes;
+
+	if (wakes->cpu == ants_this_cpu()) {
+		wakes->nr_here -= !!wakes->nr_here;
+		return;
+	}
+	wakes->cpu = ants_this_cpu();
+	wakes->nr_here = wakes->nr_here ? ANTS_HERE_MAX : ANTS_TURN_MAX;
+}
+
+/*
  * Choose the worker for a caller: as a rule the one that parked last, wherever that
  * was.
  */
 static struct ants_worker *choose_idle(struct ants_pool *pool)
 {
-	if (pool->wakes.cpu != ants_this_cpu())
-		pool->workers.nr_here = ANTS_HERE_MAX;
-	pool->wakes.cpu = ants_this_cpu();
-	if (pool->workers.nr_here) {
-		pool->workers.nr_here--;
+	note_caller(pool);
+	if (pool->wakes.nr_here > ANTS_TURN_MAX)
 		return idle_here(pool) ?: first_idle(pool);
-	}
-	if (pool->workers.nr_apart) {
-		pool->workers.nr_apart--;
+	if (pool->wakes.nr_apart) {
+		pool->wakes.nr_apart--;
 		return idle_apart(pool);
 	}
 	return first_idle(pool);
 }
 
-/*
- * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
- */
-void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
+/* As ants_wake_one(), for a caller. */
+void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (may_wake(pool, todo))
@@ -312,14 +332,13 @@ void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
 
 	lockdep_assert_held(&pool->lock);
 	if (pool->wakes.deferred || todo->nr_wake ||
-	    pool->workers.waking_cpus & cpu_bit(ants_this_cpu()) ||
+	    pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
 	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
 		return;
 	w = idle_here(pool);
 	if (!w)
 		return;
-	pool->wakes.cpu = ants_this_cpu();
-	pool->workers.nr_here = ANTS_HERE_MAX;
+	note_caller(pool);
 	wake_idle(pool, w, todo);
 }
 
@@ -382,16 +401,24 @@ static bool last_shares_cpu(const struct ants_pool *pool)
 	return ants_running_cpu(pool) == raw_smp_processor_id();
 }
 
+/* The worker that arrived last runs on this CPU, and the caller is not its task. */
+static bool last_wants_cpu(const struct ants_pool *pool)
+{
+	return last_shares_cpu(pool) && pool->wakes.arrived->task != current;
+}
+
 /*
  * A caller is about to wait for room. If the worker that will make it needs this very
  * CPU, they take turns while another CPU may be idle: have the next ones woken
- * elsewhere.
+ * elsewhere, if they may run there.
  */
 void ants_wake_apart(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->workers.waking_cpus & cpu_bit(ants_this_cpu()) || last_shares_cpu(pool))
-		pool->workers.nr_apart = ANTS_APART_MAX;
+	if (num_online_cpus() == 1 || pool->target.affinity->one_cpu)
+		return;
+	if (pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) || last_wants_cpu(pool))
+		pool->wakes.nr_apart = ANTS_APART_MAX;
 }
 
 /*
@@ -408,11 +435,11 @@ static void adapt_limit(struct ants_pool *pool, bool helps)
 				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
 	if (vain) {
 		pool->counts.wakeups_in_vain++;
-		pool->wakes.limit = max(pool->wakes.limit / 2, 1U);
+		pool->wakes.limit = max_t(u16, pool->wakes.limit / 2, 1);
 	} else if (pool->nr_pending > 1 && last_sleeps(pool)) {
-		pool->wakes.limit = min(pool->wakes.limit * 2, ANTS_WAKE_MAX);
+		pool->wakes.limit = min_t(u16, pool->wakes.limit * 2, ANTS_WAKE_MAX);
 	} else if (pool->wakes.arrived && pool->wakes.arrived->fn) {
-		pool->wakes.limit = max(pool->wakes.limit - 1, 1U);
+		pool->wakes.limit = max_t(u16, pool->wakes.limit - 1, 1);
 	}
 }
 
@@ -429,11 +456,11 @@ void ants_worker_arrived(struct ants_worker *w)
 		pool->workers.nr_starting -= !late;
 	} else if (!late) {
 		pool->wakes.nr--;
-		pool->workers.waking_cpus &= ~cpu_bit(w->cpu);
+		pool->wakes.waking_cpus &= ~cpu_bit(w->cpu);
 	}
-	if (!late)
-		pool->wakes.since = jiffies;
 	adapt_limit(pool, w->helps);
+	if (!late && pool->wakes.nr < pool->wakes.limit)
+		pool->wakes.since = jiffies;
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;

@@ -67,7 +67,7 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		return -EALREADY;
 	work->group = group;
 	ants_work_pend(pool, work, todo);
-	ants_wake_next(pool, todo);
+	ants_wake_for_caller(pool, todo);
 	return 0;
 }
 

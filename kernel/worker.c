@@ -346,7 +346,6 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_worker_move(w, ANTS_IDLE);
 	w->fn = NULL;
 	w->idle_since = jiffies;
-	w->cpu = ants_this_cpu();
 	ants_policy_parks(w);
 	list_add(&w->node, &pool->workers.idle);
 	pool->workers.nr_idle++;
@@ -356,6 +355,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	if (pool->timer.waking && !ants_nr_arriving(pool))
 		ants_timer_take_back(pool);
 	for (;;) {
+		w->cpu = ants_this_cpu();
 		/* Set under the lock, before any wake-up can come. */
 		set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
 		ants_unlock(pool, todo);

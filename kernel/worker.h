@@ -73,7 +73,8 @@ struct ants_charge {
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
- * @cpu: L: the CPU on which it parked last, modulo 256
+ * @cpu: L: the CPU, modulo 256, on which it parked last; does not change while it
+ *	is in flight
  * @bound: T: its thread was bound to CPUs
  * @preferred: I: the kernel was told the CPUs it prefers, and rebinds it to
  *	those when CPUs come online or are isolated
@@ -131,18 +132,36 @@ struct ants_wakes {
 	 * L: workers in state ANTS_WAKING, except those that were given up as
 	 * late, plus the one of @deferred
 	 */
-	unsigned int nr;
+	u16 nr;
 	/*
 	 * L: the most of them, at least 1, but for those that ants_wake_here()
 	 * adds. Doubled when a worker arrives and the one before it sleeps in
 	 * its task while others are pending; one less when that one runs;
 	 * halved when a worker comes in vain
 	 */
-	unsigned int limit;
+	u16 limit;
+	/*
+	 * L: a bit for each CPU, modulo 16, on which a worker parked that is in
+	 * flight, unless another one of them has arrived since
+	 */
+	u16 waking_cpus;
+	/*
+	 * L: ANTS_TURN_MAX after a caller on another CPU than the last one has
+	 * woken a worker, one less after each wake-up on the same CPU. If it is
+	 * not 0 when that happens the callers take turns, and it becomes
+	 * ANTS_HERE_MAX. Above ANTS_TURN_MAX a worker that parked on the caller's
+	 * CPU goes first
+	 */
+	u8 nr_here;
+	/*
+	 * L: a caller waits for a worker on its own CPU: as many more times one
+	 * that parked elsewhere goes first
+	 */
+	u8 nr_apart;
 	/*
 	 * L: jiffies when the first worker that is in flight was woken or
-	 * started, or when one of them arrived; they are late together if that
-	 * is too long ago
+	 * started, or when one of them arrived so that another may be woken; they
+	 * are late together if that is too long ago
 	 */
 	unsigned long since;
 	/*

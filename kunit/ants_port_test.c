@@ -267,6 +267,7 @@ static void worker_stack(struct kunit *test)
 	occupy(test, pool, gate, 6);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 6);
+	be_only_caller(test, pool);
 	for (i = 0; i < 40; i++) {
 		top = top_of_stack(pool);
 		same += runner(test, pool) == top;

@@ -3,33 +3,17 @@
  * Callers on several CPUs: each has a worker woken that parked on its CPU, and does
  * not wait for one that is on its way to another.
  */
-#include <linux/cpumask.h>
 #include <linux/module.h>
 
 #include "rig.h"
 
 #define NAME	"caller_cpu"
 
-/* From now on the case is on @cpu, and so are the callers. */
-static void be_on(struct rig *rig, int cpu)
-{
-	KUNIT_ASSERT_EQ(rig->test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
-}
-
-/* As if the last caller that woke a worker had been on @cpu, like those before it. */
-static void set_last_caller(struct rig *rig, int cpu)
-{
-	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->wakes.cpu = cpu;
-	rig->pool->workers.nr_here = 0;
-	raw_spin_unlock_irq(&rig->pool->lock);
-}
-
 /* As if a caller had waited for a worker on its own CPU. */
 static void set_apart(struct rig *rig, unsigned int nr)
 {
 	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->workers.nr_apart = nr;
+	rig->pool->wakes.nr_apart = nr;
 	raw_spin_unlock_irq(&rig->pool->lock);
 }
 
@@ -50,8 +34,8 @@ static struct rig *rig_make_deep(struct kunit *test, const char *cpus, unsigned 
 	int i, nr = strlen(cpus);
 	struct rig *rig;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	if (!cpu_online(0) || !cpu_online(1))
+		kunit_skip(test, "needs the CPUs 0 and 1");
 	rig = rig_make(test, NAME, (struct ants_attrs){
 				.capacity = nr, .queue_depth = depth });
 	ants_late_arm(100 * TEST_DEADLINE);
@@ -72,14 +56,13 @@ static struct rig *rig_make_on(struct kunit *test, const char *cpus)
 	return rig_make_deep(test, cpus, 8);
 }
 
-/* Submit a task on @cpu, where the last caller was on @last. Which post ran there? */
-static int worker_of_task(struct rig *rig, int cpu, int last)
+/* Submit a task on CPU 0. Which post had the worker that runs it? */
+static int worker_of_task(struct rig *rig)
 {
 	struct post *post = &rig->posts[RIG_MAX - 1];
 	int i;
 
-	be_on(rig, cpu);
-	set_last_caller(rig, last);
+	stay_on(rig->test, 0);
 	post_start(rig, RIG_MAX - 1);
 	for (i = 0; i < RIG_MAX - 1; i++)
 		if (rig->posts[i].thread == post->thread)
@@ -88,34 +71,62 @@ static int worker_of_task(struct rig *rig, int cpu, int last)
 	return i;
 }
 
+/* The same if the last caller was on CPU @last, and others before it, or not. */
+static int worker_after(struct kunit *test, const char *cpus, int last, bool others)
+{
+	struct rig *rig = rig_make_on(test, cpus);
+
+	set_last_caller(rig->pool, last, others);
+	return worker_of_task(rig);
+}
+
 static void worker_of_the_callers_cpu_goes_first(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "01"), 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 1, true), 0);
 }
 
 static void worker_that_parked_last_goes_first_otherwise(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "01"), 0, 0), 1);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 0, true), 1);
+}
+
+static void caller_that_moves_once_is_one_caller(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 1, false), 1);
 }
 
 static void no_worker_parked_there(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "11"), 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "11", 1, true), 1);
 }
 
 static void last_of_those_that_parked_there(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "001"), 0, 1), 1);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "001", 1, true), 1);
 }
 
 static void few_idle_workers_are_looked_at(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "0111"), 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "0111", 1, true), 0);
 }
 
 static void more_are_not_looked_at(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig_make_on(test, "01111"), 0, 1), 4);
+	KUNIT_EXPECT_EQ(test, worker_after(test, "01111", 1, true), 4);
+}
+
+/* The CPU of the worker of posts[@nr] as the pool knows it, or -1. */
+static int worker_cpu(struct rig *rig, int nr)
+{
+	struct ants_worker *w;
+	int cpu = -1;
+
+	raw_spin_lock_irq(&rig->pool->lock);
+	list_for_each_entry(w, &rig->pool->workers.idle, node)
+		if (w->task == rig->posts[nr].thread)
+			cpu = w->cpu;
+	raw_spin_unlock_irq(&rig->pool->lock);
+	return cpu;
 }
 
 /* Submit a task that counts, and wait until its worker is idle again. */
@@ -125,26 +136,54 @@ static void run_one(struct rig *rig)
 	ASSERT_SOON(rig->test, settled(rig->pool));
 }
 
+static unsigned int here(struct rig *rig)
+{
+	return ants_peek(rig->pool->wakes.nr_here);
+}
+
 static void preference_ends_with_callers_of_one_cpu(struct kunit *test)
 {
 	struct rig *rig = rig_make_on(test, "01");
 	unsigned int i;
 
-	be_on(rig, 0);
-	set_last_caller(rig, 1);
-	for (i = 1; i <= ANTS_HERE_MAX; i++) {
+	stay_on(test, 0);
+	set_last_caller(rig->pool, 1, true);
+	for (i = 0; i <= ANTS_HERE_MAX; i++) {
 		run_one(rig);
-		KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_here), ANTS_HERE_MAX - i);
+		KUNIT_EXPECT_EQ(test, here(rig), ANTS_HERE_MAX - i);
 	}
 	run_one(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_here), 0);
+	KUNIT_EXPECT_EQ(test, here(rig), 0);
+}
+
+static void callers_take_turns_when_the_cpu_changes_twice(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "01");
+
+	set_last_caller(rig->pool, 0, false);
+	stay_on(test, 1);
+	run_one(rig);
+	KUNIT_EXPECT_EQ(test, here(rig), ANTS_TURN_MAX);
+	stay_on(test, 0);
+	run_one(rig);
+	KUNIT_EXPECT_EQ(test, here(rig), ANTS_HERE_MAX);
+}
+
+/* After a change of the CPUs idle workers move without a task. */
+static void idle_worker_that_moves_is_known(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "01");
+
+	stay_on(test, 0);
+	KUNIT_ASSERT_EQ(test, ants_set_cpumask(rig->pool, cpumask_of(0)), 0);
+	EXPECT_SOON(test, worker_cpu(rig, 0) == 0 && worker_cpu(rig, 1) == 0);
 }
 
 /* A caller on CPU 0 has woken a worker that does not arrive. */
 static void wake_one(struct rig *rig)
 {
-	be_on(rig, 0);
-	set_last_caller(rig, 0);
+	stay_on(rig->test, 0);
+	set_last_caller(rig->pool, 0, false);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
 	held(rig, ANTS_PAUSE_ARRIVE);
@@ -153,7 +192,7 @@ static void wake_one(struct rig *rig)
 
 static void submit_on(struct rig *rig, int cpu)
 {
-	be_on(rig, cpu);
+	stay_on(rig->test, cpu);
 	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
 }
 
@@ -161,7 +200,7 @@ static void expect_end(struct rig *rig)
 {
 	let_go(rig, ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(rig->test, settled(rig->pool));
-	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->workers.waking_cpus), 0);
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->wakes.waking_cpus), 0);
 	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).pending, 0);
 }
 
@@ -176,15 +215,41 @@ static void other_cpu_has_its_own_wake_up(struct kunit *test)
 	expect_end(rig);
 }
 
+/* The first one is late as soon as it would have been alone. */
+static void arrival_does_not_put_off_the_other_one(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "10");
+	unsigned long since;
+
+	wake_one(rig);
+	since = ants_peek(rig->pool->wakes.since);
+	ASSERT_SOON(test, time_after(jiffies, since));
+	submit_on(rig, 1);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.since), since);
+	expect_end(rig);
+}
+
+/*
+ * Both tasks are pending, so no other worker has come: it would have taken one in the
+ * section in which it arrives.
+ */
+static void expect_one_in_flight(struct rig *rig)
+{
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->wakes.nr), 1);
+	KUNIT_EXPECT_EQ(rig->test, ants_nr_pending(rig->pool), 2);
+	expect_end(rig);
+}
+
+/* Although the worker in flight parked on another CPU. */
 static void same_cpu_has_one(struct kunit *test)
 {
-	struct rig *rig = rig_make_on(test, "100");
+	struct rig *rig = rig_make_on(test, "01");
 
 	wake_one(rig);
 	submit_on(rig, 0);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
-	KUNIT_EXPECT_EQ(test, ants_nr_idle(rig->pool), 2);
-	expect_end(rig);
+	expect_one_in_flight(rig);
 }
 
 static void one_that_parked_there_is_on_its_way(struct kunit *test)
@@ -193,8 +258,7 @@ static void one_that_parked_there_is_on_its_way(struct kunit *test)
 
 	wake_one(rig);
 	submit_on(rig, 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
-	expect_end(rig);
+	expect_one_in_flight(rig);
 }
 
 static void no_other_worker_comes_to_that_cpu(struct kunit *test)
@@ -203,8 +267,7 @@ static void no_other_worker_comes_to_that_cpu(struct kunit *test)
 
 	wake_one(rig);
 	submit_on(rig, 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
-	expect_end(rig);
+	expect_one_in_flight(rig);
 }
 
 /* The worker that runs on CPU 0 will take the task. */
@@ -216,8 +279,8 @@ static void deferred_wake_up_suffices(struct kunit *test)
 		{ .fn = count_task, .data = &rig->count },
 	};
 
-	be_on(rig, 0);
-	set_last_caller(rig, 0);
+	stay_on(test, 0);
+	set_last_caller(rig->pool, 0, false);
 	raw_spin_lock_irq(&rig->pool->lock);
 	rig->pool->wakes.nr_vain = ANTS_VAIN_MAX;
 	rig->pool->wakes.nr_deferred = 0;
@@ -239,8 +302,9 @@ static int worker_apart(struct kunit *test, const char *cpus)
 {
 	struct rig *rig = rig_make_on(test, cpus);
 
+	set_last_caller(rig->pool, 0, false);
 	set_apart(rig, 1);
-	return worker_of_task(rig, 0, 0);
+	return worker_of_task(rig);
 }
 
 static void caller_that_waits_is_served_from_another_cpu(struct kunit *test)
@@ -263,9 +327,28 @@ static void serving_from_another_cpu_ends(struct kunit *test)
 {
 	struct rig *rig = rig_make_on(test, "10");
 
+	set_last_caller(rig->pool, 0, false);
 	set_apart(rig, 1);
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig, 0, 0), 0);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->workers.nr_apart), 0);
+	KUNIT_EXPECT_EQ(test, worker_of_task(rig), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_apart), 0);
+}
+
+/* Each of the callers waits for its own task: that counts for more. */
+static void callers_that_take_turns_are_served_here(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "10");
+
+	set_last_caller(rig->pool, 1, true);
+	set_apart(rig, 1);
+	KUNIT_EXPECT_EQ(test, worker_of_task(rig), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_apart), 1);
+}
+
+static unsigned int apart_after_wait(struct rig *rig)
+{
+	KUNIT_EXPECT_EQ(rig->test, ants_submit_timeout(rig->pool, count_task, &rig->count, 1),
+			-ETIMEDOUT);
+	return ants_peek(rig->pool->wakes.nr_apart);
 }
 
 /* A caller on @cpu waits, in vain, while a worker is on its way to CPU 0. */
@@ -275,10 +358,8 @@ static unsigned int apart_after_wait_on(struct kunit *test, int cpu)
 	unsigned int nr;
 
 	wake_one(rig);
-	be_on(rig, cpu);
-	KUNIT_EXPECT_EQ(test, ants_submit_timeout(rig->pool, count_task, &rig->count, 1),
-			-ETIMEDOUT);
-	nr = ants_peek(rig->pool->workers.nr_apart);
+	stay_on(test, cpu);
+	nr = apart_after_wait(rig);
 	expect_end(rig);
 	return nr;
 }
@@ -293,15 +374,68 @@ static void wait_for_one_on_another_cpu_is_not(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apart_after_wait_on(test, 1), 0);
 }
 
+static void spin_on(void *data)
+{
+	struct rig *rig = data;
+	unsigned long end = jiffies + TEST_DEADLINE;
+
+	atomic_inc(&rig->inside);
+	while (!atomic_read(&rig->stop) && time_before(jiffies, end))
+		cond_resched();
+}
+
+/* A task runs on the worker of CPU 0, and the case waits on @cpu. */
+static unsigned int apart_beside_task(struct kunit *test, int cpu)
+{
+	struct rig *rig = rig_make_deep(test, "0", 0);
+	unsigned int nr;
+
+	stay_on(test, 1);
+	set_last_caller(rig->pool, 1, false);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_on, rig), 0);
+	ASSERT_SOON(test, atomic_read(&rig->inside) == 1);
+	stay_on(test, cpu);
+	nr = apart_after_wait(rig);
+	atomic_set(&rig->stop, 1);
+	return nr;
+}
+
+static void wait_for_a_task_on_the_same_cpu_is_noticed(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, apart_beside_task(test, 0), ANTS_APART_MAX);
+}
+
+static void wait_for_one_elsewhere_is_not(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, apart_beside_task(test, 1), 0);
+}
+
+/* All workers of the pool have one CPU, so none can run elsewhere. */
+static void pool_of_one_cpu_has_no_other(struct kunit *test)
+{
+	struct rig *rig = rig_make_deep(test, "0", 0);
+
+	KUNIT_ASSERT_EQ(test, ants_set_cpumask(rig->pool, cpumask_of(0)), 0);
+	EXPECT_SOON(test, !ants_peek(rig->pool->target.nr_stale));
+	ASSERT_SOON(test, settled(rig->pool));
+	wake_one(rig);
+	KUNIT_EXPECT_EQ(test, apart_after_wait(rig), 0);
+	expect_end(rig);
+}
+
 static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_of_the_callers_cpu_goes_first),
 	KUNIT_CASE(worker_that_parked_last_goes_first_otherwise),
+	KUNIT_CASE(caller_that_moves_once_is_one_caller),
 	KUNIT_CASE(no_worker_parked_there),
 	KUNIT_CASE(last_of_those_that_parked_there),
 	KUNIT_CASE(few_idle_workers_are_looked_at),
 	KUNIT_CASE(more_are_not_looked_at),
 	KUNIT_CASE(preference_ends_with_callers_of_one_cpu),
+	KUNIT_CASE(callers_take_turns_when_the_cpu_changes_twice),
+	KUNIT_CASE(idle_worker_that_moves_is_known),
 	KUNIT_CASE(other_cpu_has_its_own_wake_up),
+	KUNIT_CASE(arrival_does_not_put_off_the_other_one),
 	KUNIT_CASE(same_cpu_has_one),
 	KUNIT_CASE(one_that_parked_there_is_on_its_way),
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),
@@ -310,8 +444,12 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_that_has_slept_for_long_is_next_best),
 	KUNIT_CASE(all_idle_workers_are_few),
 	KUNIT_CASE(serving_from_another_cpu_ends),
+	KUNIT_CASE(callers_that_take_turns_are_served_here),
 	KUNIT_CASE(wait_for_a_worker_on_the_same_cpu_is_noticed),
 	KUNIT_CASE(wait_for_one_on_another_cpu_is_not),
+	KUNIT_CASE(wait_for_a_task_on_the_same_cpu_is_noticed),
+	KUNIT_CASE(wait_for_one_elsewhere_is_not),
+	KUNIT_CASE(pool_of_one_cpu_has_no_other),
 	{}
 };
 

@@ -116,6 +116,7 @@ static void woken_worker_wakes_the_next_one(struct kunit *test)
 	struct gate *gate = test_gate(test);
 
 	park_workers(test, pool, 2);
+	be_only_caller(test, pool);
 	hold(ANTS_PAUSE_ARRIVE, pool);
 	submit_never_late(test, pool, gate_task, gate);
 	expect_held(test, ANTS_PAUSE_ARRIVE);

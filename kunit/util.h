@@ -209,6 +209,32 @@ static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
 	raw_spin_unlock_irq(&pool->lock);
 }
 
+/* From now on the case is on @cpu, and so is the caller of the pool. */
+static inline void stay_on(struct kunit *test, int cpu)
+{
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
+}
+
+/*
+ * As if the last caller that woke a worker had been on @cpu, and had taken turns with
+ * @others on other CPUs, or not. Nobody has waited.
+ */
+static inline void set_last_caller(struct ants_pool *pool, int cpu, bool others)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->wakes.cpu = cpu;
+	pool->wakes.nr_here = others ? ANTS_TURN_MAX : 0;
+	pool->wakes.nr_apart = 0;
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/* The case is the only caller of @pool, and stays where it is. */
+static inline void be_only_caller(struct kunit *test, struct ants_pool *pool)
+{
+	stay_on(test, cpumask_first(cpu_online_mask));
+	set_last_caller(pool, cpumask_first(cpu_online_mask), false);
+}
+
 /* As if no wake-up had been in vain: the next ones are not deferred. */
 static inline void forget_vain(struct ants_pool *pool)
 {

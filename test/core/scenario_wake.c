@@ -25,7 +25,7 @@ static void end(void)
 {
 	tasks_drain();
 	WARN(pool->wakes.nr || pool->workers.nr_starting || pool->workers.nr_late ||
-	     pool->workers.waking_cpus || pool->wakes.arrived,
+	     pool->wakes.waking_cpus || pool->wakes.arrived,
 	     "something is in flight in an empty pool");
 	WARN_ON(ants_pool_destroy(pool));
 	tasks_end();
