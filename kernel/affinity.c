@@ -85,7 +85,6 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	affinity->any = cpumask_empty(mask);
 	if (affinity->any)
 		cpumask_copy(mask, cpu_possible_mask);
-	affinity->one_cpu = cpumask_weight(mask) == 1;
 	return affinity;
 }
 

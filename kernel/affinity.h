@@ -22,7 +22,6 @@ struct ants_todo;
  * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
  *	a shard, and a thread leaves out those that are isolated when it takes
  *	them up
- * @one_cpu: I: @cpus is one CPU
  * @cpus: I: a cpumask; with @any all possible CPUs
  */
 struct ants_affinity {
@@ -31,7 +30,6 @@ struct ants_affinity {
 	enum ants_sched sched;
 	bool any;
 	bool given;
-	bool one_cpu;
 	unsigned long cpus[];
 };
 

@@ -5,8 +5,6 @@
  * that arrives checks whether the next one is to be woken. How few depends on
  * what the tasks do.
  */
-#include <linux/cpumask.h>
-
 #include "internal.h"
 
 /*
@@ -206,39 +204,24 @@ static struct ants_worker *first_idle(const struct ants_pool *pool)
 }
 
 /*
- * Return the worker that was the last to park on this CPU if it is near the top of
- * the stack, else NULL. The scheduler will probably let it run here again: then
- * neither its wake-up nor that of a caller that waits for its task has to go to
- * another CPU.
+ * Return the last worker that parked on this CPU, or, unless @here, on another one, if
+ * it is near the top of the stack; else NULL. The scheduler will probably let it run
+ * there again.
  */
-static struct ants_worker *idle_here(const struct ants_pool *pool)
+static struct ants_worker *find_idle(const struct ants_pool *pool, bool here)
 {
 	unsigned int left = ANTS_LOOK_MAX;
 	struct ants_worker *w;
+	bool parked_here;
 
 	list_for_each_entry(w, &pool->workers.idle, node) {
 		if (!left--)
 			break;
-		if (w->cpu == ants_this_cpu())
+		parked_here = w->cpu == ants_this_cpu();
+		if (parked_here == here)
 			return w;
 	}
 	return NULL;
-}
-
-/*
- * Return one that parked on another CPU, else the one that has slept longest of those
- * near the top: the others may be asleep but still on this CPU's run queue, which
- * they do not leave then.
- */
-static struct ants_worker *idle_apart(const struct ants_pool *pool)
-{
-	unsigned int left = min(pool->workers.nr_idle, ANTS_LOOK_MAX);
-	struct ants_worker *w;
-
-	list_for_each_entry(w, &pool->workers.idle, node)
-		if (w->cpu != ants_this_cpu() || !--left)
-			break;
-	return w;
 }
 
 static u16 cpu_bit(unsigned int cpu)
@@ -299,18 +282,21 @@ static void note_caller(struct ants_pool *pool)
 
 /*
  * Choose the worker for a caller: as a rule the one that parked last, wherever that
- * was.
+ * was. If callers take turns, one here: then neither its wake-up nor that of the
+ * caller, which waits for its task, has to go to another CPU.
  */
 static struct ants_worker *choose_idle(struct ants_pool *pool)
 {
+	struct ants_worker *w = NULL;
+
 	note_caller(pool);
-	if (pool->wakes.nr_here > ANTS_TURN_MAX)
-		return idle_here(pool) ?: first_idle(pool);
-	if (pool->wakes.nr_apart) {
+	if (pool->wakes.nr_here > ANTS_TURN_MAX) {
+		w = find_idle(pool, true);
+	} else if (pool->wakes.nr_apart) {
 		pool->wakes.nr_apart--;
-		return idle_apart(pool);
+		w = find_idle(pool, false);
 	}
-	return first_idle(pool);
+	return w ?: first_idle(pool);
 }
 
 /* As ants_wake_one(), for a caller. */
@@ -335,7 +321,7 @@ void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
 	    pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
 	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
 		return;
-	w = idle_here(pool);
+	w = find_idle(pool, true);
 	if (!w)
 		return;
 	note_caller(pool);
@@ -410,13 +396,11 @@ static bool last_wants_cpu(const struct ants_pool *pool)
 /*
  * A caller is about to wait for room. If the worker that will make it needs this very
  * CPU, they take turns while another CPU may be idle: have the next ones woken
- * elsewhere, if they may run there.
+ * elsewhere.
  */
 void ants_wake_apart(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (num_online_cpus() == 1 || pool->target.affinity->one_cpu)
-		return;
 	if (pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) || last_wants_cpu(pool))
 		pool->wakes.nr_apart = ANTS_APART_MAX;
 }

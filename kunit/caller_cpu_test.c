@@ -312,15 +312,9 @@ static void caller_that_waits_is_served_from_another_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, worker_apart(test, "100"), 0);
 }
 
-/* It may have left the run queue. */
-static void worker_that_has_slept_for_long_is_next_best(struct kunit *test)
+static void no_worker_parked_elsewhere(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_apart(test, "00000"), 1);
-}
-
-static void all_idle_workers_are_few(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, worker_apart(test, "00"), 0);
+	KUNIT_EXPECT_EQ(test, worker_apart(test, "000"), 2);
 }
 
 static void serving_from_another_cpu_ends(struct kunit *test)
@@ -410,19 +404,6 @@ static void wait_for_one_elsewhere_is_not(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apart_beside_task(test, 1), 0);
 }
 
-/* All workers of the pool have one CPU, so none can run elsewhere. */
-static void pool_of_one_cpu_has_no_other(struct kunit *test)
-{
-	struct rig *rig = rig_make_deep(test, "0", 0);
-
-	KUNIT_ASSERT_EQ(test, ants_set_cpumask(rig->pool, cpumask_of(0)), 0);
-	EXPECT_SOON(test, !ants_peek(rig->pool->target.nr_stale));
-	ASSERT_SOON(test, settled(rig->pool));
-	wake_one(rig);
-	KUNIT_EXPECT_EQ(test, apart_after_wait(rig), 0);
-	expect_end(rig);
-}
-
 static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_of_the_callers_cpu_goes_first),
 	KUNIT_CASE(worker_that_parked_last_goes_first_otherwise),
@@ -441,15 +422,13 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),
 	KUNIT_CASE(deferred_wake_up_suffices),
 	KUNIT_CASE(caller_that_waits_is_served_from_another_cpu),
-	KUNIT_CASE(worker_that_has_slept_for_long_is_next_best),
-	KUNIT_CASE(all_idle_workers_are_few),
+	KUNIT_CASE(no_worker_parked_elsewhere),
 	KUNIT_CASE(serving_from_another_cpu_ends),
 	KUNIT_CASE(callers_that_take_turns_are_served_here),
 	KUNIT_CASE(wait_for_a_worker_on_the_same_cpu_is_noticed),
 	KUNIT_CASE(wait_for_one_on_another_cpu_is_not),
 	KUNIT_CASE(wait_for_a_task_on_the_same_cpu_is_noticed),
 	KUNIT_CASE(wait_for_one_elsewhere_is_not),
-	KUNIT_CASE(pool_of_one_cpu_has_no_other),
 	{}
 };
 
