@@ -432,6 +432,8 @@ void ants_worker_arrived(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	bool late = w->wake_seq != pool->wakes.seq;
+	/* Callers on other CPUs must not put off the time of one that is stuck. */
+	bool beyond = pool->wakes.nr > pool->wakes.limit;
 
 	lockdep_assert_held(&pool->lock);
 	w->arriving = false;
@@ -442,9 +444,9 @@ void ants_worker_arrived(struct ants_worker *w)
 		pool->wakes.nr--;
 		pool->wakes.waking_cpus &= ~cpu_bit(w->cpu);
 	}
-	adapt_limit(pool, w->helps);
-	if (!late && pool->wakes.nr < pool->wakes.limit)
+	if (!late && !beyond)
 		pool->wakes.since = jiffies;
+	adapt_limit(pool, w->helps);
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;

@@ -160,8 +160,8 @@ struct ants_wakes {
 	u8 nr_apart;
 	/*
 	 * L: jiffies when the first worker that is in flight was woken or
-	 * started, or when one of them arrived so that another may be woken; they
-	 * are late together if that is too long ago
+	 * started, or when one of them arrived while no more than @limit were in
+	 * flight; they are late together if that is too long ago
 	 */
 	unsigned long since;
 	/*

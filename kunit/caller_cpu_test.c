@@ -231,6 +231,22 @@ static void arrival_does_not_put_off_the_other_one(struct kunit *test)
 	expect_end(rig);
 }
 
+/* Within the limit an arrival shows that workers do come. */
+static void arrival_within_the_limit_restarts_the_time(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "10");
+	unsigned long since;
+
+	set_wake_limit(rig->pool, 2);
+	wake_one(rig);
+	since = ants_peek(rig->pool->wakes.since);
+	ASSERT_SOON(test, time_after(jiffies, since));
+	submit_on(rig, 1);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
+	KUNIT_EXPECT_TRUE(test, time_after(ants_peek(rig->pool->wakes.since), since));
+	expect_end(rig);
+}
+
 /*
  * Both tasks are pending, so no other worker has come: it would have taken one in the
  * section in which it arrives.
@@ -417,6 +433,7 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(idle_worker_that_moves_is_known),
 	KUNIT_CASE(other_cpu_has_its_own_wake_up),
 	KUNIT_CASE(arrival_does_not_put_off_the_other_one),
+	KUNIT_CASE(arrival_within_the_limit_restarts_the_time),
 	KUNIT_CASE(same_cpu_has_one),
 	KUNIT_CASE(one_that_parked_there_is_on_its_way),
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),
