@@ -276,7 +276,7 @@ static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 	return pool->wakes.nr + pool->workers.nr_starting;
 }
 
-/* There are workers in flight: has none of them arrived for too long? */
+/* There are workers in flight: are they late? */
 static inline bool ants_arriving_late(const struct ants_pool *pool)
 {
 	return time_after_eq(jiffies, pool->wakes.since + ants_late_ticks());

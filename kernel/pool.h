@@ -56,21 +56,24 @@
  */
 #define ANTS_STOCK_MAX		1024U
 /*
- * Wake-ups are late after this many ticks without an arrival: more than one
- * full tick.
+ * Wake-ups are late this many ticks after &ants_wakes.since: more than one full
+ * tick.
  */
 #define ANTS_LATE_TICKS		2
 /* The most wake-ups in flight. */
 #define ANTS_WAKE_MAX		16U
-/* The most idle workers among which one is sought that parked on some CPU. */
+/* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U
 /*
- * Callers on several CPUs take turns if so many wake-ups, at most, lie between two
- * changes of the CPU; and how long that counts, these included.
+ * Callers on several CPUs take turns once the CPU has changed twice within so many
+ * wake-ups, until it has not changed for ANTS_HERE_MAX - ANTS_TURN_MAX of them.
  */
 #define ANTS_TURN_MAX		8U
 #define ANTS_HERE_MAX		40U
-/* For so many wake-ups after a caller has waited for a worker on its own CPU. */
+/*
+ * So many wake-ups prefer a worker that parked elsewhere, after a caller has waited
+ * for one on its own CPU.
+ */
 #define ANTS_APART_MAX		8U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U

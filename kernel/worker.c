@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One thread of a pool. A worker takes the oldest task, checks whether another
- * worker is wanted, and only then runs the task. Without a task it parks, or
- * leaves.
+ * one is wanted, and only then runs the task. Without a task it parks, or leaves.
  */
 #define pr_fmt(fmt) "ants: " fmt
 

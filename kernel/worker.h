@@ -134,10 +134,10 @@ struct ants_wakes {
 	 */
 	u16 nr;
 	/*
-	 * L: the most of them, at least 1, but for those that ants_wake_here()
-	 * adds. Doubled when a worker arrives and the one before it sleeps in
-	 * its task while others are pending; one less when that one runs;
-	 * halved when a worker comes in vain
+	 * L: the most of them, not counting those that ants_wake_here() adds; at
+	 * least 1. Doubled when a worker arrives and the one before it sleeps in
+	 * its task while others are pending; one less when that one runs; halved
+	 * when a worker comes in vain
 	 */
 	u16 limit;
 	/*
@@ -146,16 +146,15 @@ struct ants_wakes {
 	 */
 	u16 waking_cpus;
 	/*
-	 * L: ANTS_TURN_MAX after a caller on another CPU than the last one has
-	 * woken a worker, one less after each wake-up on the same CPU. If it is
-	 * not 0 when that happens the callers take turns, and it becomes
-	 * ANTS_HERE_MAX. Above ANTS_TURN_MAX a worker that parked on the caller's
-	 * CPU goes first
+	 * L: one less for each wake-up by a caller on the same CPU as the last
+	 * one. A caller on another CPU sets it to ANTS_TURN_MAX if it is 0, else to
+	 * ANTS_HERE_MAX: then the callers take turns, and as long as it is above
+	 * ANTS_TURN_MAX a worker that parked on the caller's CPU goes first
 	 */
 	u8 nr_here;
 	/*
-	 * L: a caller waits for a worker on its own CPU: as many more times one
-	 * that parked elsewhere goes first
+	 * L: a caller has waited for a worker on its own CPU: as many more times
+	 * one that parked elsewhere goes first, unless callers take turns
 	 */
 	u8 nr_apart;
 	/*

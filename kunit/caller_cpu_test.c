@@ -5,71 +5,7 @@
  */
 #include <linux/module.h>
 
-#include "rig.h"
-
-#define NAME	"caller_cpu"
-
-/* As if a caller had waited for a worker on its own CPU. */
-static void set_apart(struct rig *rig, unsigned int nr)
-{
-	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->wakes.nr_apart = nr;
-	raw_spin_unlock_irq(&rig->pool->lock);
-}
-
-static void park_one(struct rig *rig, int nr)
-{
-	unsigned int idle = ants_nr_idle(rig->pool);
-
-	gate_open(&rig->posts[nr].gate);
-	ASSERT_SOON(rig->test, ants_nr_idle(rig->pool) == idle + 1);
-}
-
-/*
- * A rig with a worker on each CPU of @cpus, a string of digits: posts[0] ran on the
- * first one to park, and so on. No wake-up is late.
- */
-static struct rig *rig_make_deep(struct kunit *test, const char *cpus, unsigned int depth)
-{
-	int i, nr = strlen(cpus);
-	struct rig *rig;
-
-	if (!cpu_online(0) || !cpu_online(1))
-		kunit_skip(test, "needs the CPUs 0 and 1");
-	rig = rig_make(test, NAME, (struct ants_attrs){
-				.capacity = nr, .queue_depth = depth });
-	ants_late_arm(100 * TEST_DEADLINE);
-	for (i = 0; i < nr; i++) {
-		post_start(rig, i);
-		KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(rig->posts[i].thread,
-							   cpumask_of(cpus[i] - '0')), 0);
-	}
-	for (i = 0; i < nr; i++)
-		park_one(rig, i);
-	set_wake_limit(rig->pool, 1);
-	forget_vain(rig->pool);
-	return rig;
-}
-
-static struct rig *rig_make_on(struct kunit *test, const char *cpus)
-{
-	return rig_make_deep(test, cpus, 8);
-}
-
-/* Submit a task on CPU 0. Which post had the worker that runs it? */
-static int worker_of_task(struct rig *rig)
-{
-	struct post *post = &rig->posts[RIG_MAX - 1];
-	int i;
-
-	stay_on(rig->test, 0);
-	post_start(rig, RIG_MAX - 1);
-	for (i = 0; i < RIG_MAX - 1; i++)
-		if (rig->posts[i].thread == post->thread)
-			break;
-	park_one(rig, RIG_MAX - 1);
-	return i;
-}
+#include "caller.h"
 
 /* The same if the last caller was on CPU @last, and others before it, or not. */
 static int worker_after(struct kunit *test, const char *cpus, int last, bool others)
@@ -169,6 +105,22 @@ static void callers_take_turns_when_the_cpu_changes_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, here(rig), ANTS_HERE_MAX);
 }
 
+/* As a single caller may, which the scheduler moves now and then. */
+static void changes_far_apart_are_no_turns(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "01");
+	unsigned int i;
+
+	set_last_caller(rig->pool, 0, false);
+	stay_on(test, 1);
+	for (i = 0; i <= ANTS_TURN_MAX; i++)
+		run_one(rig);
+	KUNIT_EXPECT_EQ(test, here(rig), 0);
+	stay_on(test, 0);
+	run_one(rig);
+	KUNIT_EXPECT_EQ(test, here(rig), ANTS_TURN_MAX);
+}
+
 /* After a change of the CPUs idle workers move without a task. */
 static void idle_worker_that_moves_is_known(struct kunit *test)
 {
@@ -179,29 +131,10 @@ static void idle_worker_that_moves_is_known(struct kunit *test)
 	EXPECT_SOON(test, worker_cpu(rig, 0) == 0 && worker_cpu(rig, 1) == 0);
 }
 
-/* A caller on CPU 0 has woken a worker that does not arrive. */
-static void wake_one(struct rig *rig)
-{
-	stay_on(rig->test, 0);
-	set_last_caller(rig->pool, 0, false);
-	hold(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
-	held(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(rig->test, ants_peek(rig->pool->wakes.nr), 1);
-}
-
 static void submit_on(struct rig *rig, int cpu)
 {
 	stay_on(rig->test, cpu);
 	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
-}
-
-static void expect_end(struct rig *rig)
-{
-	let_go(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(rig->test, settled(rig->pool));
-	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->wakes.waking_cpus), 0);
-	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).pending, 0);
 }
 
 /* The worker that was woken for the first caller parked last, and on CPU 0. */
@@ -231,19 +164,29 @@ static void arrival_does_not_put_off_the_other_one(struct kunit *test)
 	expect_end(rig);
 }
 
-/* Within the limit an arrival shows that workers do come. */
+/*
+ * Within the limit an arrival shows that workers do come, even if the limit falls with
+ * it, because the worker that came before runs.
+ */
 static void arrival_within_the_limit_restarts_the_time(struct kunit *test)
 {
-	struct rig *rig = rig_make_on(test, "10");
+	struct rig *rig = rig_make_on(test, "001");
 	unsigned long since;
 
+	stay_on(test, 0);
+	set_last_caller(rig->pool, 0, false);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_on, rig), 0);
+	ASSERT_SOON(test, atomic_read(&rig->inside) == 1);
 	set_wake_limit(rig->pool, 2);
 	wake_one(rig);
 	since = ants_peek(rig->pool->wakes.since);
 	ASSERT_SOON(test, time_after(jiffies, since));
-	submit_on(rig, 1);
+	submit_on(rig, 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
 	KUNIT_EXPECT_TRUE(test, time_after(ants_peek(rig->pool->wakes.since), since));
+	atomic_set(&rig->stop, 1);
 	expect_end(rig);
 }
 
@@ -286,6 +229,19 @@ static void no_other_worker_comes_to_that_cpu(struct kunit *test)
 	expect_one_in_flight(rig);
 }
 
+/* The one that is on its way has no task any more, and will take this one. */
+static void worker_on_its_way_without_a_task_suffices(struct kunit *test)
+{
+	struct rig *rig = rig_make_on(test, "10");
+
+	wake_one(rig);
+	KUNIT_ASSERT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 1);
+	submit_on(rig, 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
+	expect_end(rig);
+}
+
 /* The worker that runs on CPU 0 will take the task. */
 static void deferred_wake_up_suffices(struct kunit *test)
 {
@@ -313,113 +269,6 @@ static void deferred_wake_up_suffices(struct kunit *test)
 	EXPECT_SOON(test, settled(rig->pool));
 }
 
-/* A caller on CPU 0 has waited for a worker there: which post's worker is next? */
-static int worker_apart(struct kunit *test, const char *cpus)
-{
-	struct rig *rig = rig_make_on(test, cpus);
-
-	set_last_caller(rig->pool, 0, false);
-	set_apart(rig, 1);
-	return worker_of_task(rig);
-}
-
-static void caller_that_waits_is_served_from_another_cpu(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, worker_apart(test, "100"), 0);
-}
-
-static void no_worker_parked_elsewhere(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, worker_apart(test, "000"), 2);
-}
-
-static void serving_from_another_cpu_ends(struct kunit *test)
-{
-	struct rig *rig = rig_make_on(test, "10");
-
-	set_last_caller(rig->pool, 0, false);
-	set_apart(rig, 1);
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig), 0);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_apart), 0);
-}
-
-/* Each of the callers waits for its own task: that counts for more. */
-static void callers_that_take_turns_are_served_here(struct kunit *test)
-{
-	struct rig *rig = rig_make_on(test, "10");
-
-	set_last_caller(rig->pool, 1, true);
-	set_apart(rig, 1);
-	KUNIT_EXPECT_EQ(test, worker_of_task(rig), 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_apart), 1);
-}
-
-static unsigned int apart_after_wait(struct rig *rig)
-{
-	KUNIT_EXPECT_EQ(rig->test, ants_submit_timeout(rig->pool, count_task, &rig->count, 1),
-			-ETIMEDOUT);
-	return ants_peek(rig->pool->wakes.nr_apart);
-}
-
-/* A caller on @cpu waits, in vain, while a worker is on its way to CPU 0. */
-static unsigned int apart_after_wait_on(struct kunit *test, int cpu)
-{
-	struct rig *rig = rig_make_deep(test, "0", 0);
-	unsigned int nr;
-
-	wake_one(rig);
-	stay_on(test, cpu);
-	nr = apart_after_wait(rig);
-	expect_end(rig);
-	return nr;
-}
-
-static void wait_for_a_worker_on_the_same_cpu_is_noticed(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, apart_after_wait_on(test, 0), ANTS_APART_MAX);
-}
-
-static void wait_for_one_on_another_cpu_is_not(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, apart_after_wait_on(test, 1), 0);
-}
-
-static void spin_on(void *data)
-{
-	struct rig *rig = data;
-	unsigned long end = jiffies + TEST_DEADLINE;
-
-	atomic_inc(&rig->inside);
-	while (!atomic_read(&rig->stop) && time_before(jiffies, end))
-		cond_resched();
-}
-
-/* A task runs on the worker of CPU 0, and the case waits on @cpu. */
-static unsigned int apart_beside_task(struct kunit *test, int cpu)
-{
-	struct rig *rig = rig_make_deep(test, "0", 0);
-	unsigned int nr;
-
-	stay_on(test, 1);
-	set_last_caller(rig->pool, 1, false);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_on, rig), 0);
-	ASSERT_SOON(test, atomic_read(&rig->inside) == 1);
-	stay_on(test, cpu);
-	nr = apart_after_wait(rig);
-	atomic_set(&rig->stop, 1);
-	return nr;
-}
-
-static void wait_for_a_task_on_the_same_cpu_is_noticed(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, apart_beside_task(test, 0), ANTS_APART_MAX);
-}
-
-static void wait_for_one_elsewhere_is_not(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, apart_beside_task(test, 1), 0);
-}
-
 static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_of_the_callers_cpu_goes_first),
 	KUNIT_CASE(worker_that_parked_last_goes_first_otherwise),
@@ -430,6 +279,7 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(more_are_not_looked_at),
 	KUNIT_CASE(preference_ends_with_callers_of_one_cpu),
 	KUNIT_CASE(callers_take_turns_when_the_cpu_changes_twice),
+	KUNIT_CASE(changes_far_apart_are_no_turns),
 	KUNIT_CASE(idle_worker_that_moves_is_known),
 	KUNIT_CASE(other_cpu_has_its_own_wake_up),
 	KUNIT_CASE(arrival_does_not_put_off_the_other_one),
@@ -437,15 +287,8 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(same_cpu_has_one),
 	KUNIT_CASE(one_that_parked_there_is_on_its_way),
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),
+	KUNIT_CASE(worker_on_its_way_without_a_task_suffices),
 	KUNIT_CASE(deferred_wake_up_suffices),
-	KUNIT_CASE(caller_that_waits_is_served_from_another_cpu),
-	KUNIT_CASE(no_worker_parked_elsewhere),
-	KUNIT_CASE(serving_from_another_cpu_ends),
-	KUNIT_CASE(callers_that_take_turns_are_served_here),
-	KUNIT_CASE(wait_for_a_worker_on_the_same_cpu_is_noticed),
-	KUNIT_CASE(wait_for_one_on_another_cpu_is_not),
-	KUNIT_CASE(wait_for_a_task_on_the_same_cpu_is_noticed),
-	KUNIT_CASE(wait_for_one_elsewhere_is_not),
 	{}
 };
 
