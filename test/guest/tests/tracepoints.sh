@@ -162,7 +162,7 @@ plan 43
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 check "each tracepoint is there, and no other" all_there
-echo global >$TRACE/trace_clock
+echo counter >$TRACE/trace_clock
 check "they can be turned on" eval "echo 1 >$EVENTS/enable"
 
 status=0
