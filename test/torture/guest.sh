@@ -155,6 +155,8 @@ torture()
 	# shellcheck disable=SC2086 # one word each
 	insmod /ants/ants_torture.ko $TORTURE_KNOBS || return
 	! log_has "ants_torture: unknown parameter" || return
+	# it has to get its own threads first
+	fail_threads
 	hotplug_loop &
 	suspend_loop &
 	client_loop &
@@ -172,7 +174,6 @@ torture()
 # shellcheck disable=SC2086 # one word each
 section check load insmod /ants/ants.ko $ANTS_KNOBS || exit 1
 failable
-fail_threads
 if [ "$TORTURE_FAULTS" -gt 0 ]; then
 	# the first of each function, and whoever comes first
 	allow_trouble '^ants: pool torture-.* has returned with '
