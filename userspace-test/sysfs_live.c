@@ -143,6 +143,7 @@ CASE(live, a_longer_queue_grants_waiters)
 	pid_t pid;
 
 	ASSERT_EQ(0, ctl("hold %s 2", self->pool));
+	EXPECT_SOON(stat_is("busy", 2));
 	pid = block_child();
 	EXPECT_EQ(0, put(self->pool, "queue_depth", "1"));
 	EXPECT_STREQ("0", get(self->pool, "stats/waiting"));
