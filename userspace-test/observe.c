@@ -127,6 +127,7 @@ CASE(observe, tables_name_what_fills_a_pool)
 
 	ASSERT_EQ(0, put(self->pool, "queue_depth", "1"));
 	ASSERT_EQ(0, ctl("hold %s 2", self->pool));
+	EXPECT_SOON(get_number(self->pool, "stats/busy") == 1);
 	snprintf(line, sizeof(line), "submit %s 1 0", self->pool);
 	pid = ctl_async(line);
 	EXPECT_SOON(get_number(self->pool, "stats/waiting") == 1);
