@@ -48,15 +48,15 @@ rmmod ants_client
 ctl create bound 4 2
 echo 1-3 >"$POOLS/bound/cpulist"
 check "a mask that is given is kept" mask_is bound 1-3
-check "by the threads, too" wait_for "threads_have bound 1-3" 2
-check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpulist && wait_for 'threads_have bound 0-5' 2"
+check "by the threads, too" wait_for "threads_have bound 1-3" 60
+check "even if it is of all" eval "echo 0-5 >$POOLS/bound/cpulist && wait_for 'threads_have bound 0-5' 60"
 
 echo 2 >"$POOLS/bound/cpulist"
-check "bound to CPU 2" wait_for "threads_have bound 2" 2
+check "bound to CPU 2" wait_for "threads_have bound 2" 60
 check "CPU 2 goes" cpu 2 0
 check "stranded tasks keep off isolated CPUs" tasks_run_on bound 0
-check "so do idle threads" wait_for "threads_have bound 0,2" 1
+check "so do idle threads" wait_for "threads_have bound 0,2" 60
 check "the log says so" log_has 'pool bound: no CPU of cpulist 2 is online'
 check "CPU 2 comes" cpu 2 1
-check "they go back" wait_for "threads_have bound 2" 2
+check "they go back" wait_for "threads_have bound 2" 60
 check "ants_ctl and ants unload" eval "rmmod ants_ctl && rmmod ants"
