@@ -65,7 +65,7 @@ waits_in()
 
 callers=''
 
-plan 23
+plan 24
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 ctl create cold 1 0 $FREEZABLE
@@ -102,11 +102,12 @@ callers_end
 # neither ends nor freezes
 ctl hold cold 1
 check "a task waits for something else" wait_for "[ \$(number busy) -eq 1 ]" 60
-echo 3000 >/sys/power/pm_freeze_timeout
+echo 10000 >/sys/power/pm_freeze_timeout
 log_mark
 expect_trouble '^Freezing .* failed'
 check_fails "does not suspend" to_freezer
-check "because of one task" log_has 'Freezing .* failed .*1 tasks refusing to freeze'
+check "because of tasks" log_has 'Freezing .* failed .*[( ][1-9][0-9]* tasks refusing to freeze'
+check "the held one among them" log_has 'task:ants/cold '
 ctl let
 echo 20000 >/sys/power/pm_freeze_timeout
 check "the pool goes on" eval "ctl submit cold 1 0 && ctl flush cold"
