@@ -58,10 +58,31 @@ row_is()
 	[ "$_row" = "$_files" ]
 }
 
+# Tasks of 1 ms, one after another, until they are told to stop.
+traffic()
+{
+	while [ -e /tmp/traffic ]; do
+		ctl submit busy 100 1
+	done
+}
+
+start_traffic()
+{
+	touch /tmp/traffic
+	traffic &
+	client=$!
+}
+
+# Not inside of "check", which runs its command in a subshell.
+stop_traffic()
+{
+	rm /tmp/traffic
+	wait "$client"
+}
+
 # Two reports, the second one of the tasks that ended in between.
 reports_traffic()
 {
-	ctl submit busy 2000 1 &
 	_out=$(antstat -p busy 1 2)
 	echo "$_out"
 	echo "$_out" | awk '
@@ -69,6 +90,13 @@ reports_traffic()
 	NR == 2 { first = $col["done/s"] }
 	NR == 3 { second = $col["done/s"] }
 	END { exit !(NR == 3 && first == "-" && second > 0) }'
+}
+
+# Fifty documents, between the first and the last of which tasks have ended.
+json_of_traffic()
+{
+	antstat --json -p busy 0.02 50 >/tmp/json &&
+		[ "$(grep -o '"completed":[0-9]*' /tmp/json | uniq | wc -l)" -gt 1 ]
 }
 
 # show_json NAME: print /tmp/json, for the judge
@@ -142,11 +170,11 @@ check "JSON" eval "antstat --json >/tmp/json"
 show_json idle
 all_files
 ctl create busy 4
-check "reports under load" reports_traffic
-ctl submit busy 2000 1 &
-check "JSON under load" eval "antstat --json -p busy 0.02 50 >/tmp/json"
+start_traffic
+check "reports under load" wait_for reports_traffic 60
+check "JSON under load" wait_for json_of_traffic 60
 show_json load
-wait $!
+stop_traffic
 
 watched -p busy
 ctl destroy busy
