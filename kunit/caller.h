@@ -29,7 +29,7 @@ static inline struct rig *rig_make_deep(struct kunit *test, const char *cpus, un
 		kunit_skip(test, "needs the CPUs 0 and 1");
 	rig = rig_make(test, "caller", (struct ants_attrs){
 				.capacity = nr, .queue_depth = depth });
-	ants_late_arm(100 * TEST_DEADLINE);
+	never_late();
 	for (i = 0; i < nr; i++) {
 		post_start(rig, i);
 		KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(rig->posts[i].thread,

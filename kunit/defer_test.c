@@ -45,7 +45,7 @@ static struct rig *rig_make_vain(struct kunit *test, unsigned int vain)
 
 	park(rig, 0, 2);
 	set_vain(rig->pool, vain);
-	ants_late_arm(100 * TEST_DEADLINE);
+	never_late();
 	submit_two(rig, 2);
 	ASSERT_SOON(test, atomic_read(&rig->posts[2].gate.entered) == 1);
 	return rig;
@@ -136,7 +136,7 @@ static void one_of_many_is_tried(struct kunit *test)
 	raw_spin_lock_irq(&rig->pool->lock);
 	rig->pool->wakes.nr_deferred = ANTS_DEFERRED_MAX;
 	raw_spin_unlock_irq(&rig->pool->lock);
-	ants_late_arm(100 * TEST_DEADLINE);
+	never_late();
 	submit_two(rig, 2);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
@@ -189,7 +189,7 @@ static void nothing_is_deferred_while_several_are_in_flight(struct kunit *test)
 	park(rig, 0, 2);
 	set_vain(rig->pool, ANTS_VAIN_MAX);
 	set_wake_limit(rig->pool, 2);
-	ants_late_arm(100 * TEST_DEADLINE);
+	never_late();
 	submit_two(rig, 2);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));

@@ -50,12 +50,6 @@ static inline void race_exit(struct kunit *test)
 	ants_late_arm(ANTS_LATE_TICKS);
 }
 
-/* No wake-up is late while the case lasts. */
-static inline void never_late(void)
-{
-	ants_late_arm(100 * TEST_DEADLINE);
-}
-
 /* True if a caller waits to flush or drain @pool. */
 static inline bool has_drainer(struct ants_pool *pool)
 {

@@ -244,9 +244,31 @@ static inline void forget_vain(struct ants_pool *pool)
 }
 
 /*
+ * From now on no wake-up is late: on a slow machine more threads would be made than
+ * there are tasks. The end of a rig and race_exit() take this back.
+ */
+static inline void never_late(void)
+{
+	ants_late_arm(100 * TEST_DEADLINE);
+}
+
+/*
+ * Wake-ups are late after @late ticks again. If the timer is armed for those of
+ * @pool, its time is that of never_late(); fire it now.
+ */
+static inline void late_again(struct ants_pool *pool, unsigned long late)
+{
+	ants_late_arm(late);
+	raw_spin_lock_irq(&pool->lock);
+	if (timer_pending(&pool->timer.timer))
+		mod_timer(&pool->timer.timer, jiffies);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
+/*
  * Occupy @nr workers of @pool; return when all of them are at the gate. No
- * wake-up is late meanwhile, or a slow machine would make more threads than
- * there are tasks; nor is one deferred, which would have to become late.
+ * wake-up is late meanwhile; nor is one deferred, which would have to become
+ * late.
  */
 static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 			     struct gate *gate, unsigned int nr)
@@ -256,19 +278,11 @@ static inline void fill_pool(struct kunit *test, struct ants_pool *pool,
 	bool full;
 
 	forget_vain(pool);
-	ants_late_arm(100 * TEST_DEADLINE);
+	never_late();
 	while (nr-- && !err)
 		err = ants_submit(pool, gate_task, gate);
 	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);
-	ants_late_arm(late);
-	/*
-	 * If the timer is armed for late wake-ups, its time is as above; fire
-	 * it now.
-	 */
-	raw_spin_lock_irq(&pool->lock);
-	if (timer_pending(&pool->timer.timer))
-		mod_timer(&pool->timer.timer, jiffies);
-	raw_spin_unlock_irq(&pool->lock);
+	late_again(pool, late);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_TRUE(test, full);
 }
