@@ -144,16 +144,23 @@ static inline struct ants_pool *pool_of(struct kunit *test,
 	return port_pool(test, &attrs);
 }
 
-/* Occupy @nr workers of @pool; return when all of them are at the gate. */
+/* As fill_pool(), which it is for pools of both kinds. */
 static inline void occupy(struct kunit *test, struct ants_pool *pool,
 			  struct gate *gate, int nr)
 {
 	struct packet packet = pack(test, gate_task, gate);
-	int goal = atomic_read(&gate->entered) + nr;
+	int goal = atomic_read(&gate->entered) + nr, err = 0;
+	unsigned long late = ants_late_ticks();
+	bool full;
 
-	while (nr--)
-		KUNIT_ASSERT_EQ(test, send(pool, packet), 0);
-	ASSERT_SOON(test, atomic_read(&gate->entered) == goal);
+	forget_vain(pool);
+	never_late();
+	while (nr-- && !err)
+		err = send(pool, packet);
+	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);
+	late_again(pool, late);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_TRUE(test, full);
 }
 
 /* The task of most of the original tests: it sleeps for a while. */
