@@ -226,7 +226,7 @@ static void task_is_noticed_after_the_makers_have_failed(struct kunit *test)
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
 
-	post_start(rig, 0);
+	fill_pool(test, rig->pool, &rig->gate, 1);
 	ASSERT_SOON(test, !ants_peek(rig->pool->upkeep.queued) &&
 		    !ants_peek(rig->pool->upkeep.nr_makers) &&
 		    !timer_pending(&rig->pool->timer.timer));
@@ -234,7 +234,7 @@ static void task_is_noticed_after_the_makers_have_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
 	fail_makers(rig->pool, -ANTS_MAKERS);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	gate_open(&rig->posts[0].gate);
+	gate_open(&rig->gate);
 }
 
 static struct kunit_case timer_cases[] = {
