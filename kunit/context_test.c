@@ -214,7 +214,9 @@ static void stock_serves_one_interrupt(struct kunit *test)
 
 	v->nr = ANTS_SPARE_SLOTS;
 	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	ants_pause_arm(ANTS_PAUSE_MAKE, v->pool);
 	visit_from_irq(v);
+	ants_pause_resume(ANTS_PAUSE_MAKE);
 	KUNIT_EXPECT_TRUE(test, v->hard);
 	KUNIT_EXPECT_EQ(test, v->stats.pending, ANTS_SPARE_SLOTS);
 	expect_ran(test, v);
