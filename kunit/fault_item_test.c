@@ -280,6 +280,12 @@ static void call_that_gives_its_data_away_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&released), 1);
 }
 
+static int do_call_release(struct async_call *call)
+{
+	return ants_call_release(call->pool, die_call, call->data, call->arg,
+				 release_data);
+}
+
 /* The caller has given up by then. */
 static void forgotten_call_dies(struct kunit *test)
 {
@@ -287,9 +293,10 @@ static void forgotten_call_dies(struct kunit *test)
 
 	atomic_set(&released, 0);
 	announce_death("die_call");
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, die_call, &rig->gate,
-						HZ / 10, release_data),
-			-EINPROGRESS);
+	rig_async(rig, do_call_release, FOREVER, &rig->gate);
+	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
+	send_sig(SIGKILL, rig->calls[0].task, 1);
+	expect_results(rig, 0, -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&released), 0);
 	gate_open(&rig->gate);
 	expect_told(rig, 1, NULL, &rig->gate);
