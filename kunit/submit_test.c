@@ -243,6 +243,17 @@ static void intruder_task(void *data)
 	local_bh_enable();
 }
 
+/* The waiter goes to the CPU of the pool's threads before it waits. */
+static int do_wait_there(struct async_call *call)
+{
+	struct intruder *i = call->data;
+	int err;
+
+	err = set_cpus_allowed_ptr(current,
+				   ants_affinity_cpus(i->pool->target.affinity));
+	return err ?: ants_submit(i->pool, count_task, i->count);
+}
+
 /*
  * One try: a busy gate, the intruder and two more tasks in the queue, and one
  * waiter.
@@ -257,9 +268,7 @@ static bool intrude(struct kunit *test, struct ants_pool *pool,
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, intruder_task, i), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, i->count), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, i->count), 0);
-	waiter = submit_async(test, pool, count_task, i->count,
-			      MAX_SCHEDULE_TIMEOUT);
-	set_cpus_allowed_ptr(waiter->task, ants_affinity_cpus(pool->target.affinity));
+	waiter = async_start(test, do_wait_there, i);
 	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
