@@ -104,7 +104,7 @@ static void limit_is_lifted(struct kunit *test)
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
 
-	set_limit(rig, AFTER_MS);
+	set_limit(rig, RIG_EXPIRY_MS);
 	post_start(rig, 0);
 	set_limit(rig, 0);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->stall.armed));
@@ -127,6 +127,15 @@ static void limit_is_lifted_and_times_are_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->timed), 0);
 }
 
+/* As if it were time to look. */
+static void look_now(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->stall.at = jiffies;
+	mod_timer(&pool->timer.timer, jiffies);
+	raw_spin_unlock_irq(&pool->lock);
+}
+
 /* Threads stay, so that nothing else needs the timer. */
 static void nothing_looks_while_nothing_runs(struct kunit *test)
 {
@@ -136,15 +145,20 @@ static void nothing_looks_while_nothing_runs(struct kunit *test)
 	struct ants_pool *pool = rig->pool;
 	int i;
 
-	set_limit(rig, AFTER_MS);
+	set_limit(rig, RIG_EXPIRY_MS);
 	for (i = 0; i < 50; i++)
 		KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task,
 						  &rig->count), 0);
+	ASSERT_SOON(test, settled(pool));
+	KUNIT_EXPECT_TRUE(test, ants_peek(pool->stall.armed));
+	look_now(pool);
 	EXPECT_SOON(test, silent(pool) && !ants_peek(pool->stall.armed));
 	KUNIT_EXPECT_EQ(test, nr_stalled(rig), 0ULL);
 	/* The next one is watched again. */
-	announce("post_task");
 	post_start(rig, 0);
+	KUNIT_EXPECT_TRUE(test, ants_peek(pool->stall.armed));
+	announce("post_task");
+	set_limit(rig, LIMIT_MS);
 	expect_stalled(rig, 1);
 }
 
