@@ -80,7 +80,7 @@ static void other_waiter_goes_on(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, w);
-	waiting_init(&w[0], item, HZ);
+	waiting_init(&w[0], item, 5 * HZ);
 	waiting_init(&w[1], item, FOREVER);
 	rig = rig_make(test, "join_task", attrs);
 	item_start(rig, item, &rig->gate);
