@@ -379,9 +379,11 @@ static void b23_release_does_not_poll(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	/*
-	 * When the upkeep work ends it wakes callers that drain the pool, once.
+	 * When the upkeep work or a maker ends it wakes callers that drain the
+	 * pool, once.
 	 */
-	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued) &&
+		    !ants_peek(pool->upkeep.nr_makers));
 	call = async_start_on(test, do_release_timeout, pool, FOREVER);
 	EXPECT_SOON(test, has_drainer(pool));
 	expect_no_polling(test, call);
