@@ -117,12 +117,12 @@ file_loop()
 # Newer kernels warn if that happens before a thread has begun.
 fail_threads()
 {
-	[ -d $SLAB ] && [ -e /proc/2/make-it-fail ] || return 0
+	[ -d "$SLAB" ] && [ -e /proc/2/make-it-fail ] || return 0
 	! grep -q ' kthread_affine_node$' /proc/kallsyms || return 0
-	echo Y >$SLAB/task-filter
-	echo 20 >$SLAB/interval
-	echo -1 >$SLAB/times
-	echo 5 >$SLAB/probability
+	echo Y >"$SLAB"/task-filter
+	echo 20 >"$SLAB"/interval
+	echo -1 >"$SLAB"/times
+	echo 5 >"$SLAB"/probability
 	echo 1 >/proc/2/make-it-fail
 }
 
