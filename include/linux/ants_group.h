@@ -138,11 +138,11 @@ struct ants_work *ants_group_next(struct ants_group *group,
  * ants_group_cancel() - prevent members that have not started from running
  * @group: the group; must not have been freed when this is called
  *
- * Those members end with the result -ECANCELED. Members that run go on. They
- * cannot be queued again, and one that was, or whose timer was to be armed,
- * ends with -ECANCELED when its function has returned. Callers that wait in
- * ants_group_submit() continue to wait for room, but their work items do not
- * run.
+ * Those members end with the result -ECANCELED. Members that run go on. Until
+ * they have ended they cannot be queued again, and one that was, or whose timer
+ * was to be armed, ends with -ECANCELED when its function has returned. Callers
+ * that wait in ants_group_submit() continue to wait for room, and get 0 then, but
+ * their work items end with -ECANCELED and do not run.
  *
  * Another thread may wait for the group meanwhile, and free it when it has
  * ended: the group does not end before this has touched it for the last time.

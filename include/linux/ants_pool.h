@@ -122,7 +122,8 @@ enum ants_sched {
  * @nice: nice value of the threads
  * @sched: one of enum ants_sched; must be %ANTS_SCHED_NORMAL if @nice is not 0
  *	or the pool is %ANTS_THROUGHPUT
- * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE
+ * @node: NUMA node of the threads' memory, with %ANTS_ON_NODE, and then it must be
+ *	online; else 0
  * @cpumask: the CPUs on which the threads run, isolated ones or not; copied.
  *	NULL means all CPUs, or with %ANTS_ON_NODE those of @node if it has any,
  *	in both cases without the isolated ones
@@ -146,8 +147,8 @@ enum ants_sched {
  *	the argument of the call or loop; or NULL, if the thread has died in
  *	@worker_init or @worker_exit. What the function held is lost with the
  *	thread, and so is the result of @worker_init. The callers that waited
- *	for the task have been told before, and may have freed what they passed.
- *	It is called in process context, in a kernel worker; it may sleep, but
+ *	for the task have been told before, and may have freed what they passed,
+ *	and so have those of ants_flush() and ants_drain(). It is called in process context, in a kernel worker; it may sleep, but
  *	not wait for the end of the pool. NULL means none
  * @drop: called for each pending plain task that will not run because the pool
  *	has had too many faults. It is called in process context, in a kernel

@@ -68,8 +68,8 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data);
  *
  * Context: Process context. May sleep.
  * Return: as ants_submit(), but never -EAGAIN or -ENOMEM, and -EDEADLK only if
- * @timeout is MAX_SCHEDULE_TIMEOUT. -ETIMEDOUT: there was no room in time, or
- * no memory; the task will not run.
+ * @timeout is MAX_SCHEDULE_TIMEOUT, -EBUSY only if it is not 0. -ETIMEDOUT: there
+ * was no room in time, or no memory; the task will not run.
  */
 int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 			unsigned long timeout);

@@ -180,14 +180,14 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
  * @work: the work item
  *
  * An item that runs, in this pool, runs once more when it has finished. The new
- * run takes over the admission of the old one, so no other task can get in
- * between.
+ * run takes over the admission of the old one, so it needs no room of its own. It
+ * starts after the tasks that are pending when the old run ends.
  *
  * Context: as ants_try_submit(). Uses no memory.
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or its priority is unknown. -EALREADY: it is queued, or in another
  * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
- * its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has had too
+ * it runs and its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has had too
  * many faults, see &ants_attrs.max_faults. -EAGAIN: it is full, or callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
@@ -224,8 +224,8 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
  * no function, or its priority is unknown. -EALREADY: it is queued, or in
  * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
- * end, or its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has
- * had too many faults.
+ * end, or it runs and its group is cancelled. -ESHUTDOWN: the pool is released.
+ * -EIO: it has had too many faults.
  */
 int ants_queue_delayed_work(struct ants_pool *pool,
 			    struct ants_delayed_work *dwork,
