@@ -148,12 +148,33 @@ void ants_clean(struct ants_worker *w, int locks)
 }
 
 /*
- * See ants_wants_attention(). A stream of tasks that do not sleep must not keep
- * the CPU; the tick asks on behalf of RCU as well.
+ * Will the only worker of the pool park when its task has finished? Then nobody else
+ * could come meanwhile, and there is no room until the task counts as finished.
  */
-void ants_attend(struct ants_worker *w)
+static bool parks_next(const struct ants_pool *pool)
 {
-	if (signal_left())
+	return pool->limits.capacity == 1 && !pool->nr_pending &&
+	       !pool->nr_again && !pool->space.wanted;
+}
+
+/*
+ * See ants_wants_attention(). The lock is held on entry and on return. A stream of
+ * tasks that do not sleep must not keep the CPU; the tick asks on behalf of RCU as
+ * well. A worker that yields still counts as busy, so that others come for what is
+ * pending. But in a pool of one the submitter that the task has woken, which is mostly
+ * what wants the CPU, would find the pool full: there the worker yields as it parks.
+ */
+void ants_attend(struct ants_worker *w, struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	bool yields = !parks_next(w->pool), dirty = signal_left();
+
+	if (!yields && !dirty)
+		return;
+	ants_unlock(w->pool, todo);
+	if (dirty)
 		ants_clean(w, lockdep_depth(current));
-	cond_resched();
+	if (yields)
+		cond_resched();
+	ants_lock(w->pool, todo);
 }

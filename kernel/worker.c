@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread of a pool. A worker takes the oldest task, checks whether another
- * one is wanted, and only then runs the task. Without a task it parks, or leaves.
+ * One thread of a pool. A worker takes the oldest task, checks whether another one is
+ * wanted, and only then runs the task. Without a task it parks, or leaves.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -75,10 +75,7 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 	ants_unlock_irq(pool);
 }
 
-/*
- * Policy and affinity are set by the thread itself: modules cannot do it
- * earlier.
- */
+/* Policy and affinity are set by the thread itself: modules cannot do it earlier. */
 static void worker_setup(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -271,9 +268,9 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	worker_run(w);
 	ants_trace(task_end, w);
 	ants_pause(ANTS_PAUSE_FINISH, pool);
-	if (unlikely(ants_wants_attention()))
-		ants_attend(w);
 	ants_lock(pool, todo);
+	if (unlikely(ants_wants_attention()))
+		ants_attend(w, todo);
 	worker_finish(w, todo);
 	return true;
 }
@@ -333,9 +330,10 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 }
 
 /*
- * Park on top of the stack of idle workers. Only a thread that takes the worker
- * off the stack may wake it. Nothing is left to dispatch: no task is pending,
- * and waiters were granted as far as there is room.
+ * Park on top of the stack of idle workers. Only a thread that takes the worker off the
+ * stack may wake it. Nothing is left to dispatch: no task is pending, and waiters were
+ * granted as far as there is room. If the CPU wants others first, let them run before
+ * the worker sleeps: a submitter among them finds it awake, and on this CPU.
  */
 static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
@@ -356,7 +354,8 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	for (;;) {
 		w->cpu = ants_this_cpu();
 		/* Set under the lock, before any wake-up can come. */
-		set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
+		if (!test_thread_flag(TIF_NEED_RESCHED))
+			set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
 		ants_unlock(pool, todo);
 		freezable_schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);

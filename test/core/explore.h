@@ -90,6 +90,7 @@ void explore_once(const struct scenario *s);
 /* scenario_*.c; the last entry of each array has no name. */
 extern const struct scenario scenarios_tasks[];
 extern const struct scenario scenarios_wake[];
+extern const struct scenario scenarios_yield[];
 extern const struct scenario scenarios_defer[];
 extern const struct scenario scenarios_items[];
 extern const struct scenario scenarios_groups[];

@@ -18,6 +18,7 @@
 /* SCENARIOS= may leave some out. */
 #pragma weak scenarios_tasks
 #pragma weak scenarios_wake
+#pragma weak scenarios_yield
 #pragma weak scenarios_defer
 #pragma weak scenarios_items
 #pragma weak scenarios_groups
@@ -30,9 +31,10 @@
 #pragma weak scenarios_client
 
 static const struct scenario *const lists[] = {
-	scenarios_tasks, scenarios_wake, scenarios_defer, scenarios_items,
-	scenarios_groups, scenarios_join, scenarios_kinds, scenarios_unload,
-	scenarios_fault, scenarios_death, scenarios_breaker, scenarios_client,
+	scenarios_tasks, scenarios_wake, scenarios_yield, scenarios_defer,
+	scenarios_items, scenarios_groups, scenarios_join, scenarios_kinds,
+	scenarios_unload, scenarios_fault, scenarios_death, scenarios_breaker,
+	scenarios_client,
 };
 
 static const struct scenario *current_scenario;

@@ -132,9 +132,21 @@ void might_sleep(void)
 	WARN(current->rcu & SHIM_RCU_NEST, "sleeps in an atomic section");
 }
 
+unsigned int shim_nr_resched;
+
+void cond_resched(void)
+{
+	if (!test_thread_flag(TIF_NEED_RESCHED))
+		return;
+	current->thread_info.flags = 0;
+	shim_nr_resched++;
+	shim_yield();
+}
+
 void schedule(void)
 {
 	might_sleep();
+	current->thread_info.flags = 0;
 	shim_soft_point();
 	shim_park();
 }

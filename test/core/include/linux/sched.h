@@ -40,8 +40,14 @@
 struct pid;
 struct shim_thread;
 
+/* What is wanted of a thread; nobody but itself asks. */
+struct thread_info {
+	unsigned long flags;
+};
+
 /**
  * struct task_struct - a thread
+ * @thread_info: see above
  * @flags: PF_*
  * @pid: numbers from 1 on
  * @comm: its name
@@ -67,6 +73,7 @@ struct shim_thread;
  * @thread: runs the task: native.c, explore.c
  */
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int flags;
 	int pid;
 	char comm[TASK_COMM_LEN];
@@ -133,19 +140,19 @@ static inline unsigned int task_cpu(const struct task_struct *task)
 #define signal_pending(task)	READ_ONCE((task)->killed)
 #define fatal_signal_pending(task)	signal_pending(task)
 #define in_task()		(!current->softirq)
-/* Nothing is ever wanted of a thread. */
-struct thread_info {
-	unsigned long flags;
-};
 
 #define TIF_SIGPENDING		2
 #define TIF_NEED_RESCHED	3
 
-static const struct thread_info shim_thread_info;
+#define current_thread_info()	(&current->thread_info)
+#define test_thread_flag(flag)	(current->thread_info.flags >> (flag) & 1)
+#define set_tsk_need_resched(task)	\
+	((task)->thread_info.flags |= BIT(TIF_NEED_RESCHED))
 
-#define current_thread_info()	(&shim_thread_info)
-#define test_thread_flag(flag)	(shim_thread_info.flags >> (flag) & 1)
-#define cond_resched()		((void)0)
+/* How often a thread has yielded that was asked to. */
+extern unsigned int shim_nr_resched;
+void cond_resched(void);
+
 #define cpu_relax()		shim_yield()
 /* Nothing spins for long: only what others do then is of interest. */
 #define need_resched()		true
