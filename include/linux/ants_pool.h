@@ -147,9 +147,10 @@ enum ants_sched {
  *	the argument of the call or loop; or NULL, if the thread has died in
  *	@worker_init or @worker_exit. What the function held is lost with the
  *	thread, and so is the result of @worker_init. The callers that waited
- *	for the task have been told before, and may have freed what they passed,
- *	and so have those of ants_flush() and ants_drain(). It is called in process context, in a kernel worker; it may sleep, but
- *	not wait for the end of the pool. NULL means none
+ *	for the task have been told before, and may have freed what they passed;
+ *	so have those of ants_flush() and ants_drain(). It is called in process
+ *	context, in a kernel worker; it may sleep, but not wait for the end of
+ *	the pool. NULL means none
  * @drop: called for each pending plain task that will not run because the pool
  *	has had too many faults. It is called in process context, in a kernel
  *	worker; it may sleep, but wait neither for tasks of the pool, which are
