@@ -154,7 +154,7 @@ static inline void occupy(struct kunit *test, struct ants_pool *pool,
 	bool full;
 
 	forget_vain(pool);
-	never_late();
+	seldom_late();
 	while (nr-- && !err)
 		err = send(pool, packet);
 	full = !err && WAIT_FOR(atomic_read(&gate->entered) == goal);

@@ -162,7 +162,7 @@ static void infinite_pool(struct kunit *test)
 	struct infinite i = { .pool = pool, .gate = gate, .result = 1 };
 
 	/* The capacity allows a thread for one that is late. */
-	never_late();
+	seldom_late();
 	i.inner = pack(test, gate_task, gate);
 	KUNIT_EXPECT_EQ(test, hand(test, pool, infinite_task, &i), 0);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);

@@ -19,7 +19,7 @@ static void workers_say_what_they_run(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 1);
 	expect_in(test, line_of(text, 0), "runs");
-	never_late();
+	seldom_late();
 	post_start(rig, 0);
 	post_start(rig, 1);
 	gate_open(&rig->posts[1].gate);

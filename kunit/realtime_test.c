@@ -121,7 +121,7 @@ static void live_pool_is_changed(struct kunit *test)
 	struct rig *rig = rig_of(test, ANTS_SCHED_NORMAL, 3);
 	struct task_struct *idle, *busy;
 
-	never_late();
+	seldom_late();
 	post_start(rig, 0);
 	post_start(rig, 1);
 	idle = rig->posts[1].thread;

@@ -253,6 +253,15 @@ static inline void never_late(void)
 }
 
 /*
+ * The same for a second, where a worker may defer a wake-up: only when that is late
+ * does another one come. As never_late(), this is taken back.
+ */
+static inline void seldom_late(void)
+{
+	ants_late_arm(HZ);
+}
+
+/*
  * Wake-ups are late after @late ticks again. If the timer is armed for those of
  * @pool, its time is that of never_late(); fire it now.
  */

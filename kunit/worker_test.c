@@ -182,7 +182,7 @@ static void worker_is_made_after_all_left(struct kunit *test)
 	ASSERT_SOON(test, ants_nr_running(rig->pool) == 0);
 	ASSERT_SOON(test, silent(rig->pool));
 	KUNIT_ASSERT_EQ(test, ants_nr_running(rig->pool), 0);
-	never_late();
+	seldom_late();
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
@@ -332,7 +332,7 @@ static void wake_limit_is_halved_by_a_worker_that_comes_in_vain(struct kunit *te
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
 
-	never_late();
+	seldom_late();
 	park(rig, 0, 2);
 	post_start(rig, 2);
 	set_wake_limit(rig->pool, 8);
