@@ -148,33 +148,52 @@ void ants_clean(struct ants_worker *w, int locks)
 }
 
 /*
- * Will the only worker of the pool park when its task has finished? Then nobody else
- * could come meanwhile, and there is no room until the task counts as finished.
+ * Will @w, the only worker of a pool without a queue, park when its task has finished?
+ * Until then there is no room, and no other worker that could come. A stand-in does not
+ * park.
  */
-static bool parks_next(const struct ants_pool *pool)
+static bool parks_next(const struct ants_worker *w)
 {
-	return pool->limits.capacity == 1 && !pool->nr_pending &&
-	       !pool->nr_again && !pool->space.wanted;
+	const struct ants_pool *pool = w->pool;
+
+	return pool->limits.in_flight == 1 && w != &pool->stand_in &&
+	       !pool->nr_pending && !pool->nr_again && !pool->space.wanted;
 }
 
 /*
  * See ants_wants_attention(). The lock is held on entry and on return. A stream of
  * tasks that do not sleep must not keep the CPU; the tick asks on behalf of RCU as
  * well. A worker that yields still counts as busy, so that others come for what is
- * pending. But in a pool of one the submitter that the task has woken, which is mostly
- * what wants the CPU, would find the pool full: there the worker yields as it parks.
+ * pending. But if one task fills the pool, the submitter that it has woken, which is
+ * mostly what wants the CPU, would have to wait: there the worker yields as it parks.
  */
 void ants_attend(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	bool yields = !parks_next(w->pool), dirty = signal_left();
+	bool dirty = signal_left();
 
-	if (!yields && !dirty)
+	if (!dirty && parks_next(w))
 		return;
 	ants_unlock(w->pool, todo);
 	if (dirty)
 		ants_clean(w, lockdep_depth(current));
-	if (yields)
-		cond_resched();
+	cond_resched();
 	ants_lock(w->pool, todo);
+}
+
+/*
+ * @w has parked, and the CPU wants another thread. If one task fills the pool, let
+ * that run before the worker sleeps: a submitter finds it awake, and mostly on its CPU.
+ */
+void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	if (w->pool->limits.in_flight != 1)
+		return;
+	w->cpu = ants_this_cpu();
+	ants_unlock(w->pool, todo);
+	cond_resched();
+	ants_lock(w->pool, todo);
+	/* To policy.c this is no preemption. */
+	w->switches = current->nivcsw;
 }

@@ -20,6 +20,7 @@ struct ants_worker;
 
 void ants_clean(struct ants_worker *w, int locks);
 void ants_attend(struct ants_worker *w, struct ants_todo *todo);
+void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo);
 
 /*
  * Has the task left something behind: a section that it is still in, a task

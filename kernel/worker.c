@@ -332,8 +332,7 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 /*
  * Park on top of the stack of idle workers. Only a thread that takes the worker off the
  * stack may wake it. Nothing is left to dispatch: no task is pending, and waiters were
- * granted as far as there is room. If the CPU wants others first, let them run before
- * the worker sleeps: a submitter among them finds it awake, and on this CPU.
+ * granted as far as there is room.
  */
 static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
@@ -351,19 +350,18 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 		ants_timer_arm_reaper(pool);
 	if (pool->timer.waking && !ants_nr_arriving(pool))
 		ants_timer_take_back(pool);
-	for (;;) {
+	if (unlikely(test_thread_flag(TIF_NEED_RESCHED)))
+		ants_yield_parked(w, todo);
+	while (w->state == ANTS_IDLE) {
 		w->cpu = ants_this_cpu();
 		/* Set under the lock, before any wake-up can come. */
-		if (!test_thread_flag(TIF_NEED_RESCHED))
-			set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
+		set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
 		ants_unlock(pool, todo);
 		freezable_schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
 		ants_policy_apply(w);
 		ants_lock(pool, todo);
-		if (w->state != ANTS_IDLE)
-			return;
-		if (ants_affinity_is_stale(w))
+		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
 			ants_affinity_note(w, todo);
 	}
 }

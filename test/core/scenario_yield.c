@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scenarios of tasks after which the CPU wants another thread. The only worker of a
- * pool yields before such a task counts as finished if it has more to do, and else
- * as it parks.
+ * Scenarios of tasks after which the CPU wants another thread. A worker yields before
+ * such a task counts as finished, while the pool is full; but if one task fills the
+ * pool and no other one is there, then as it parks, when there is room.
  */
 #include "internal.h"
 #include "scenario.h"
 
-static const struct ants_attrs one = { .capacity = 1, .queue_depth = 2 };
+static const struct ants_attrs one = { .capacity = 1 };
+static const struct ants_attrs queue = { .capacity = 1, .queue_depth = 2 };
+static const struct ants_attrs two = { .capacity = 2 };
 
 static struct completion both;
+/* How often a worker has yielded, and how often of those its task still counted. */
+static unsigned int nr_yields, nr_busy_yields;
+
+static void note_yield(void)
+{
+	nr_yields++;
+	nr_busy_yields += pool->nr_busy;
+}
+
+static void count_yields(void)
+{
+	nr_yields = 0;
+	nr_busy_yields = 0;
+	shim_on_resched = note_yield;
+}
 
 /* A submitter that it has woken wants the CPU. */
 static void ask_fn(void *data)
@@ -30,35 +47,80 @@ static int ask_one(void *data)
 	return 0;
 }
 
+/* The second task is pending, or its submitter waits. */
+static bool is_there(void *unused)
+{
+	return pool->nr_pending + pool->space.nr_waiting == 1 && pool->nr_busy == 1;
+}
+
 static void end(void)
 {
 	tasks_drain();
+	shim_on_resched = NULL;
 	WARN_ON(ants_pool_destroy(pool));
 	tasks_end();
 }
 
-static void yield_parked(void)
+static bool has_yielded(void *unused)
 {
-	tasks_begin(&one);
-	shim_nr_resched = 0;
-	explore_begin();
-	explore_call(ask_one, (void *)0, "a");
-	end();
-	WARN(shim_nr_resched, "a worker that is about to park has yielded before");
+	return nr_yields;
 }
 
-static void yield_busy(void)
+/* One task asks, and nothing else is there. */
+static void one_asks(const struct ants_attrs *attrs)
 {
-	tasks_begin(&one);
-	shim_nr_resched = 0;
+	tasks_begin(attrs);
+	count_yields();
+	explore_begin();
+	explore_call(ask_one, (void *)0, "a");
+	/* Otherwise it may leave instead of parking. */
+	shim_wait_until(has_yielded, NULL);
+	end();
+	WARN(nr_yields != 1, "a worker has yielded %u times", nr_yields);
+}
+
+static void yield_parked(void)
+{
+	one_asks(&one);
+	WARN(nr_busy_yields, "a worker has yielded before there was room");
+}
+
+static void yield_queue(void)
+{
+	one_asks(&queue);
+	WARN(!nr_busy_yields, "a worker has yielded late");
+}
+
+static void yield_two(void)
+{
+	one_asks(&two);
+	WARN(!nr_busy_yields, "a worker of two has yielded late");
+}
+
+/* Another one is pending, or its submitter waits: then it is busy as it yields. */
+static void other_comes(const struct ants_attrs *attrs)
+{
+	tasks_begin(attrs);
+	count_yields();
 	init_completion(&both);
 	explore_begin();
 	WARN_ON(submit_fn(ask_later_fn, 0));
-	WARN_ON(submit_fn(run_fn, 1));
+	explore_call(submit_one, (void *)1, "b");
+	shim_wait_until(is_there, NULL);
 	complete(&both);
 	end();
-	WARN(shim_nr_resched != 1, "a worker with more to do has yielded %u times",
-	     shim_nr_resched);
+	WARN(nr_yields != 1 || !nr_busy_yields,
+	     "a worker with more to do has yielded %u times", nr_yields);
+}
+
+static void yield_pending(void)
+{
+	other_comes(&queue);
+}
+
+static void yield_waiter(void)
+{
+	other_comes(&one);
 }
 
 static int again_fn(struct ants_work *work)
@@ -74,15 +136,15 @@ static void yield_again(void)
 	struct ants_work work;
 
 	tasks_begin(&one);
-	shim_nr_resched = 0;
+	count_yields();
 	INIT_ANTS_WORK(&work, again_fn);
 	explore_begin();
 	WARN_ON(ants_queue_work(pool, &work));
 	accepted[0] = 3;
 	WARN_ON(ants_work_wait(&work, NULL));
 	end();
-	WARN(shim_nr_resched != 2, "an item that goes on has yielded %u times",
-	     shim_nr_resched);
+	WARN(nr_yields != 3 || nr_busy_yields != 2,
+	     "an item that goes on has yielded %u times", nr_yields);
 }
 
 /* Tasks come while the worker that parks is awake. */
@@ -107,7 +169,10 @@ static void yield_release(void)
 
 const struct scenario scenarios_yield[] = {
 	{ "yield-parked", yield_parked },
-	{ "yield-busy", yield_busy },
+	{ "yield-queue", yield_queue },
+	{ "yield-two", yield_two },
+	{ "yield-pending", yield_pending },
+	{ "yield-waiter", yield_waiter },
 	{ "yield-again", yield_again },
 	{ "yield-several", yield_several },
 	{ "yield-release", yield_release },

@@ -132,14 +132,16 @@ void might_sleep(void)
 	WARN(current->rcu & SHIM_RCU_NEST, "sleeps in an atomic section");
 }
 
-unsigned int shim_nr_resched;
+void (*shim_on_resched)(void);
 
 void cond_resched(void)
 {
+	might_sleep();
 	if (!test_thread_flag(TIF_NEED_RESCHED))
 		return;
 	current->thread_info.flags = 0;
-	shim_nr_resched++;
+	if (shim_on_resched)
+		shim_on_resched();
 	shim_yield();
 }
 

@@ -149,8 +149,8 @@ static inline unsigned int task_cpu(const struct task_struct *task)
 #define set_tsk_need_resched(task)	\
 	((task)->thread_info.flags |= BIT(TIF_NEED_RESCHED))
 
-/* How often a thread has yielded that was asked to. */
-extern unsigned int shim_nr_resched;
+/* What a scenario does when a thread yields that was asked to. */
+extern void (*shim_on_resched)(void);
 void cond_resched(void);
 
 #define cpu_relax()		shim_yield()
