@@ -158,6 +158,31 @@ static void yield_several(void)
 	end();
 }
 
+static int set_nice(void *unused)
+{
+	WARN_ON(ants_set_nice(pool, 5));
+	return 0;
+}
+
+static bool all_changed(void *unused)
+{
+	return !pool->target.nr_stale;
+}
+
+/* The change may come while the worker has parked and is awake: then it wakes nobody. */
+static void yield_nice(void)
+{
+	tasks_begin(&one);
+	count_yields();
+	explore_begin();
+	explore_call(ask_one, (void *)0, "a");
+	shim_wait_until(has_yielded, NULL);
+	explore_call(set_nice, NULL, "nice");
+	explore_join();
+	shim_wait_until(all_changed, NULL);
+	end();
+}
+
 static void yield_release(void)
 {
 	tasks_begin(&one);
@@ -175,6 +200,7 @@ const struct scenario scenarios_yield[] = {
 	{ "yield-waiter", yield_waiter },
 	{ "yield-again", yield_again },
 	{ "yield-several", yield_several },
+	{ "yield-nice", yield_nice },
 	{ "yield-release", yield_release },
 	{}
 };
