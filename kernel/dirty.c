@@ -148,9 +148,8 @@ void ants_clean(struct ants_worker *w, int locks)
 }
 
 /*
- * Will @w, the only worker of a pool without a queue, park when its task has finished?
- * Until then there is no room, and no other worker that could come. A stand-in does not
- * park.
+ * Does its task fill the pool of @w, and will @w park when it has finished? Until then
+ * there is no room, and no other worker that could come. A stand-in does not park.
  */
 static bool parks_next(const struct ants_worker *w)
 {

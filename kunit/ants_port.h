@@ -144,7 +144,11 @@ static inline struct ants_pool *pool_of(struct kunit *test,
 	return port_pool(test, &attrs);
 }
 
-/* As fill_pool(), which it is for pools of both kinds. */
+/*
+ * Occupy @nr workers of @pool, which may be of either kind; return when all of them
+ * are at the gate. As in fill_pool() none is late; but tasks may have run before, and
+ * so a wake-up may be deferred.
+ */
 static inline void occupy(struct kunit *test, struct ants_pool *pool,
 			  struct gate *gate, int nr)
 {

@@ -263,7 +263,7 @@ static inline void seldom_late(void)
 
 /*
  * Wake-ups are late after @late ticks again. If the timer is armed for those of
- * @pool, its time is that of never_late(); fire it now.
+ * @pool, its time may be far ahead; fire it now.
  */
 static inline void late_again(struct ants_pool *pool, unsigned long late)
 {

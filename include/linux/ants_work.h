@@ -187,8 +187,9 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork);
  * Return: 0: it runs, unless it is cancelled before. -EINVAL: it has no
  * function, or its priority is unknown. -EALREADY: it is queued, or in another
  * pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its end, or
- * it runs and its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it has had too
- * many faults, see &ants_attrs.max_faults. -EAGAIN: it is full, or callers wait.
+ * it runs and its group is cancelled. -ESHUTDOWN: the pool is released. -EIO: it
+ * has had too many faults, see &ants_attrs.max_faults. -EAGAIN: it is full, or
+ * callers wait.
  */
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
 
