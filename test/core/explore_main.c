@@ -6,8 +6,8 @@
  * Try all runs of each scenario with 0 deviations, with up to 1, and so on up
  * to BOUND, for at most SECONDS or RUNS; with -x without reduction, with -c
  * both with and without it, to compare what they reach; with -r make random
- * runs. SEED, or STEPS, which are the deviations of one run, STEP:THREAD,...,
- * are printed after a failure.
+ * runs, the first one with SEED. SEED alone, or STEPS, which are the deviations of
+ * one run, STEP:THREAD,..., repeat a run; they are printed after a failure.
  */
 #include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
@@ -200,8 +200,10 @@ static void one_by_chance(u64 seed)
 
 static void explore_chance(void)
 {
+	u64 seed = only_seed ?: 1;
+
 	while (!is_over())
-		one_by_chance(nr_runs + 1);
+		one_by_chance(seed++);
 	printf("ok %-20s %8lu runs by chance, %.1f s\n",
 	       current_scenario->name, nr_runs, elapsed());
 }
@@ -232,10 +234,10 @@ static bool explore_one(const struct scenario *s, const char *steps)
 	nr_runs = 0;
 	if (steps)
 		explore_replay(steps);
-	else if (only_seed)
-		one_by_chance(only_seed);
 	else if (by_chance)
 		explore_chance();
+	else if (only_seed)
+		one_by_chance(only_seed);
 	else if (compares)
 		compare();
 	else

@@ -297,24 +297,29 @@ static void join_last(void)
 }
 
 static struct member *popular;
-static struct ants_worker *ninth;
+static struct ants_worker *crowd[ANTS_JOINERS + 1];
 static unsigned int nr_waits;
 
-static bool ninth_waits(void *unused)
+/* The item may be freed once it has ended, so no wait may begin after that. */
+static bool all_wait(void *unused)
 {
-	return ninth && READ_ONCE(ninth->estate->inner[0].waits);
+	unsigned int i;
+
+	for (i = 0; i < nr_waits; i++)
+		if (!READ_ONCE(crowd[i]->estate->inner[0].waits))
+			return false;
+	return nr_waits == ARRAY_SIZE(crowd);
 }
 
 static int popular_fn(struct ants_work *work)
 {
-	shim_wait_until(ninth_waits, NULL);
+	shim_wait_until(all_wait, NULL);
 	return 0;
 }
 
 static void wait_for_popular(void *unused)
 {
-	if (++nr_waits == ANTS_JOINERS + 1)
-		ninth = ants_this_worker();
+	crowd[nr_waits++] = ants_this_worker();
 	WARN_ON(ants_work_wait(&popular->work, NULL));
 }
 
@@ -336,7 +341,6 @@ static void join_crowd(void)
 
 	core_begin();
 	nr_waits = 0;
-	ninth = NULL;
 	pool = explore_pool(&attrs);
 	popular = kzalloc(sizeof(*popular), GFP_KERNEL);
 	WARN_ON(ants_group_init(&first, pool, 0));

@@ -11,6 +11,8 @@ __thread struct task_struct *shim_self;
 
 static LIST_HEAD(tasks);
 static DEFINE_RAW_SPINLOCK(tasks_lock);
+/* Threads that have died, whose task_struct is never freed in the kernel. */
+static struct task_struct *kept;
 static unsigned int nr_tasks;
 /* Including threads that have ended and are not freed. */
 static unsigned int nr_live;
@@ -88,6 +90,27 @@ void put_task_struct(struct task_struct *task)
 	put_pid(task->thread_pid);
 	kfree(task);
 	__atomic_fetch_sub(&nr_live, 1, __ATOMIC_RELEASE);
+}
+
+void kmemleak_not_leak(const void *dead)
+{
+	struct task_struct *task = (struct task_struct *)dead;
+
+	shim_lock(&tasks_lock.lock);
+	task->next_kept = kept;
+	kept = task;
+	shim_unlock(&tasks_lock.lock);
+}
+
+static void put_kept(void)
+{
+	struct task_struct *task;
+
+	while (kept) {
+		task = kept;
+		kept = task->next_kept;
+		put_task_struct(task);
+	}
 }
 
 /*
@@ -260,6 +283,7 @@ static bool all_gone(void *unused)
 
 void shim_tasks_end(void)
 {
+	put_kept();
 	shim_wait_until(all_gone, NULL);
 	task_unlist(shim_self);
 }

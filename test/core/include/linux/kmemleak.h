@@ -4,10 +4,7 @@
 
 #include <linux/sched.h>
 
-/* Nothing is leaked here for good: @task is one whose thread has died. */
-static inline void kmemleak_not_leak(const void *task)
-{
-	put_task_struct((struct task_struct *)task);
-}
+/* Keep @task, whose thread has died, as the kernel does: until the scenario is over. */
+void kmemleak_not_leak(const void *task);
 
 #endif

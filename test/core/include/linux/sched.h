@@ -95,6 +95,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	refcount_t users;
 	struct list_head all;
+	struct task_struct *next_kept;
 	struct shim_thread *thread;
 };
 
