@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -34,6 +35,8 @@ insmod()
 
 def load_verdict():
     path = os.path.join(ROOT, "test", "verdict")
+    # what it imports lies beside it
+    sys.path.insert(0, os.path.dirname(path))
     loader = importlib.machinery.SourceFileLoader("verdict", path)
     module = importlib.util.module_from_spec(
         importlib.util.spec_from_loader("verdict", loader))
