@@ -33,7 +33,7 @@ DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools test-drivers torture \
 	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
-	test-in-tree FORCE
+	test-in-tree test-sources FORCE
 .DEFAULT_GOAL := modules
 
 modules:
@@ -82,6 +82,9 @@ test-packages:
 
 test-in-tree:
 	@test/in-tree/run
+
+test-sources:
+	@test/sources
 
 clean:
 	rm -rf build
@@ -191,6 +194,7 @@ help:
 	@echo '                      LONG=1 makes 100,000 requests of each'
 	@echo '  make test-packages  DKMS, make install and the packages, in a clean Debian'
 	@echo '  make test-in-tree   a 6.1 kernel that contains ants, and its kunit.py'
+	@echo '  make test-sources   does each source of a kernel that Debian serves take our mends?'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make torture        everything at once, at random; the last line is the verdict'

@@ -33,6 +33,16 @@ die()
 	exit 1
 }
 
+# What "set -e" ends has a cause. Commands that are tested do not come here; a script that
+# another one has called has said more above.
+unexpected()
+{
+	printf '[%4ds] %s: line %s: "%s" ended with status %s\n' \
+		$((EPOCHSECONDS - ANTS_T0)) "$2" "$3" "${4%%$'\n'*}" "$1" >&2
+}
+set -o errtrace
+trap 'unexpected $? "${BASH_SOURCE[0]:-$0}" "$LINENO" "$BASH_COMMAND"' ERR
+
 # run_logged LABEL LOGFILE COMMAND...: output to LOGFILE, a sign of life every
 # 20 s, the end of the log on failure.
 run_logged()
