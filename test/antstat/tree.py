@@ -127,11 +127,18 @@ def deadline():
         signal.alarm(0)
 
 
+class NoTerminal(Exception):
+    """A chroot without devpts, for one, can show no screen."""
+
+
 class Terminal:
     """antstat in a terminal of that size, with keys and signals."""
 
     def __init__(self, antstat, tree, *args, rows=24, columns=80, wrap=lambda command: command):
-        self.master, slave = pty.openpty()
+        try:
+            self.master, slave = pty.openpty()
+        except OSError as error:
+            raise NoTerminal("this machine has no pseudo-terminals") from error
         self.output = ""
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.master)

@@ -52,6 +52,10 @@ DEFKNOB(seed, 0, 0, 4294967295,
 	"where the random numbers begin; 0 takes one by chance");
 DEFKNOB(seconds, 60, 1, 86400,
 	"how long the torture lasts");
+DEFKNOB(unloads, 0, 0, 1000,
+	"how often a client has to have been unloaded; until then the torture goes on, for at most spare_s");
+DEFKNOB(spare_s, 300, 1, 86400,
+	"seconds that it may take longer for that");
 DEFKNOB(threads, 6, 1, 64,
 	"threads that make calls");
 DEFKNOB(targets, 6, 1, 32,

@@ -32,6 +32,8 @@ extern struct knob knob_kick_us;
 extern struct knob knob_fail_percent;
 extern struct knob knob_nest_percent;
 extern struct knob knob_fault_permille;
+extern struct knob knob_unloads;
+extern struct knob knob_spare_s;
 extern struct knob knob_restart_s;
 extern struct knob knob_max_wait;
 
