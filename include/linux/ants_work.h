@@ -431,7 +431,9 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
  * @data: its argument; no longer the caller's, unless this returns -EINVAL
  * @timeout: the longest time to wait until it has ended, in jiffies
  * @release: called once with @data when @fn has returned or will not run, and
- *	the caller has left; in process context. After a fault it is called as
+ *	the caller does not wait any more; in process context, in the caller or
+ *	in a thread of ants, and there possibly after this has returned, even with
+ *	an error. The end of the pool waits for it. After a fault it is called as
  *	&ants_attrs.fault and &ants_attrs.drop are, and may not wait for more than
  *	they may
  *
