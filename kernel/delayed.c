@@ -214,10 +214,7 @@ static int queue_delayed(struct ants_pool *pool,
 
 	if (other == pool)
 		return queue_delayed_again(pool, dwork, when);
-	/*
-	 * As work_queue() in work.c: where the item is comes before what this
-	 * pool is.
-	 */
+	/* As ants_queue_work(): where the item is comes before what this pool is. */
 	if (other)
 		return -EALREADY;
 	if (ants_closed_error(pool))
