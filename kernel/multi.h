@@ -136,6 +136,7 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi);
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 bool ants_multi_is_drained(const struct ants_multi *multi);
+bool ants_multi_is_faulted(const struct ants_multi *multi);
 int ants_multi_lock_user(struct ants_multi *multi, struct ants_visit *visit);
 void ants_multi_unlock(struct ants_multi *multi);
 

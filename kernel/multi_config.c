@@ -99,6 +99,17 @@ bool ants_multi_is_drained(const struct ants_multi *multi)
 	return drained;
 }
 
+/* Is there no shard that takes tasks? */
+bool ants_multi_is_faulted(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	for_each_shard(pool, multi)
+		if (!READ_ONCE(pool->faults.tripped))
+			return false;
+	return true;
+}
+
 /*
  * Close all shards before any of them is waited for. Return the generation of
  * the last one: it changes when all shards are open again.

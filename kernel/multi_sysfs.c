@@ -220,6 +220,8 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 	if (ants_multi_is_released(multi))
 		state = ants_multi_is_drained(multi) ? "released" : "draining";
+	else if (ants_multi_is_faulted(multi))
+		state = "faulted";
 	return sysfs_emit(buf, "%s\n", state);
 }
 

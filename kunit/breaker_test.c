@@ -416,6 +416,7 @@ static void other_shards_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_submit(multi, count_task, &count), -EIO);
 	KUNIT_EXPECT_EQ(test, ants_multi_try_submit(multi, count_task, &count),
 			-EIO);
+	KUNIT_EXPECT_STREQ(test, show_in(test, &multi->kobj, "state"), "faulted\n");
 }
 
 static struct kunit_case breaker_cases[] = {

@@ -309,14 +309,14 @@ static inline unsigned int nr_threads(const char *name)
 	return nr;
 }
 
-/* The file of a pool with that name, in whichever directory, or NULL. */
-static inline struct attribute *find_attr(struct ants_pool *pool,
+/* The file of that name of a pool, or of a multi, in whichever directory, or NULL. */
+static inline struct attribute *find_attr(const struct kobject *kobj,
 					  const char *name)
 {
 	const struct attribute_group **group;
 	struct attribute **attr;
 
-	for (group = get_ktype(&pool->kobj)->default_groups; *group; group++)
+	for (group = get_ktype(kobj)->default_groups; *group; group++)
 		for (attr = (*group)->attrs; *attr; attr++)
 			if (!strcmp((*attr)->name, name))
 				return *attr;
@@ -327,7 +327,7 @@ static inline struct attribute *find_attr(struct ants_pool *pool,
 static inline int set_attr(struct ants_pool *pool, const char *name,
 			   unsigned int value)
 {
-	struct attribute *attr = find_attr(pool, name);
+	struct attribute *attr = find_attr(&pool->kobj, name);
 	char buf[16];
 	ssize_t ret;
 	int len;
