@@ -43,6 +43,7 @@
  * @ANTS_PAUSE_REBOOT: a reboot has made what the pool needs, and is about to
  *	open it
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, and others may follow
+ * @ANTS_PAUSE_STOCK: the same of slots
  * @ANTS_PAUSE_REBIND: between two rounds of waking parked workers to rebind
  * @ANTS_PAUSE_DUE: the timer of a delayed work item has fired, in a softirq
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none yet
@@ -71,6 +72,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_CLOSED,
 	ANTS_PAUSE_REBOOT,
 	ANTS_PAUSE_PREPARE,
+	ANTS_PAUSE_STOCK,
 	ANTS_PAUSE_REBIND,
 	ANTS_PAUSE_DUE,
 	ANTS_PAUSE_EACH,

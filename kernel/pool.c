@@ -182,7 +182,7 @@ static int pool_populate(struct ants_pool *pool)
 	LIST_HEAD(prepared);
 	int err;
 
-	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	err = ants_stock_make(pool, ants_stock_level(pool), 0) ?:
 	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared);
 	if (err)
 		return err;

@@ -198,7 +198,7 @@ static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
 	unsigned int stock = ants_peek(pool->nr_stock);
 	int err;
 
-	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
 	      ants_workers_prepare(pool, pool->config.floor, release_seq, prepared);
 	if (err)
 		ants_stock_trim(pool, stock);

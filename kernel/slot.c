@@ -129,10 +129,12 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 
 /*
  * The same for as many slots as a client or an administrator asks for. This fails
- * when memory has run out, rather than have programs killed for it, and when the
- * caller is being killed. Return 0, -ENOMEM or -EINTR.
+ * when memory has run out, rather than have programs killed for it, when the
+ * caller is being killed, and when the pool was closed since @release_seq was
+ * read. Return 0, -ENOMEM, -EINTR or -ESHUTDOWN.
  */
-int ants_stock_make(struct ants_pool *pool, unsigned int nr)
+int ants_stock_make(struct ants_pool *pool, unsigned int nr,
+		    unsigned int release_seq)
 {
 	gfp_t gfp = slot_gfp(pool);
 	struct ants_chunk *chunk;
@@ -140,12 +142,15 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr)
 	if (gfp == GFP_KERNEL)
 		gfp |= __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	while (ants_peek(pool->nr_stock) < nr) {
+		if (READ_ONCE(pool->release.seq) != release_seq)
+			return -ESHUTDOWN;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		chunk = chunk_alloc(pool, gfp);
 		if (!chunk)
 			return -ENOMEM;
 		stock_add(pool, chunk);
+		ants_pause(ANTS_PAUSE_STOCK, pool);
 		cond_resched();
 	}
 	return 0;

@@ -24,7 +24,8 @@ void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain);
 struct ants_charge *ants_slot_charge(struct ants_slot *slot);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
-int ants_stock_make(struct ants_pool *pool, unsigned int nr);
+int ants_stock_make(struct ants_pool *pool, unsigned int nr,
+		    unsigned int release_seq);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);

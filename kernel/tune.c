@@ -164,10 +164,8 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	    capacity + queue_depth <= pool->limits.in_flight)
 		return 0;
 	err = ants_stock_make(pool, capacity + queue_depth +
-			      pool->limits.spare_slots);
-	if (err)
-		return err;
-	err = ants_workers_prepare(pool, capacity - min(capacity, have), seq,
+			      pool->limits.spare_slots, seq) ?:
+	      ants_workers_prepare(pool, capacity - min(capacity, have), seq,
 				   prepared);
 	/* The pool was closed meanwhile: then it lacks none. */
 	return err == -ESHUTDOWN ? 0 : err;

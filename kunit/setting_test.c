@@ -96,6 +96,29 @@ static void making_of_slots_can_be_killed(struct kunit *test)
 	expect_left(rig, 1);
 }
 
+static int do_deepen_much(struct async_call *call)
+{
+	return set_attr(call->pool, "queue_depth", 100000);
+}
+
+/* Nor need a pool that is closed, and maybe destroyed: it lacks no slots. */
+static void making_of_slots_ends_with_a_close(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+				.capacity = 1, .flags = ANTS_PREALLOC });
+	struct async_call *call;
+
+	hold(rig, ANTS_PAUSE_STOCK);
+	call = rig_async(rig, do_deepen_much, 0, NULL);
+	held(rig, ANTS_PAUSE_STOCK);
+	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
+	/* No further slot is tried. */
+	ants_fail_arm(ANTS_FAIL_SLOT, -1);
+	let_go(rig, ANTS_PAUSE_STOCK);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+}
+
 static void min_workers_are_made_and_kept(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
@@ -289,6 +312,7 @@ static struct kunit_case setting_cases[] = {
 	KUNIT_CASE(preallocated_pool_refuses_too_high_a_sum),
 	KUNIT_CASE(preallocated_pool_keeps_no_slots_in_vain),
 	KUNIT_CASE(making_of_slots_can_be_killed),
+	KUNIT_CASE(making_of_slots_ends_with_a_close),
 	KUNIT_CASE(min_workers_are_made_and_kept),
 	KUNIT_CASE(max_blocking_is_set_live),
 	KUNIT_CASE(nonblocking_is_set_live),
