@@ -28,9 +28,12 @@ static atomic_t passes[ANTS_NR_FAIL];
 /* Does the caller stop here? If so, this has reported that it has arrived. */
 static bool stops_at(struct pause *p, struct ants_pool *pool)
 {
-	if (likely(READ_ONCE(p->pool) != pool))
+	/* Pairs with smp_store_release() in ants_pause_arm(). */
+	const struct ants_pool *armed = smp_load_acquire(&p->pool);
+
+	if (likely(armed != pool && armed != ANTS_ALL_POOLS))
 		return false;
-	if (cmpxchg(&p->pool, pool, NULL) != pool)
+	if (armed == pool && cmpxchg(&p->pool, pool, NULL) != pool)
 		return false;
 	complete(&p->reached);
 	return true;
@@ -58,7 +61,10 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
 		cpu_relax();
 }
 
-/* Let the next thread of @pool that arrives at @point stop there. */
+/*
+ * Let the next thread of @pool that arrives at @point stop there; with
+ * ANTS_ALL_POOLS, each thread of any pool.
+ */
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
@@ -77,13 +83,13 @@ bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout)
 }
 EXPORT_SYMBOL_GPL(ants_pause_reached);
 
-/* Let it continue. If no thread has arrived, none will stop any more. */
+/* Let all continue that have stopped there. No other will stop any more. */
 void ants_pause_resume(enum ants_pause_point point)
 {
 	struct pause *p = &pauses[point];
 
 	WRITE_ONCE(p->pool, NULL);
-	complete(&p->resume);
+	complete_all(&p->resume);
 }
 EXPORT_SYMBOL_GPL(ants_pause_resume);
 

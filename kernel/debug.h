@@ -137,6 +137,9 @@ void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 void ants_jitter(bool may_sleep);
 
 /* For tests. */
+/* Instead of a pool. */
+#define ANTS_ALL_POOLS	((struct ants_pool *)1)
+
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);

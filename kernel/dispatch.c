@@ -8,7 +8,7 @@
  */
 #include "internal.h"
 
-struct workqueue_struct *ants_wq;
+struct workqueue_struct *ants_wq, *ants_makers_wq;
 
 /*
  * Arm the timer for @when, earlier or later than it was. If it was armed for

@@ -81,7 +81,11 @@ struct ants_todo {
 	struct ants_worker *worker;
 };
 
-extern struct workqueue_struct *ants_wq;
+/*
+ * Makers have their own: there are so many of them that, if memory is short, they
+ * could fill the other one, and keep the upkeep of all pools out.
+ */
+extern struct workqueue_struct *ants_wq, *ants_makers_wq;
 void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)

@@ -76,6 +76,10 @@ static int __init ants_init(void)
 				  __WQ_LEGACY, 0);
 	if (!ants_wq)
 		goto err_cache;
+	ants_makers_wq = alloc_workqueue("ants_makers",
+					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ants_makers_wq)
+		goto err_ants_wq;
 	err = ants_stand_in_init();
 	if (err)
 		goto err_wq;
@@ -103,6 +107,8 @@ err_sysfs:
 err_stand_in:
 	ants_stand_in_exit();
 err_wq:
+	destroy_workqueue(ants_makers_wq);
+err_ants_wq:
 	destroy_workqueue(ants_wq);
 err_cache:
 	ants_slot_cache_exit();
@@ -117,6 +123,7 @@ static void __exit ants_exit(void)
 	ants_hotplug_exit();
 	ants_sysfs_exit();
 	ants_stand_in_exit();
+	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();
 }

@@ -150,7 +150,7 @@ static bool start_maker(struct ants_pool *pool)
 	ants_unlock(pool, &todo);
 	/* The pool stays until the maker has finished. */
 	if (maker)
-		queue_work(ants_wq, &maker->work);
+		queue_work(ants_makers_wq, &maker->work);
 	return maker;
 }
 

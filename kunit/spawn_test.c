@@ -346,6 +346,54 @@ static void prealloc_create_takes_back_what_it_made(struct kunit *test)
 	EXPECT_SOON(test, nr_threads(NAME) == 0);
 }
 
+/* Pools whose tasks want so many threads at once that a workqueue could be full. */
+#define NR_CROWD	37
+#define NR_WANTED	8
+#define NR_MAKERS	256
+
+static void *init_at_once(struct ants_pool *pool)
+{
+	return NULL;
+}
+
+static void crowd_make(struct kunit *test, struct ants_pool **pools,
+		       atomic_t *count)
+{
+	struct ants_attrs attrs = {
+		.capacity = NR_WANTED, .worker_init = init_at_once,
+	};
+	int i, j;
+
+	for (i = 0; i < NR_CROWD; i++) {
+		pools[i] = test_pool_own(test, ants_pool_create(&attrs, NAME "%d", i),
+					 NAME);
+		for (j = 0; j < NR_WANTED; j++)
+			KUNIT_ASSERT_EQ(test, ants_submit(pools[i], count_task,
+							  count), 0);
+	}
+}
+
+/* While threads cannot be made, which may take long, other pools go on. */
+static void makers_hold_back_no_other_pool(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+	struct ants_pool *pools[NR_CROWD];
+	int i;
+
+	park(rig, 0, 1);
+	rig->held |= BIT(ANTS_PAUSE_MAKE);
+	ants_pause_arm(ANTS_PAUSE_MAKE, ANTS_ALL_POOLS);
+	crowd_make(test, pools, &rig->count);
+	for (i = 0; i < NR_MAKERS; i++)
+		if (!ants_pause_reached(ANTS_PAUSE_MAKE, TEST_DEADLINE))
+			break;
+	KUNIT_EXPECT_EQ(test, i, NR_MAKERS);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	let_go(rig, ANTS_PAUSE_MAKE);
+	EXPECT_SOON(test, atomic_read(&rig->count) == NR_CROWD * NR_WANTED);
+}
+
 static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(threads_that_failed_are_made_later),
 	KUNIT_CASE(existing_worker_serves_when_no_thread_can_be_made),
@@ -362,6 +410,7 @@ static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(prealloc_create_fails_as_a_whole),
 	KUNIT_CASE(min_workers_create_fails_as_a_whole),
 	KUNIT_CASE(prealloc_create_takes_back_what_it_made),
+	KUNIT_CASE(makers_hold_back_no_other_pool),
 	{}
 };
 

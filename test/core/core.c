@@ -77,6 +77,7 @@ void core_begin(void)
 	shim_timers_begin();
 	WARN_ON(ants_slot_cache_init());
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (ants_stand_in_init)
 		WARN_ON(ants_stand_in_init());
 	WARN_ON(ants_unload_init());
@@ -89,6 +90,7 @@ void core_end(void)
 	ants_unload_exit();
 	if (ants_stand_in_exit)
 		ants_stand_in_exit();
+	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();
 	shim_timers_end();

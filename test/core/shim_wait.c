@@ -82,20 +82,30 @@ void init_completion(struct completion *x)
 	x->done = 0;
 }
 
-void complete(struct completion *x)
+static void complete_for(struct completion *x, unsigned int nr)
 {
 	struct wait_queue_entry *entry;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&x->lock, flags);
-	x->done++;
-	if (!list_empty(&x->waiters)) {
+	x->done += nr;
+	while (nr-- && !list_empty(&x->waiters)) {
 		entry = list_first_entry(&x->waiters, struct wait_queue_entry,
 					 entry);
 		list_del_init(&entry->entry);
 		wake_up_process(entry->task);
 	}
 	raw_spin_unlock_irqrestore(&x->lock, flags);
+}
+
+void complete(struct completion *x)
+{
+	complete_for(x, 1);
+}
+
+void complete_all(struct completion *x)
+{
+	complete_for(x, UINT_MAX / 2);
 }
 
 /* Take the completion if it is done; else enroll the caller. */

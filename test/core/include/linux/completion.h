@@ -19,6 +19,7 @@ struct completion {
 
 void init_completion(struct completion *x);
 void complete(struct completion *x);
+void complete_all(struct completion *x);
 void wait_for_completion(struct completion *x);
 unsigned long wait_for_completion_timeout(struct completion *x,
 					  unsigned long timeout);
