@@ -382,6 +382,7 @@ void ants_pools_wait_freed(void);
 
 /* sysfs.c: /sys/kernel/ants */
 extern const struct kobj_type ants_pool_ktype;
+extern const struct attribute_group *ants_pool_groups[];
 int ants_sysfs_init(void);
 void ants_sysfs_exit(void);
 int ants_sysfs_add(struct ants_pool *pool);

@@ -318,16 +318,17 @@ static const struct attribute_group pool_group = {
 	.is_visible = pool_mode,
 };
 
-static const struct attribute_group *pool_groups[] = {
+const struct attribute_group *ants_pool_groups[] = {
 	&pool_group,
 	&ants_stats_group,
 	NULL
 };
+EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
 
+/* The kernel would remove default groups file by file, and not as one directory. */
 const struct kobj_type ants_pool_ktype = {
 	.sysfs_ops = &kobj_sysfs_ops,
 	.release = ants_pool_free,
-	.default_groups = pool_groups,
 };
 
 /*
@@ -345,6 +346,7 @@ int ants_sysfs_add(struct ants_pool *pool)
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
+	err = err ?: sysfs_create_groups(&pool->kobj, ants_pool_groups);
 	if (err)
 		return err;
 	kobject_uevent(&pool->kobj, KOBJ_ADD);

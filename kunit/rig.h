@@ -316,7 +316,9 @@ static inline struct attribute *find_attr(const struct kobject *kobj,
 	const struct attribute_group **group;
 	struct attribute **attr;
 
-	for (group = get_ktype(kobj)->default_groups; *group; group++)
+	/* The kernel makes those of a multi, ants those of a pool: see sysfs.c. */
+	group = get_ktype(kobj)->default_groups ?: ants_pool_groups;
+	for (; *group; group++)
 		for (attr = (*group)->attrs; *attr; attr++)
 			if (!strcmp((*attr)->name, name))
 				return *attr;
