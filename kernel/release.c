@@ -133,7 +133,7 @@ const char *ants_state(struct ants_pool *pool)
 void ants_drain_for_good(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->release.dying = true;
+	WRITE_ONCE(pool->release.dying, true);
 	ants_unlock_irq(pool);
 	ants_close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 }
