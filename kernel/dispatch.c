@@ -291,8 +291,10 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 	lockdep_assert_held(&pool->lock);
 	if (!ants_can_admit(pool))
 		return;
-	if (take_shared(pool) || pool->space.congested)
+	if (take_shared(pool) || pool->space.congested) {
 		todo->bits |= ANTS_TODO_SPACE;
+		pool->release.called_back = true;
+	}
 	pool->space.congested = false;
 	pool->space.congested_all = false;
 }

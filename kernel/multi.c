@@ -173,10 +173,14 @@ static void quiesce_shards(struct ants_multi *multi)
 static void end_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
+	bool called_back = false;
 
-	for_each_shard(pool, multi)
+	for_each_shard(pool, multi) {
 		ants_pool_hide(pool);
-	synchronize_rcu();
+		called_back |= pool->release.called_back;
+	}
+	if (called_back)
+		synchronize_rcu();
 	for_each_shard(pool, multi)
 		ants_pool_end(pool);
 }

@@ -87,6 +87,13 @@ static void init_makers(struct ants_pool *pool)
 	}
 }
 
+/* Free a pool that has ended; see ants_pool_end(). */
+static void end_fn(struct work_struct *work)
+{
+	ants_sysfs_put(container_of(to_rcu_work(work), struct ants_pool,
+				    release.end));
+}
+
 static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
@@ -100,6 +107,7 @@ static void init_locks(struct ants_pool *pool)
 	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
 	INIT_WORK(&pool->upkeep.stand_in, ants_stand_in_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
+	INIT_RCU_WORK(&pool->release.end, end_fn);
 #ifdef CONFIG_LOCKDEP
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -361,33 +369,30 @@ void ants_pool_hide(struct ants_pool *pool)
 	ants_sysfs_del(pool);
 	ants_registry_del(&pool->registered);
 	ants_threads_forget(pool);
-}
-
-/* Last, after an RCU grace period. */
-void ants_pool_end(struct ants_pool *pool)
-{
-	unsigned int i;
-
-	cancel_work_sync(&pool->upkeep.work);
-	for (i = 0; i < ANTS_MAKERS; i++)
-		cancel_work_sync(&pool->upkeep.makers[i].work);
-	cancel_work_sync(&pool->upkeep.joiner);
-	cancel_work_sync(&pool->faults.work);
-	/* Nothing is left that could arm it again. */
+	/* Nothing is left that could arm it again; it may be about to call back. */
 	timer_delete_sync(&pool->timer.timer);
-	ants_sysfs_put(pool);
 }
 
 /*
- * Destroy @pool. RCU waits for threads that have dropped the lock with
- * interrupts off, and that still wake others.
+ * Free the pool after an RCU grace period: there may be threads that have dropped
+ * its lock in an RCU section, and that still wake others. That goes for its kernel
+ * work items as well: the last thing that each of them does with the pool is such
+ * a section, and without tasks and threads nothing queues them. For the client the
+ * pool has ended before, except that a thread that is not one of the pool may be
+ * about to call back.
  */
+void ants_pool_end(struct ants_pool *pool)
+{
+	queue_rcu_work(ants_wq, &pool->release.end);
+}
+
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_hide(pool);
-	synchronize_rcu();
+	if (pool->release.called_back)
+		synchronize_rcu();
 	ants_pool_end(pool);
 }
 

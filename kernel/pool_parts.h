@@ -372,6 +372,10 @@ struct ants_release {
 	unsigned int generation;
 	/* L: the pool is being destroyed, and is not opened again */
 	bool dying;
+	/* L: ops.space_available was called, or is about to be */
+	bool called_back;
+	/* frees the pool after a grace period */
+	struct rcu_work end;
 };
 
 /* Where the workers run, and how many of them have not applied a change yet. */

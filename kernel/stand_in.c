@@ -125,9 +125,8 @@ static void stand_in_finish(struct ants_pool *pool)
 }
 
 /*
- * Destroy waits for stand_in_finish() and for an RCU grace period. It cannot
- * cancel this work: a task that runs here may destroy another pool, and lockdep
- * sees the work items of all pools as one.
+ * Destroy waits for stand_in_finish(), which may be the last that happens to the
+ * pool before the grace period after which it is freed.
  */
 void ants_stand_in_fn(struct work_struct *work)
 {

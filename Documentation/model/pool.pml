@@ -1907,7 +1907,7 @@ active [CLOSERS] proctype closer()
 	   }
 	od;
 #if DESTROY
-	/* ants_pool_destroy(): synchronize_rcu(), then free */
+	/* ants_pool_destroy(): after a grace period, free */
 	atomic { readers == 0 -> assert(DRAINED); freed = 1 }
 #endif
 }

@@ -56,6 +56,8 @@ static void run_work(struct wq_worker *w)
 	struct work_struct *work = w->runs;
 
 	raw_spin_unlock_irq(&w->wq->lock);
+	if (work->after_rcu)
+		synchronize_rcu();
 	work->fn(work);
 	might_sleep();
 	raw_spin_lock_irq(&w->wq->lock);
@@ -159,6 +161,11 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 	}
 	raw_spin_unlock_irqrestore(&wq->lock, flags);
 	return !was;
+}
+
+bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
+{
+	return queue_work(wq, &rwork->work);
 }
 
 struct ending {
