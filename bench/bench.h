@@ -199,6 +199,7 @@ extern const struct bench tiny_task_smp_bench;
 extern const struct bench ramp_smp_bench;
 extern const struct bench late_wake_bench;
 extern const struct bench contention_bench;
+extern const struct bench life_bench;
 
 /* main.c */
 unsigned int bench_rounds(const struct bench *bench);

@@ -53,6 +53,7 @@ static const struct bench *const benches[] = {
 	&ramp_smp_bench,
 	&late_wake_bench,
 	&contention_bench,
+	&life_bench,
 };
 
 unsigned int bench_rounds(const struct bench *b)

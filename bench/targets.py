@@ -28,6 +28,10 @@ STOCK_TINY_TASK = ((256, 0, 0.45), (16, 256, 0.45), (16, 0, 1.0), (4, 0, 1.5))
 ROUND_TRIP = (0.92, 0.99)
 # subject, and at least so many times the items a second of the best scope
 STOCK_CONTENTION = ((DEFAULT, 0.8), (LOCAL, 1.0))
+# What is done with a pool; at most so many times what a workqueue with a directory in
+# sysfs takes in the same boot. A sharded pool may take that for each of its shards.
+LIFE = (("create", 2), ("destroy", 2), ("whole", 3))
+LIFE_PEER, LIFE_SHARDS = "wq_sysfs", 4
 # threads of pool and workqueue; queue_depth, without which only the workqueue has a
 # queue; unit; whether the threads of the pool exist before; at most so many times the
 # workqueue's figure, on 6.1 and on 7.3
@@ -189,6 +193,19 @@ class Targets:
             params = {"capacity": min(capacities)} if found else {}
             yield self.parallel(bench, subject, limit, **params)
 
+    def stock_life(self, bench):
+        for phase, limit in LIFE:
+            yield self.life(bench, "ants_pool", phase, limit)
+        yield self.life(bench, "ants_multi", "destroy", LIFE_SHARDS * dict(LIFE)["destroy"])
+
+    def life(self, bench, subject, phase, limit):
+        """The median of the ratios to the workqueue, round by round."""
+        series = self.results.find(bench, subject, "ns", phase=phase)
+        peer = self.results.find(bench, LIFE_PEER, "ns", phase=phase)
+        ratios = series.ratios(peer) if series and peer else []
+        return Target(bench, describe(subject, {"phase": phase}),
+                      quantile(ratios, 0.5) if ratios else None, limit, f"x {LIFE_PEER}")
+
     def ramp(self, bench):
         """Rows of 2048 tasks are missing beside a load, and for some peers."""
         for start, load, share in RAMP:
@@ -234,7 +251,7 @@ class Targets:
 
     BENCHES = (tiny_task, round_trip, cold_burst, scale_workers, idle_cost, blocking,
                ramp, tiny_task_smp, late_wake, memory, lines)
-    STOCK = (stock_tiny_task, stock_tiny_task_smp, stock_contention)
+    STOCK = (stock_tiny_task, stock_tiny_task_smp, stock_contention, stock_life)
 
     def all(self, benches):
         for bench in self.STOCK if self.stock else self.BENCHES:
