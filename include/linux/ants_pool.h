@@ -22,6 +22,9 @@ struct module;
  * Context: Process context, in a thread of the pool; in a kernel worker if the
  * pool has no thread and none can be made. May sleep. Must return with the
  * locks, the preemption count and the interrupt state with which it was called.
+ * There is no user memory: copy_to_user() and copy_from_user() fail, or reach
+ * another process, unless the function borrows an address space meanwhile, with
+ * kthread_use_mm(). Or the submitter pins the pages before.
  * A function that does not return, because it oopses or ends its thread, is a
  * fault: see &ants_attrs.fault. Its stack is gone then, so nothing that others
  * still use may be there.

@@ -397,7 +397,9 @@ typedef int (*ants_call_fn_t)(void *data);
  * @i: the number it is called for
  * @ctx: the pointer that was passed to ants_for_each()
  *
- * Context: Process context: the caller's, or a task of the pool.
+ * Context: Process context: the caller's, or a task of the pool. In the latter
+ * there is no user memory, see ants_fn_t: a copy_to_user() that works in the
+ * share of the caller fails there.
  * Return: 0, or an error, after which no further numbers are begun.
  */
 typedef int (*ants_each_fn_t)(unsigned long i, void *ctx);
