@@ -265,6 +265,9 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    enum ants_until until);
 int ants_join_work(struct ants_worker *w, struct ants_work *work,
 		   unsigned long timeout, int *result);
+bool ants_join_may_run(struct ants_pool *pool, const struct ants_work *work);
+void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_todo *todo);
 int ants_join_check(const struct ants_worker *w,
 		    const struct ants_group *group);
 int ants_join_group(struct ants_worker *w, struct ants_group *group,

@@ -4,6 +4,10 @@
  * joins: if no other thread has started an item, the waiting task takes it off
  * the queue and runs it itself, in its own thread. Meanwhile the item still
  * counts as a task in flight: see inner.c.
+ *
+ * A task that submits an item and finds no room runs it at once, as it would
+ * if it waited for the item. So no task sleeps for room that it could only get
+ * from tasks like itself, and nothing is queued beyond the bound.
  */
 #include "internal.h"
 
@@ -187,6 +191,31 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 {
 	take_off(w->pool, work, todo);
 	ants_inner_run(w, work, todo);
+}
+
+/*
+ * May the caller run @work, which it submits to @pool? A detached item may be
+ * gone before inner.c has counted its end. In worker_init and worker_exit there
+ * is no task around it.
+ */
+bool ants_join_may_run(struct ants_pool *pool, const struct ants_work *work)
+{
+	const struct ants_worker *w = ants_worker_of(pool);
+
+	return w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED);
+}
+
+/*
+ * Run @work, which was just accepted beyond the bound, inside the task that
+ * submits it. The lock is held on entry and on return.
+ */
+void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_todo *todo)
+	__must_hold(&pool->lock)
+{
+	ants_check_over(pool);
+	join_run(ants_worker_of(pool), work, todo);
+	ants_dispatch(pool, todo);
 }
 
 /* Run the item; while it runs here, the task does not wait for it. */

@@ -47,6 +47,17 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
 	return 0;
 }
 
+/* Accept @work, which was in no pool a moment ago. */
+static int work_enter(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_group *group, struct ants_todo *todo)
+{
+	if (ants_work_claim(pool, work))
+		return -EALREADY;
+	work->group = group;
+	ants_work_pend(pool, work, todo);
+	return 0;
+}
+
 /*
  * As submit_accept() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
@@ -55,6 +66,7 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_group *group, struct ants_todo *todo)
 {
 	struct ants_pool *other = READ_ONCE(work->pool);
+	int err;
 
 	if (unlikely(other)) {
 		if (other != pool || group)
@@ -63,12 +75,10 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
-	if (ants_work_claim(pool, work))
-		return -EALREADY;
-	work->group = group;
-	ants_work_pend(pool, work, todo);
-	ants_wake_for_caller(pool, todo);
-	return 0;
+	err = work_enter(pool, work, group, todo);
+	if (!err)
+		ants_wake_for_caller(pool, todo);
+	return err;
 }
 
 int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
@@ -146,7 +156,10 @@ static int check_group(const struct ants_group *group,
 	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
 }
 
-/* Submit a work item, of @group if not NULL; wait for room. */
+/*
+ * Submit a work item, of @group if not NULL; wait for room. A task of the pool
+ * does not wait without a limit, but runs the item itself.
+ */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout)
 {
@@ -165,8 +178,14 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	/* May wake a task that joins the group, and a worker. */
 	ants_lock_batch(pool, &todo, &batch);
 	err = check_group(group, work) ?: work_accept(pool, work, group, &todo);
-	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING))
-		return queue_wait(pool, work, group, timeout, &todo);
+	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
+		if (timeout < MAX_SCHEDULE_TIMEOUT ||
+		    !ants_join_may_run(pool, work))
+			return queue_wait(pool, work, group, timeout, &todo);
+		err = work_enter(pool, work, group, &todo);
+		if (!err)
+			ants_join_at_once(pool, work, &todo);
+	}
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
 	ants_unlock(pool, &todo);

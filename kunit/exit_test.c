@@ -238,14 +238,27 @@ static void exit_waits_for_another_pool(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, inside);
 }
 
-static int flushed, waited;
+static int flushed, waited, queued;
 
-/* The worker would wait for room that only its own exit makes. */
+static int count_item(struct ants_work *work)
+{
+	atomic_inc(&contexts);
+	return 0;
+}
+
+static DEFINE_ANTS_WORK(exit_item, count_item);
+
+/*
+ * The worker would wait for room that only its own exit makes. It runs no task
+ * any more, and so no item of its own.
+ */
 static void use_its_own(struct ants_pool *pool)
 {
 	flushed = ants_flush(pool);
 	waited = ants_submit(pool, count_task, &contexts) ?:
 		 ants_submit(pool, count_task, &contexts);
+	queued = ants_queue_work_timeout(pool, &exit_item,
+					 MAX_SCHEDULE_TIMEOUT);
 	exit_does = NULL;
 }
 
@@ -260,6 +273,7 @@ static void exit_does_not_wait_for_its_pool(struct kunit *test)
 	EXPECT_SOON(test, atomic_read(&contexts) == 2);
 	KUNIT_EXPECT_EQ(test, flushed, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, waited, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, queued, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2);
 }
 

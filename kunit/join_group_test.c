@@ -190,11 +190,30 @@ static int gated_stream_fn(struct ants_work *work)
 	return PTR_ERR_OR_ZERO(ants_group_next(&l->group, FOREVER));
 }
 
+/* A leader that is so deep that it waits for room with its member. */
+struct deep {
+	struct leader *leader;
+	int depth;
+};
+
+static int submit_deep(void *data)
+{
+	struct deep *deep = data;
+	struct leader *l = deep->leader;
+
+	if (deep->depth-- > 0)
+		return ants_call(l->group.pool, submit_deep, deep, FOREVER);
+	return ants_group_submit(&l->group, work_of(&l->items[1]));
+}
+
 static int submitting_fn(struct ants_work *work)
 {
-	struct leader *l = container_of(work, struct leader, work);
+	struct deep deep = {
+		.leader = container_of(work, struct leader, work),
+		.depth = ANTS_JOIN_DEPTH,
+	};
 
-	l->error = ants_group_submit(&l->group, work_of(&l->items[1]));
+	deep.leader->error = submit_deep(&deep);
 	return 0;
 }
 

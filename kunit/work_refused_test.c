@@ -74,23 +74,36 @@ static void as_many_wait_as_may(struct kunit *test)
 	expect_results(rig, 0, 0);
 }
 
-/* A task that waits for room in its own pool with a member of a team. */
+/*
+ * A task that waits for room in its own pool with a member of a team. It is so
+ * deep that it may not run the member itself.
+ */
 struct inner {
 	struct member *member;
 	struct ants_pool *pool;
 	wait_t wait;
 	struct completion done;
+	int depth;
 	int timed_out;
 	int result;
 };
+
+static int inner_call(void *data)
+{
+	struct inner *inner = data;
+
+	if (inner->depth++ < ANTS_JOIN_DEPTH)
+		return ants_call(inner->pool, inner_call, inner, FOREVER);
+	inner->timed_out = ants_queue_work_timeout(inner->pool,
+						   &inner->member->work, 1);
+	return inner->wait(inner->member, inner->pool);
+}
 
 static void inner_task(void *data)
 {
 	struct inner *inner = data;
 
-	inner->timed_out = ants_queue_work_timeout(inner->pool,
-						   &inner->member->work, 1);
-	inner->result = inner->wait(inner->member, inner->pool);
+	inner->result = inner_call(inner);
 	complete(&inner->done);
 }
 

@@ -104,6 +104,9 @@
 #ifndef JOINS
 #define JOINS	0	/* the first JOINS tasks of each submitter fork a work item and wait for it */
 #endif
+#ifndef FORKS
+#define FORKS	0	/* and run it at once if there is no room for it */
+#endif
 #ifndef CYCLE
 #define CYCLE	0	/* those tasks are work items and wait for each other instead; NS * NT = 2 */
 #endif
@@ -590,7 +593,10 @@ inline accept_anyway(x)
 	offer(IDOF(tk))
 }
 
-/* a task becomes pending. Only here the tasks in flight grow, unless a due item is joined, which is not admitted. */
+/*
+ * a task becomes pending. Only here the tasks in flight grow, unless a task runs an item itself that was not admitted: one that is due,
+ * or that it submits.
+ */
 inline accept(x)
 {
 	assert(cnt[0] + cnt[1] < cap + QD + nagain);
@@ -1255,6 +1261,19 @@ inline join_help(x)
 	ants_dispatch()
 }
 
+/* ants_join_at_once(): the task submits an item, which finds no room */
+inline join_at_once(x)
+{
+	accept_anyway(ITEM(TARGET(task[x])));
+	take_off(TARGET(task[x]), inner[x]);
+	item_starts(TARGET(task[x]));
+#ifndef MUT_JOIN_PLACE_EARLY
+	joined++;
+#endif
+	jst[x] = J_RUN;
+	ants_dispatch()
+}
+
 /* join_run(): the item has returned */
 inline join_finish(x)
 {
@@ -1403,6 +1422,11 @@ inline worker_bury(x)
 }
 #endif
 
+#ifdef MUT_FORK_WAITS
+#define MAY_FORK	(CLOSED || HAS_ROOM)
+#else
+#define MAY_FORK	true
+#endif
 #define COMES(x)	(((st[x] == NEW && mk != x) || st[x] == WAKING || st[x] == LEAVING) && LIVES(x))
 #define ENDS(x)		(st[x] == BUSY && !NESTS(task[x]) && !IN_JOIN(x) && res[NS + x] != WAIT && LIVES(x))
 
@@ -1447,10 +1471,13 @@ end:	do
 #if CYCLE
 	:: st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO -> jst[_pid] = J_ENTER
 #else
-	:: d_step {	/* ants_queue_work(); if that is refused the task does without the item */
-		st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO ->
+	:: d_step {	/* ants_queue_work(), ants_group_submit(); if that is refused the task does without the item */
+		st[_pid] == BUSY && LIVES(_pid) && WAITS(task[_pid]) && jst[_pid] == J_NO && MAY_FORK ->
 		if
 		:: !CLOSED && HAS_ROOM -> accept(ITEM(TARGET(task[_pid]))); wake_next(); jst[_pid] = J_ENTER
+#if FORKS
+		:: !CLOSED && !HAS_ROOM -> join_at_once(_pid)
+#endif
 		:: else -> join_over(_pid)
 		fi;
 		check()

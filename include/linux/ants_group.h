@@ -65,11 +65,18 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
  * @work: the work item; it must stay, and must not be submitted to another
  *	group, until ants_group_next() has returned it or the group has ended
  *
- * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING.
+ * Waits while the pool is full, unless the pool is %ANTS_NONBLOCKING. A task of
+ * the pool does not wait: if the pool is full, and not non-blocking, the task
+ * runs the item itself before this returns. So a task may submit any number of
+ * items and then wait for them, whatever the capacity. An item must not wait
+ * for what its submitter does afterwards, nor for a lock that its submitter
+ * holds. A task that may not run an item, see ants_group_wait_timeout(), waits
+ * for room; so do &ants_attrs.worker_init and &ants_attrs.worker_exit.
  *
  * Context: Process context. May sleep.
  * Return: as ants_queue_work(), but -EAGAIN only if the pool is non-blocking.
- * -EBUSY, -EDEADLK, -EINTR: as ants_submit(). -EALREADY: also if the group has
+ * -EBUSY, -EDEADLK, -EINTR: as ants_submit(), if this waits for room.
+ * -EALREADY: also if the group has
  * accepted the item before, and it was neither returned by ants_group_next()
  * nor left behind by ants_group_reset(). -ESHUTDOWN: also if the group is
  * sealed. -ECANCELED: also if the group is cancelled. -EINVAL: also if the item
@@ -107,8 +114,8 @@ int __must_check ants_group_wait(struct ants_group *group, int *error);
  * Context: Process context. May sleep.
  * Return: 0: it has ended, and @error is set. -ETIMEDOUT, -EINTR: it is sealed,
  * and has not ended yet. -EDEADLK: the caller is a task of the same pool, and
- * is a member itself, or 8 work items run inside one another in it; or the pool
- * is ordered. -EBUSY: another caller waits for the group, which has not ended.
+ * is a member itself, or 8 work items or calls run inside one another in it; or
+ * the pool is ordered. -EBUSY: another caller waits for the group, which has not ended.
  * After -EDEADLK and -EBUSY the group is as open as before.
  */
 int __must_check ants_group_wait_timeout(struct ants_group *group,

@@ -200,9 +200,14 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work);
  * @timeout: the longest time to wait, in jiffies, whatever the pool's mode; 0
  *	does not wait
  *
+ * If @timeout is MAX_SCHEDULE_TIMEOUT, a task of the pool does not wait, but runs
+ * the item itself if the pool is full, see ants_group_submit(); unless the item
+ * is %ANTS_WORK_DETACHED.
+ *
  * Context: Process context. May sleep.
  * Return: as ants_queue_work(), but never -EAGAIN. -ETIMEDOUT: the pool was
- * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout().
+ * full all the time. -EBUSY, -EDEADLK, -EINTR: as ants_submit_timeout(), if this
+ * waits for room.
  * -ECANCELED: also if the item was cancelled meanwhile.
  */
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,

@@ -282,11 +282,11 @@ static void join_task(void *unused)
  * A task runs the item that it waits for, and dies in it; or another thread
  * does.
  */
-static void inner(ants_fn_t fn, unsigned int capacity)
+static void inner(ants_fn_t fn, unsigned int capacity, unsigned int depth)
 {
 	struct ants_stats stats;
 
-	begin(capacity, 4);
+	begin(capacity, depth);
 	explore_begin();
 	WARN_ON(ants_submit(pool, fn, NULL));
 	explore_call(submit_one, (void *)1, "a");
@@ -300,12 +300,12 @@ static void inner(ants_fn_t fn, unsigned int capacity)
 
 static void run_join(void)
 {
-	inner(join_task, 1);
+	inner(join_task, 1, 4);
 }
 
 static void run_join_two(void)
 {
-	inner(join_task, 2);
+	inner(join_task, 2, 4);
 }
 
 static struct ants_group shared_group;
@@ -318,13 +318,20 @@ static void group_task(void *unused)
 
 static void run_join_group(void)
 {
-	inner(group_task, 1);
+	inner(group_task, 1, 4);
 	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
 }
 
 static void run_join_group_two(void)
 {
-	inner(group_task, 2);
+	inner(group_task, 2, 4);
+	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
+}
+
+/* There is no room for a member, so the task dies before it waits. */
+static void run_fork(void)
+{
+	inner(group_task, 1, 0);
 	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
 }
 
@@ -433,6 +440,7 @@ const struct scenario scenarios_fault[] = {
 	{ "fault-join-two", run_join_two },
 	{ "fault-join-group", run_join_group },
 	{ "fault-join-group-two", run_join_group_two },
+	{ "fault-fork", run_fork },
 	{ "fault-inner-call", run_inner_call },
 	{ "fault-nested", run_nested },
 	{ "fault-init", run_init },

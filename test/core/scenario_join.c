@@ -78,6 +78,65 @@ static void fork_join(void)
 	WARN(forked < 2, "%u forked", forked);
 }
 
+/*
+ * Submits members that the pool may have no room for, and waits for them. The
+ * pool may be closed meanwhile.
+ */
+static void fork_members(void *unused)
+{
+	struct member members[2] = {};
+	struct ants_group group;
+	unsigned int i;
+	int err[2];
+
+	WARN_ON(ants_group_init(&group, pool, 0));
+	for (i = 0; i < 2; i++) {
+		INIT_ANTS_WORK(&members[i].work, member_fn);
+		err[i] = ants_group_submit(&group, &members[i].work);
+		WARN(err[i] && err[i] != -ESHUTDOWN, "submit: %d", err[i]);
+	}
+	WARN_ON(ants_group_wait(&group, NULL));
+	for (i = 0; i < 2; i++)
+		WARN(members[i].runs != !err[i], "%u runs", members[i].runs);
+	forked++;
+}
+
+static int submit_fork(void *unused)
+{
+	WARN_ON(ants_submit(pool, fork_members, NULL));
+	return 0;
+}
+
+/*
+ * More tasks fork than there are threads. Each of them would wait for room that
+ * only the others can make.
+ */
+static void fork_full_of(unsigned int capacity)
+{
+	const struct ants_attrs attrs = { .capacity = capacity };
+
+	core_begin();
+	forked = 0;
+	pool = explore_pool(&attrs);
+	explore_begin();
+	explore_call(submit_fork, NULL, "submit");
+	explore_call(submit_fork, NULL, "submit");
+	if (capacity > 1)
+		WARN_ON(ants_tune(pool, capacity - 1));
+	end();
+	WARN(forked != 2, "%u forked", forked);
+}
+
+static void fork_full(void)
+{
+	fork_full_of(1);
+}
+
+static void fork_shrink(void)
+{
+	fork_full_of(2);
+}
+
 static struct ants_delayed_work later;
 
 static int later_fn(struct ants_work *work)
@@ -266,12 +325,23 @@ static void wait_for_stream(void *unused)
 	WARN_ON(ants_group_next(&stream, MAX_SCHEDULE_TIMEOUT));
 }
 
-static void submit_inner(void *unused)
+/* Only so deep does a task wait for room with an item. */
+static int submit_deep(void *depth)
 {
-	int err = ants_group_submit(&first, &inner.work);
+	int err;
 
+	if (depth)
+		return ants_call(pool, submit_deep, depth - 1,
+				 MAX_SCHEDULE_TIMEOUT);
+	err = ants_group_submit(&first, &inner.work);
 	WARN(err && err != -EDEADLK, "submit: %d", err);
 	ants_group_seal(&stream);
+	return 0;
+}
+
+static void submit_inner(void *unused)
+{
+	WARN_ON(submit_deep(NULL + ANTS_JOIN_DEPTH));
 }
 
 /*
@@ -357,6 +427,8 @@ static void join_crowd(void)
 
 const struct scenario scenarios_join[] = {
 	{ "fork-join", fork_join },
+	{ "fork-full", fork_full },
+	{ "fork-shrink", fork_shrink },
 	{ "join-delayed", join_delayed },
 	{ "join-late", join_late },
 	{ "join-stream", join_stream },

@@ -212,17 +212,21 @@ static int party_add(struct party *party, struct actor *actor)
 
 	if (!member)
 		return -ENOMEM;
-	/* The member may run, and queue itself, before the call returns. */
+	/*
+	 * The member may run before the call returns: then it may queue itself, or
+	 * the caller may die in it.
+	 */
 	atomic_inc(&member->accepted);
-	err = CALL(actor, GROUP_SUBMIT,
-		   ants_group_submit(&party->group, &member->work));
-	if (err) {
-		kfree(member);
-		return err;
-	}
 	count(COUNT_TASKS);
 	party->member[party->nr++] = member;
-	return 0;
+	err = CALL(actor, GROUP_SUBMIT,
+		   ants_group_submit(&party->group, &member->work));
+	if (!err)
+		return 0;
+	party->nr--;
+	count_add(COUNT_TASKS, -1);
+	kfree(member);
+	return err;
 }
 
 static void party_free_members(struct party *party,

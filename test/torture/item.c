@@ -160,6 +160,23 @@ void item_judge(struct item *item, const struct target *target, bool closed,
 	count_add(COUNT_CANCELLED, missing);
 }
 
+/* The caller may run the item before the call returns, and die in it. */
+static void item_queue_wait(struct item *item, struct actor *actor)
+{
+	int err;
+
+	hand_over(item, 0);
+	err = CALL(actor, QUEUE_WORK_TIMEOUT,
+		   ants_queue_work_timeout(actor->pool, &item->dwork.work,
+					   random_timeout(actor)));
+	if (!err)
+		return;
+	atomic_dec(&item->accepted);
+	count_add(COUNT_TASKS, -1);
+	if (err == -ECANCELED)
+		atomic_inc(&item->unsure);
+}
+
 static void item_queue(struct item *item, struct actor *actor)
 {
 	struct ants_pool *pool = actor->pool;
@@ -183,11 +200,8 @@ static void item_queue(struct item *item, struct actor *actor)
 						 rnd(actor, 4)));
 		break;
 	default:
-		err = CALL(actor, QUEUE_WORK_TIMEOUT,
-			   ants_queue_work_timeout(pool, &item->dwork.work,
-						   random_timeout(actor)));
-		if (err == -ECANCELED)
-			atomic_inc(&item->unsure);
+		item_queue_wait(item, actor);
+		return;
 	}
 	hand_over(item, err);
 }
