@@ -19,20 +19,17 @@ static struct ants_delayed_work *to_delayed(struct ants_work *work)
 	return container_of(work, struct ants_delayed_work, work);
 }
 
-/* Have the next run due at @when, but not before the current one has ended. */
-static void delayed_rearm(struct ants_delayed_work *dwork, unsigned long when)
-{
-	dwork->when = when;
-	ants_work_move(&dwork->work, ANTS_WORK_REARMED);
-}
-
 /*
- * An item was cancelled while its timer function was about to run; queue it
- * again.
+ * The timer function of an item is about to run: have it make the item due at
+ * @when, even if the item was cancelled. It runs within an RCU section that has
+ * begun, so a caller that waits for all tasks can wait for it: see
+ * ants_wait_enter().
  */
-void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when)
+void ants_delayed_revive(struct ants_pool *pool,
+			 struct ants_delayed_work *dwork, unsigned long when)
 {
 	dwork->when = when;
+	WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 }
 
@@ -42,33 +39,6 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 {
 	ants_delayed_del(pool, dwork);
 	ants_work_end(pool, &dwork->work, result, todo);
-}
-
-/*
- * The time of an item has come: admit it, or append it to those that wait for
- * room.
- */
-static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			struct ants_todo *todo)
-{
-	if (ants_can_admit(pool)) {
-		ants_delayed_del(pool, dwork);
-		ants_work_pend(pool, &dwork->work, todo);
-		ants_wake_next(pool, todo);
-		return;
-	}
-	ants_work_move(&dwork->work, ANTS_WORK_DUE);
-	ants_work_offer(&dwork->work, todo);
-	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->delayed.due[dwork->work.prio]);
-	pool->space.has_due = true;
-	ants_update_admit_limit(pool);
-	/*
-	 * As for a caller that enrols: a batch may hold back the waiters before
-	 * it.
-	 */
-	if (ants_nr_admissible(pool))
-		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 void ants_delayed_timer_fn(struct timer_list *timer)
@@ -89,7 +59,8 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	else if (time_before(jiffies, dwork->when))
 		mod_timer(&dwork->timer, dwork->when);
 	else
-		delayed_due(pool, dwork, &todo);
+		ants_delayed_due(pool, dwork, &todo);
+	ants_wake_next(pool, &todo);
 	if (pool->released)
 		todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
@@ -190,7 +161,10 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 
-/* The same for an item that is in @pool already. */
+/*
+ * The same for an item that is in @pool already. One that runs is due when it
+ * has ended, or later.
+ */
 static int queue_delayed_again(struct ants_pool *pool,
 			       struct ants_delayed_work *dwork,
 			       unsigned long when)
@@ -199,15 +173,18 @@ static int queue_delayed_again(struct ants_pool *pool,
 
 	if (err)
 		return err;
-	if (dwork->work.state == ANTS_WORK_DROPPED)
-		ants_delayed_revive(dwork, when);
-	else
-		delayed_rearm(dwork, when);
+	if (dwork->work.state == ANTS_WORK_DROPPED) {
+		ants_delayed_revive(pool, dwork, when);
+	} else {
+		dwork->when = when;
+		ants_work_move(&dwork->work, ANTS_WORK_REARMED);
+	}
 	return 0;
 }
 
 static int queue_delayed(struct ants_pool *pool,
-			 struct ants_delayed_work *dwork, unsigned long when)
+			 struct ants_delayed_work *dwork, unsigned long when,
+			 struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
 	struct ants_pool *other = READ_ONCE(work->pool);
@@ -222,7 +199,7 @@ static int queue_delayed(struct ants_pool *pool,
 	if (ants_work_claim(pool, work))
 		return -EALREADY;
 	dwork->when = when;
-	ants_delayed_arm(pool, dwork);
+	ants_delayed_arm(pool, dwork, todo);
 	return 0;
 }
 
@@ -236,9 +213,10 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	err = queue_delayed(pool, dwork, jiffies + delay);
+	err = queue_delayed(pool, dwork, jiffies + delay, &todo);
 	if (err)
 		ants_refused(pool, ants_work_run, &dwork->work, err);
+	ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -255,26 +233,8 @@ static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
 	return ants_closed_error(pool);
 }
 
-/* Put off an item that does not run. */
-static void mod_waiting(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			unsigned long when, struct ants_todo *todo)
-{
-	struct ants_work *work = &dwork->work;
-
-	if (work->state == ANTS_WORK_DELAYED) {
-		dwork->when = when;
-		/* A timer function that is about to run checks @when itself. */
-		if (timer_delete(&dwork->timer))
-			mod_timer(&dwork->timer, when);
-		return;
-	}
-	if (work->state == ANTS_WORK_DUE)
-		ants_delayed_del(pool, dwork);
-	else
-		ants_work_take_off(pool, work, todo);
-	dwork->when = when;
-	ants_delayed_arm(pool, dwork);
-}
+/* The states of an item with a run that is due. */
+#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
 /* Return 1 if the item was queued. */
 static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
@@ -285,24 +245,25 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 
 	if (err)
 		return err;
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_DROPPED:
-		ants_delayed_revive(dwork, when);
-		return 0;
-	case ANTS_WORK_RUNNING:
-		delayed_rearm(dwork, when);
-		return 0;
-	case ANTS_WORK_AGAIN:
-		ants_work_take_off(pool, work, todo);
-		delayed_rearm(dwork, when);
+	if (work->state == ANTS_WORK_RUNNING || work->state == ANTS_WORK_DROPPED)
+		return queue_delayed_again(pool, dwork, when);
+	/* What is due, and is to be due at once, keeps its turn. */
+	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
 		return 1;
-	case ANTS_WORK_REARMED:
-		dwork->when = when;
-		return 1;
-	default:
-		mod_waiting(pool, dwork, when, todo);
+	if (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer)) {
+		ants_delayed_revive(pool, dwork, when);
 		return 1;
 	}
+	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
+		ants_work_take_off(pool, work, todo);
+	else if (work->state != ANTS_WORK_REARMED)
+		ants_delayed_del(pool, dwork);
+	dwork->when = when;
+	if (ants_work_runs(work))
+		ants_work_move(work, ANTS_WORK_REARMED);
+	else
+		ants_delayed_arm(pool, dwork, todo);
+	return 1;
 }
 
 int ants_mod_delayed_work(struct ants_pool *pool,
@@ -319,7 +280,7 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	if (READ_ONCE(dwork->work.pool) == pool)
 		ret = mod_again(pool, dwork, when, &todo);
 	else
-		ret = queue_delayed(pool, dwork, when);
+		ret = queue_delayed(pool, dwork, when, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
 	ants_room_freed(pool, &todo);

@@ -287,7 +287,8 @@ void ants_group_cancel_next(struct ants_pool *pool);
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 			 struct ants_todo *todo);
-void ants_delayed_revive(struct ants_delayed_work *dwork, unsigned long when);
+void ants_delayed_revive(struct ants_pool *pool,
+			 struct ants_delayed_work *dwork, unsigned long when);
 void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */

@@ -10,14 +10,15 @@
 /* The states that a work item may enter from each state. */
 const unsigned int ants_work_next[] = {
 	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
-	[ANTS_WORK_DELAYED] = TO(DROPPED) | TO(DUE) | TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_DELAYED] = TO(DELAYED) | TO(DROPPED) | TO(DUE) |
+			      TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
 	[ANTS_WORK_DUE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
 	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(DELAYED) |
 			      TO(IDLE),
 	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(IDLE),
-	[ANTS_WORK_REARMED] = TO(DELAYED) | TO(RUNNING) | TO(IDLE),
+	[ANTS_WORK_REARMED] = TO(REARMED) | TO(DELAYED) | TO(RUNNING) | TO(IDLE),
 	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(REARMED) | TO(RUNNING),
 	[ANTS_WORK_SKIPPED] = TO(IDLE),
 };
@@ -151,18 +152,6 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		ants_group_wake(group, todo);
 }
 
-/* Arm the timer of a delayed work item, for dwork->when. */
-void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork)
-{
-	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->scan_mod))
-		ants_scan_hit(pool, (unsigned long)dwork->work.fn);
-	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
-	list_add_tail(&dwork->node, &pool->delayed.list);
-	pool->delayed.nr++;
-	mod_timer(&dwork->timer, dwork->when);
-}
-
 /* The item leaves the delayed and the due ones: it is admitted, or it ends. */
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
@@ -175,6 +164,52 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 	ants_update_admit_limit(pool);
 }
 
+/*
+ * The time of an item has come: admit it, or append it to those that wait for
+ * room. The caller dispatches.
+ */
+void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (ants_can_admit(pool)) {
+		ants_delayed_del(pool, dwork);
+		ants_work_pend(pool, &dwork->work, todo);
+		return;
+	}
+	ants_work_move(&dwork->work, ANTS_WORK_DUE);
+	ants_work_offer(&dwork->work, todo);
+	ants_scan_skip(pool, &dwork->node);
+	list_move_tail(&dwork->node, &pool->delayed.due[dwork->work.prio]);
+	pool->space.has_due = true;
+	ants_update_admit_limit(pool);
+	/*
+	 * As for a caller that enrols: a batch may hold back the waiters before
+	 * it.
+	 */
+	if (ants_nr_admissible(pool))
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+}
+
+/*
+ * Have a delayed work item due at dwork->when. A time that has come needs no
+ * timer: items that are due at once keep their order.
+ */
+void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->scan_mod))
+		ants_scan_hit(pool, (unsigned long)dwork->work.fn);
+	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
+	list_add_tail(&dwork->node, &pool->delayed.list);
+	pool->delayed.nr++;
+	if (time_before(jiffies, dwork->when))
+		mod_timer(&dwork->timer, dwork->when);
+	else
+		ants_delayed_due(pool, dwork, todo);
+}
+
 static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_todo *todo)
 {
@@ -185,7 +220,7 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 	else
 		ants_delayed_arm(pool, container_of(work,
 						    struct ants_delayed_work,
-						    work));
+						    work), todo);
 }
 
 /* Count an item that was accepted, and will not start. */

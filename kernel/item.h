@@ -101,7 +101,10 @@ void ants_work_notify_run(struct ants_pool *pool, struct ants_work *work,
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 void ants_notify_rest(struct ants_pool *pool);
 
-void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork);
+void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo);
+void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 void ants_work_run(void *data);
 

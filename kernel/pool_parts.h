@@ -181,6 +181,11 @@ struct ants_delayed {
 	unsigned int due_grants;
 	/* L: those of high priority granted in a row while others waited */
 	unsigned int high_due_grants;
+	/*
+	 * L: RCU's state when a timer function that was about to run was last left
+	 * to queue an item; 0 if never
+	 */
+	unsigned long firing;
 };
 
 /* Tasks of high priority. */

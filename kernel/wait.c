@@ -302,7 +302,8 @@ void ants_caller_leave(struct ants_pool *pool)
 
 /*
  * Count in a caller that will wait for all tasks of @pool. A task of the pool would
- * wait for itself.
+ * wait for itself. An item whose timer function is about to queue it is no task yet:
+ * wait until it is.
  */
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
 {
@@ -311,6 +312,8 @@ int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
 	if (timeout)
 		ants_wait_touch(pool);
 	ants_caller_enter(pool);
+	if (READ_ONCE(pool->delayed.firing))
+		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
 	return 0;
 }
 

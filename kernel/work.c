@@ -40,7 +40,8 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
 	if (err)
 		return err;
 	if (work->state == ANTS_WORK_DROPPED)
-		ants_delayed_revive(container_of(work, struct ants_delayed_work,
+		ants_delayed_revive(pool,
+				    container_of(work, struct ants_delayed_work,
 						 work), jiffies);
 	else
 		ants_work_again(pool, work);

@@ -11,6 +11,12 @@
 
 #include "internal.h"
 
+/* Is there still a delay? Otherwise the timer function is about to queue it. */
+static bool is_early(const struct ants_delayed_work *dwork)
+{
+	return timer_pending(&dwork->timer) || time_before(jiffies, dwork->when);
+}
+
 /* What ants_work_flush() has to wait for; nothing if ANTS_UNTIL_END. */
 static enum ants_until until_flushed(const struct ants_work *work)
 {
@@ -18,6 +24,8 @@ static enum ants_until until_flushed(const struct ants_work *work)
 	case ANTS_WORK_AGAIN:
 		return ANTS_UNTIL_NEXT;
 	case ANTS_WORK_DELAYED:
+		return is_early(container_of(work, struct ants_delayed_work, work)) ?
+		       ANTS_UNTIL_END : ANTS_UNTIL_RUN;
 	case ANTS_WORK_DROPPED:
 	case ANTS_WORK_SKIPPED:
 		return ANTS_UNTIL_END;

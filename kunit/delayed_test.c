@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Delayed work items: when they run, and what ends them before that. */
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/module.h>
 
 #include "work.h"
@@ -28,7 +29,7 @@ static struct rig *rig_late(struct kunit *test, struct item *items, int nr)
 	fill_pool(test, rig->pool, &rig->gate, 1);
 	for (i = 0; i < nr; i++) {
 		KUNIT_ASSERT_EQ(test, queue_in(rig, &items[i], 0), 0);
-		ASSERT_SOON(test, state_of(&items[i]) == ANTS_WORK_DUE);
+		KUNIT_ASSERT_EQ(test, state_of(&items[i]), ANTS_WORK_DUE);
 	}
 	return rig;
 }
@@ -50,6 +51,156 @@ static void item_runs_not_before_its_time(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->delayed.nr), 0);
 	expect_counted(test, rig->pool, ARRAY_SIZE(delays), 0);
+}
+
+/* The item is accepted, or due, when the call returns. */
+static void delay_of_0_is_no_timer(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_small(test, 1);
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], 0), 0);
+	KUNIT_EXPECT_EQ(test, state_of(&items[0]), ANTS_WORK_PENDING);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[1], 0), 0);
+	KUNIT_EXPECT_EQ(test, state_of(&items[1]), ANTS_WORK_DUE);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&items[0].dwork.timer));
+	KUNIT_EXPECT_FALSE(test, timer_pending(&items[1].dwork.timer));
+	gate_open(&rig->gate);
+	expect_ended(test, &items[0], 1, RESULT(1));
+	expect_ended(test, &items[1], 1, RESULT(1));
+	expect_counted(test, rig->pool, 3, 0);
+}
+
+#define NR_AT_ONCE	40
+
+/* Some of them find room, and the others wait for it. */
+static void items_due_at_once_keep_their_order(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_AT_ONCE);
+	struct rig *rig = rig_small(test, 10);
+	int i, behind = 0;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	for (i = 0; i < NR_AT_ONCE; i++)
+		KUNIT_EXPECT_EQ(test, queue_in(rig, &items[i], 0), 0);
+	gate_open(&rig->gate);
+	for (i = 0; i < NR_AT_ONCE; i++) {
+		expect_ended(test, &items[i], 1, RESULT(1));
+		behind += i && items[i].turn > items[i - 1].turn;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, behind, NR_AT_ONCE - 1,
+			    "%d of %d items started behind the one before them",
+			    behind, NR_AT_ONCE - 1);
+	expect_counted(test, rig->pool, NR_AT_ONCE + 1, 0);
+}
+
+static int mod(struct rig *rig, struct item *item, unsigned long delay)
+{
+	return ants_mod_delayed_work(rig->pool, &item->dwork, delay);
+}
+
+/* One that is due already keeps its turn. */
+static void mod_with_0_is_no_timer(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 4);
+	struct rig *rig = rig_small(test, 1);
+	int i;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], NEVER), 0);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[2], NEVER), 0);
+	KUNIT_EXPECT_EQ(test, mod(rig, &items[0], 0), 1);
+	KUNIT_EXPECT_EQ(test, state_of(&items[0]), ANTS_WORK_PENDING);
+	KUNIT_EXPECT_EQ(test, mod(rig, &items[1], 0), 0);
+	KUNIT_EXPECT_EQ(test, state_of(&items[1]), ANTS_WORK_DUE);
+	KUNIT_EXPECT_EQ(test, mod(rig, &items[2], 0), 1);
+	KUNIT_EXPECT_EQ(test, state_of(&items[2]), ANTS_WORK_DUE);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[3], 0), 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, mod(rig, &items[i], 0), 1);
+	gate_open(&rig->gate);
+	for (i = 0; i < 4; i++) {
+		expect_ended(test, &items[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(test, items[i].turn, i + 1);
+	}
+	expect_counted(test, rig->pool, 5, 0);
+}
+
+struct visit {
+	struct irq_work irq_work;
+	struct rig *rig;
+	struct item *items;
+	int ret[3];
+};
+
+/* One item finds room, one does not, and one had a delay. */
+static void visit_now(struct irq_work *irq_work)
+{
+	struct visit *v = container_of(irq_work, struct visit, irq_work);
+
+	v->ret[0] = queue_in(v->rig, &v->items[0], 0);
+	v->ret[1] = queue_in(v->rig, &v->items[1], 0);
+	v->ret[2] = mod(v->rig, &v->items[2], 0);
+}
+
+/* From a hard interrupt if @hard, else under a raw lock. */
+static void visit_from(struct kunit *test, bool hard)
+{
+	static DEFINE_RAW_SPINLOCK(lock);
+	struct visit v = { .items = items_alloc(test, 3) };
+	int i;
+
+	v.rig = rig_small(test, 1);
+	v.irq_work = IRQ_WORK_INIT_HARD(visit_now);
+	fill_pool(test, v.rig->pool, &v.rig->gate, 1);
+	KUNIT_EXPECT_EQ(test, queue_in(v.rig, &v.items[2], NEVER), 0);
+	if (hard) {
+		irq_work_queue(&v.irq_work);
+		irq_work_sync(&v.irq_work);
+	} else {
+		raw_spin_lock_irq(&lock);
+		visit_now(&v.irq_work);
+		raw_spin_unlock_irq(&lock);
+	}
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, v.ret[i], i == 2);
+	KUNIT_EXPECT_EQ(test, state_of(&v.items[0]), ANTS_WORK_PENDING);
+	gate_open(&v.rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_drain_timeout(v.rig->pool, TEST_DEADLINE), 0);
+	for (i = 0; i < 3; i++) {
+		expect_ended(test, &v.items[i], 1, RESULT(1));
+		KUNIT_EXPECT_EQ(test, v.items[i].turn, i + 1);
+	}
+}
+
+static void delay_of_0_in_a_hard_interrupt(struct kunit *test)
+{
+	visit_from(test, true);
+}
+
+static void delay_of_0_under_a_raw_lock(struct kunit *test)
+{
+	visit_from(test, false);
+}
+
+/* An item that runs is due when it has finished, behind what is due then. */
+static void running_item_is_due_at_its_end(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 2);
+	struct rig *rig = rig_small(test, 0);
+
+	item_start(rig, &items[0], &rig->gate);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[0], 0), 0);
+	KUNIT_EXPECT_EQ(test, state_of(&items[0]), ANTS_WORK_REARMED);
+	KUNIT_EXPECT_EQ(test, queue_in(rig, &items[1], 0), 0);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, ants_drain_timeout(rig->pool, TEST_DEADLINE), 0);
+	expect_ended(test, &items[0], 2, RESULT(2));
+	expect_ended(test, &items[1], 1, RESULT(1));
+	KUNIT_EXPECT_EQ(test, items[1].turn, 2);
+	KUNIT_EXPECT_EQ(test, items[0].turn, 3);
+	expect_counted(test, rig->pool, 3, 0);
 }
 
 static void item_is_accepted_when_its_time_comes(struct kunit *test)
@@ -423,6 +574,12 @@ static void item_that_runs_in_a_closed_pool_is_not_rearmed(struct kunit *test)
 
 static struct kunit_case delayed_cases[] = {
 	KUNIT_CASE(item_runs_not_before_its_time),
+	KUNIT_CASE(delay_of_0_is_no_timer),
+	KUNIT_CASE(items_due_at_once_keep_their_order),
+	KUNIT_CASE(mod_with_0_is_no_timer),
+	KUNIT_CASE(delay_of_0_in_a_hard_interrupt),
+	KUNIT_CASE(delay_of_0_under_a_raw_lock),
+	KUNIT_CASE(running_item_is_due_at_its_end),
 	KUNIT_CASE(item_is_accepted_when_its_time_comes),
 	KUNIT_CASE(cancel_stops_the_timer),
 	KUNIT_CASE(due_item_can_be_cancelled),

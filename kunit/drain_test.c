@@ -108,13 +108,72 @@ static void drain_waits_for_due_items_only(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
 							      &items[i].dwork,
 							      i * 3600 * HZ), 0);
-	ASSERT_SOON(test, state_of(&items[0]) == ANTS_WORK_DUE);
 	call = start_drain(rig);
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	expect_ended(test, &items[0], 1, RESULT(1));
 	KUNIT_EXPECT_EQ(test, state_of(&items[1]), ANTS_WORK_DELAYED);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(&items[1])));
+}
+
+#define NR_ROUNDS	50
+
+/* With a delay of 0 an item's time has come when the call returns. */
+static void drain_waits_for_items_without_a_delay(struct kunit *test)
+{
+	struct item *items = items_alloc(test, NR_ROUNDS);
+	struct rig *rig = rig_of(test, 1, 0);
+	int i, missed = 0;
+
+	for (i = 0; i < NR_ROUNDS; i++) {
+		KUNIT_ASSERT_EQ(test, ants_queue_delayed_work(rig->pool,
+							      &items[i].dwork,
+							      0), 0);
+		KUNIT_ASSERT_EQ(test, ants_drain(rig->pool), 0);
+		missed += !atomic_read(&items[i].ran);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, missed, 0, "%d of %d drains were early",
+			    missed, NR_ROUNDS);
+}
+
+/* A pool that was drained ends none of its items. */
+static void drained_pool_has_no_item_to_end(struct kunit *test)
+{
+	struct item *items = items_alloc(test, 3);
+	struct rig *rig = rig_of(test, 1, 0);
+	struct async_call *call;
+	int i;
+
+	fill_pool(test, rig->pool, &rig->gate, 1);
+	KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool, &items[1].dwork,
+						      3600 * HZ), 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool,
+							    &items[i].dwork, 0),
+				i == 1);
+	call = start_drain(rig);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, FOREVER), 0);
+	for (i = 0; i < 3; i++)
+		expect_ended(test, &items[i], 1, RESULT(1));
+}
+
+/* The item queues itself, each time without a delay. */
+static void drain_waits_for_items_that_come_again(struct kunit *test)
+{
+	struct rig *rig = rig_of(test, 2, 0);
+	struct item *item = items_alloc(test, 1);
+	struct async_call *call;
+
+	item->pool = rig->pool;
+	item->delayed = true;
+	item->more = 3;
+	item_start(rig, item, &rig->gate);
+	call = start_drain(rig);
+	gate_open(&rig->gate);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	expect_ended(test, item, 4, RESULT(4));
 }
 
 static void drain_waits_for_second_runs(struct kunit *test)
@@ -288,6 +347,9 @@ static struct kunit_case drain_cases[] = {
 	KUNIT_CASE(drain_waits_for_what_tasks_hand_over),
 	KUNIT_CASE(drain_waits_for_waiters),
 	KUNIT_CASE(drain_waits_for_due_items_only),
+	KUNIT_CASE(drain_waits_for_items_without_a_delay),
+	KUNIT_CASE(drained_pool_has_no_item_to_end),
+	KUNIT_CASE(drain_waits_for_items_that_come_again),
 	KUNIT_CASE(drain_waits_for_second_runs),
 	KUNIT_CASE(one_empty_moment_is_enough),
 	KUNIT_CASE(earlier_moments_do_not_count),

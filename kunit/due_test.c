@@ -22,7 +22,7 @@ static int do_arm(struct async_call *call)
 	int err;
 
 	set_cpus_allowed_ptr(current, cpumask_of(1));
-	err = ants_queue_delayed_work(call->pool, &item->dwork, 0);
+	err = ants_queue_delayed_work(call->pool, &item->dwork, 1);
 	while (!err && !READ_ONCE(call->value) && !kthread_should_stop())
 		cond_resched();
 	return err;
@@ -139,6 +139,78 @@ static void put_off_in_time(struct kunit *test)
 	expect_later(test, rig, item, start);
 }
 
+static int do_flush_item(struct async_call *call)
+{
+	return ants_work_flush(work_of(call->data));
+}
+
+/* The timer's function queues @item, and @call waits for that, and for the run. */
+static void expect_waits(struct kunit *test, struct rig *rig, struct item *item,
+			 struct async_call *call)
+{
+	expect_blocked(test, call);
+	let_go(rig, ANTS_PAUSE_DUE);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), 1);
+	expect_ended(test, item, 1, RESULT(1));
+	expect_nothing_delayed(test, rig);
+	expect_counted(test, rig->pool, 1, 0);
+}
+
+/* The time of the item has come, so it is no delay that is waited for. */
+static void flush_of_one_that_is_due(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+
+	expect_waits(test, rig, item, rig_async(rig, do_flush_item, 0, item));
+}
+
+static void flush_of_one_that_is_put_off(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+	unsigned long start = jiffies;
+
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork,
+						    LATER), 1);
+	KUNIT_EXPECT_EQ(test, ants_work_flush(work_of(item)), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&item->ran), 0);
+	expect_later(test, rig, item, start);
+}
+
+static void drain_of_one_that_is_to_run_at_once(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork, 0),
+			1);
+	expect_waits(test, rig, item, rig_async(rig, do_drain, FOREVER, NULL));
+}
+
+static void flush_of_all_after_it_was_queued_again(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
+	expect_waits(test, rig, item, rig_async(rig, do_flush, FOREVER, NULL));
+}
+
+/* Accepted tasks run, although the pool is being released. */
+static void release_of_one_that_was_queued_again(struct kunit *test)
+{
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_due(test, item);
+
+	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
+	expect_waits(test, rig, item,
+		     rig_async(rig, do_release_timeout, FOREVER, NULL));
+}
+
 /*
  * The release ends the other items at once, and this one when its timer's
  * function has looked.
@@ -199,6 +271,11 @@ static struct kunit_case due_cases[] = {
 	KUNIT_CASE(cancelled_and_queued_for_later),
 	KUNIT_CASE(cancelled_and_put_off),
 	KUNIT_CASE(put_off_in_time),
+	KUNIT_CASE(flush_of_one_that_is_due),
+	KUNIT_CASE(flush_of_one_that_is_put_off),
+	KUNIT_CASE(drain_of_one_that_is_to_run_at_once),
+	KUNIT_CASE(flush_of_all_after_it_was_queued_again),
+	KUNIT_CASE(release_of_one_that_was_queued_again),
 	KUNIT_CASE(release_is_first),
 	KUNIT_CASE(timers_that_are_delayed_keep_their_cpu),
 	{}

@@ -395,7 +395,7 @@ static int do_arm(struct async_call *call)
 		if (!item)
 			continue;
 		a->result = ants_queue_delayed_work(a->pool, &item->dwork,
-						    a->nr++ & 1);
+						    1 + (a->nr++ & 1));
 		/* Pairs with the acquire in wait_armed(). */
 		smp_store_release(&a->item, NULL);
 	}

@@ -269,7 +269,8 @@ extern struct ants_pool *ants_system_pool;
  * this may be the last call in a module's exit function. A call that has not
  * taken the pool's lock yet is not seen and not waited for: the client has to
  * make sure that no other call begins, or is about to begin, once this one has
- * begun.
+ * begun. What is not accepted ends as with ants_release(): call ants_drain()
+ * first if work items that are due are to run.
  *
  * Context: Process context. May sleep. No new call may be made meanwhile.
  * Return: 0. -EPERM: it is the system pool, or a shard. -EDEADLK, with a
@@ -283,8 +284,9 @@ int ants_pool_destroy(struct ants_pool *pool);
  * @pool: the pool
  *
  * Refuses new tasks, fails the callers that wait with -ESHUTDOWN, and lets idle
- * threads leave. Accepted tasks still run. Does not wait for them; may be
- * called from a task of the pool, and more than once.
+ * threads leave. Accepted tasks still run; delayed work items that are not
+ * accepted, even if they are due, end with -ESHUTDOWN. Does not wait for tasks;
+ * may be called from a task of the pool, and more than once.
  *
  * Context: Process context. May sleep, for a short time.
  * Return: 0. -EPERM: it is the system pool, or a shard.

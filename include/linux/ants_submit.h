@@ -198,9 +198,10 @@ struct ants_pool *ants_current_pool(void);
  * well. A cancelled task never runs, and nothing else tells its owner so:
  * @match can record what it cancels. A work item that is cancelled ends with
  * the result -ECANCELED. The call leaves alone tasks that run, delayed work
- * items and callers that wait for room, and also, without asking @match, calls
- * (ants_call(), ants_call_release()) and the helpers of ants_for_each().
- * Callers that wait for room are admitted as the cancelled tasks make room.
+ * items that are not accepted yet, and callers that wait for room; and also,
+ * without asking @match, calls (ants_call(), ants_call_release()) and the
+ * helpers of ants_for_each(). Callers that wait for room are admitted as the
+ * cancelled tasks make room.
  *
  * Does not wait for tasks, and may be called from a task of the pool. Calls for
  * one pool take turns. In the system pool @match has to pick the caller's own
@@ -227,7 +228,8 @@ int ants_flush(struct ants_pool *pool);
  * @pool: the pool; it stays open
  * @timeout: the longest time to wait, in jiffies
  *
- * Callers that wait for room are not accepted yet, so they are not waited for.
+ * Callers and delayed work items that wait for room are not accepted yet, so
+ * they are not waited for; ants_drain() does wait for them.
  * While the pool has no thread and none can be made, a kernel worker runs the
  * tasks, one by one.
  *
@@ -254,9 +256,11 @@ int __must_check ants_drain(struct ants_pool *pool);
  *
  * Waits for a moment at which every accepted task has ended. Tasks that tasks
  * submit are waited for as well, and so are those of callers that wait for room
- * and of delayed work items whose time has come, for they are admitted before
- * the pool is empty. A delayed work item that is not due yet is not waited for.
- * Further submits are possible meanwhile, and prolong the wait.
+ * and of delayed work items that are due, for they are admitted before the pool
+ * is empty. An item is due when its timer has fired, and with a delay of 0 at
+ * once, or when it has finished if it runs. A delayed work item that is not due
+ * yet is not waited for, nor is what a caller would submit next, as the rest of
+ * a batch. Further submits are possible meanwhile, and prolong the wait.
  *
  * Context: Process context. May sleep.
  * Return: 0: there was such a moment after the call began. -ETIMEDOUT, -EINTR:

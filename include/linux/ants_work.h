@@ -217,14 +217,16 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
  * ants_queue_delayed_work() - submit a work item to a pool after a delay
  * @pool: the pool
  * @dwork: the work item
- * @delay: the delay, in jiffies, at most MAX_JIFFY_OFFSET
+ * @delay: the delay, in jiffies, at most MAX_JIFFY_OFFSET; 0 for none
  *
- * If the pool is full then, the item waits for room. Such items go ahead of
- * callers that wait, but after 8 of them in a row one caller is served. If the
- * pool is released before the item is accepted, the item ends with the result
- * -ESHUTDOWN; if it has too many faults before that, with -EIO. An item that
- * runs, in this pool, is queued once more; it does not start again before it
- * has finished.
+ * The item is due when its delay is over: then it is accepted, or waits for room
+ * if the pool is full. Such items go ahead of callers that wait, but after 8 of
+ * them in a row one caller is served. A delay of 0 is no timer: the item is due
+ * before this returns, and behind what was due before it. Items whose timers
+ * fire in the same tick are due in any order. If the pool is released before the
+ * item is accepted, the item ends with the result -ESHUTDOWN; if it has too many
+ * faults before that, with -EIO. An item that runs, in this pool, is queued once
+ * more; it is not due before it has finished.
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
@@ -245,8 +247,8 @@ int ants_queue_delayed_work(struct ants_pool *pool,
  *	MAX_JIFFY_OFFSET
  *
  * A run that is queued and has not started becomes due after @delay instead,
- * whether that is sooner or later than before. Otherwise this is
- * ants_queue_delayed_work().
+ * whether that is sooner or later than before; but if @delay is 0, a run that is
+ * due already keeps its turn. Otherwise this is ants_queue_delayed_work().
  *
  * Context: as ants_queue_work().
  * Return: 1: the item was queued, and that run has been put off. 0: it was not,
@@ -303,8 +305,9 @@ int __must_check ants_work_wait_timeout(struct ants_work *work,
  * Waits for the run in progress and for a run that is queued behind it, but not
  * for later ones: an item that queues itself for ever does not hold up the
  * caller. A delay is not waited for, because an item whose timer is armed is
- * not queued yet. But if ants_mod_delayed_work() puts off a run for which a
- * caller waits, the wait continues until that run has ended.
+ * not queued yet; ants_mod_delayed_work() with a delay of 0 ends it. But if that
+ * function puts off a run for which a caller waits, the wait continues until
+ * that run has ended.
  *
  * Context: Process context. May sleep.
  * Return: 0: that run has ended, or was cancelled, or there was none. -EINTR,

@@ -306,6 +306,35 @@ static void delayed_late(void)
 	end();
 }
 
+/* The timer may fire meanwhile; what is to run at once runs before a drain ends. */
+static void delayed_drain(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
+	explore_begin();
+	delay_fn((void *)1);
+	mod_fn(NULL);
+	WARN_ON(ants_drain(pool));
+	WARN(thing->runs != thing->accepted, "%u runs, %u accepted",
+	     thing->runs, thing->accepted);
+	end();
+}
+
+/* The timer may be about to queue the item that was cancelled. */
+static void delayed_flush(void)
+{
+	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
+	explore_begin();
+	delay_fn((void *)1);
+	cancel_fn(NULL);
+	queue_fn(NULL);
+	WARN_ON(ants_work_flush(&thing->dwork.work));
+	WARN_ON(ants_flush(pool));
+	WARN(thing->runs + thing->taken_back != thing->accepted,
+	     "%u runs, %u taken back, %u accepted", thing->runs,
+	     thing->taken_back, thing->accepted);
+	end();
+}
+
 static void delayed_destroy(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 1 }, 0);
@@ -406,6 +435,8 @@ const struct scenario scenarios_items[] = {
 	{ "delayed-cancel", delayed_cancel },
 	{ "delayed-cancel-twice", delayed_cancel_twice },
 	{ "delayed-late", delayed_late },
+	{ "delayed-drain", delayed_drain },
+	{ "delayed-flush", delayed_flush },
 	{ "delayed-destroy", delayed_destroy },
 	{ "call-leave", call_leave },
 	{ "calls", calls },

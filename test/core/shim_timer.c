@@ -118,14 +118,15 @@ static int softirq_fn(void *unused)
 
 	current->softirq = true;
 	while (!kthread_should_stop()) {
+		shim_rcu_enter();
 		timer = take_due();
+		if (timer)
+			timer->function(timer);
+		shim_rcu_leave();
 		if (!timer) {
 			shim_timer_rest();
 			continue;
 		}
-		shim_rcu_enter();
-		timer->function(timer);
-		shim_rcu_leave();
 		__atomic_store_n(&running, NULL, __ATOMIC_RELEASE);
 	}
 	return 0;
