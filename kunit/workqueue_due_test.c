@@ -61,9 +61,53 @@ static void item_moves_while_a_timer_looks_at_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 2);
 }
 
+#define NR_LATE		40
+
+/* Shapes number themselves in the order in which they start. */
+static atomic_t nr_started;
+
+struct late {
+	struct work_struct work;
+	int turn;
+};
+
+static void late_fn(struct work_struct *work)
+{
+	container_of(work, struct late, work)->turn = atomic_inc_return(&nr_started);
+}
+
+/* A pool with a bound, as that of the system is, has no room for the items. */
+static void items_that_wait_for_room_keep_their_order(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct ants_pool *pool = test_pool(test, &attrs, "bound");
+	struct late *late = kunit_kcalloc(test, NR_LATE, sizeof(*late), GFP_KERNEL);
+	struct gate *gate = test_gate(test);
+	int i, behind = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, late);
+	atomic_set(&nr_started, 0);
+	fill_pool(test, pool, gate, 1);
+	for (i = 0; i < NR_LATE; i++) {
+		INIT_WORK(&late[i].work, late_fn);
+		KUNIT_EXPECT_TRUE(test, queue_work(pool, &late[i].work));
+	}
+	gate_open(gate);
+	drain_workqueue(pool);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_started), NR_LATE);
+	for (i = 0; i < NR_LATE; i++) {
+		flush_work(&late[i].work);
+		behind += i && late[i].turn > late[i - 1].turn;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, behind, NR_LATE - 1,
+			    "%d of %d items started behind the one before them",
+			    behind, NR_LATE - 1);
+}
+
 static struct kunit_case workqueue_due_cases[] = {
 	KUNIT_CASE(item_that_a_timer_looks_at_cannot_be_had),
 	KUNIT_CASE(item_moves_while_a_timer_looks_at_it),
+	KUNIT_CASE(items_that_wait_for_room_keep_their_order),
 	{}
 };
 
