@@ -210,7 +210,8 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo;
 	int err;
 
-	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
+	if (unlikely(!dwork->work.fn || !dwork->timer.function ||
+		     dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = queue_delayed(pool, dwork, jiffies + delay, &todo);
@@ -274,7 +275,8 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
 
-	if (unlikely(!dwork->work.fn || dwork->work.prio > ANTS_PRIO_HIGH))
+	if (unlikely(!dwork->work.fn || !dwork->timer.function ||
+		     dwork->work.prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	if (READ_ONCE(dwork->work.pool) == pool)

@@ -72,7 +72,7 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	pool = ants_work_lock(work, &todo);
 	if (!pool) {
 		if (result)
-			*result = READ_ONCE(work->result);
+			*result = ants_work_result(work);
 		return 0;
 	}
 	if (!timeout) {

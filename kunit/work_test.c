@@ -373,6 +373,22 @@ static void null_function_is_refused(struct kunit *test)
 	expect_ended(test, item, 0, -EINVAL);
 }
 
+/* Only its work item was initialised: no timer would ever queue it. */
+static void delayed_item_without_a_timer(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct item *item = items_alloc(test, 1);
+	struct rig *rig = rig_make(test, "notimer", attrs);
+
+	memset(&item->dwork, 0, sizeof(item->dwork));
+	INIT_ANTS_WORK(work_of(item), item_fn);
+	KUNIT_EXPECT_EQ(test, ants_queue_delayed_work(rig->pool, &item->dwork,
+						      1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork, 1),
+			-EINVAL);
+	expect_ended(test, item, 0, -EINVAL);
+}
+
 static struct kunit_case work_cases[] = {
 	KUNIT_CASE(table_queue),
 	KUNIT_CASE(table_queue_timeout),
@@ -384,6 +400,7 @@ static struct kunit_case work_cases[] = {
 	KUNIT_CASE(table_other_pool),
 	KUNIT_CASE(released_pool_refuses),
 	KUNIT_CASE(null_function_is_refused),
+	KUNIT_CASE(delayed_item_without_a_timer),
 	{}
 };
 

@@ -270,7 +270,27 @@ static void task_may_wait_for_another_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in->result, RESULT(1));
 }
 
+/* It was never queued, whatever memory it is in. */
+static void item_that_is_all_zero(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct rig *rig = rig_make(test, "zero", attrs);
+	struct item *item = kunit_kzalloc(test, sizeof(*item), GFP_KERNEL);
+	int result = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, item);
+	KUNIT_EXPECT_EQ(test, ants_work_wait(work_of(item), &result), 0);
+	KUNIT_EXPECT_EQ(test, result, -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_work_result(work_of(item)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_work_flush(work_of(item)), 0);
+	KUNIT_EXPECT_FALSE(test, ants_work_cancel_sync(work_of(item)));
+	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(rig->pool, &item->dwork, 1),
+			-EINVAL);
+}
+
 static struct kunit_case work_wait_cases[] = {
+	KUNIT_CASE(item_that_is_all_zero),
 	KUNIT_CASE(wait_may_time_out_and_be_repeated),
 	KUNIT_CASE(any_number_may_wait),
 	KUNIT_CASE(stopped_waiter_leaves_the_list),

@@ -230,8 +230,8 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
  *
  * Context: as ants_queue_work().
  * Return: 0: it will be queued, unless it is cancelled before. -EINVAL: it has
- * no function, or its priority is unknown. -EALREADY: it is queued, or in
- * another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
+ * no function or no timer, or its priority is unknown. -EALREADY: it is queued,
+ * or in another pool. -ECANCELED: a caller of ants_work_cancel_sync() waits for its
  * end, or it runs and its group is cancelled. -ESHUTDOWN: the pool is released.
  * -EIO: it has had too many faults.
  */
@@ -383,10 +383,13 @@ bool ants_work_pending(const struct ants_work *work);
  */
 unsigned int ants_work_busy(const struct ants_work *work);
 
-/* The result of a work item that has ended. */
+/*
+ * The result of a work item that has ended. One that is all zero was never
+ * queued.
+ */
 static inline int ants_work_result(const struct ants_work *work)
 {
-	return work->result;
+	return work->fn ? READ_ONCE(work->result) : -EINVAL;
 }
 
 /* Functions that run in a pool as if they were called here. */
