@@ -47,22 +47,23 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	struct stack_call call = { .fn = fn, .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
 	unsigned long start = jiffies;
-	int result, err;
+	int ret;
 
 	might_sleep();
 	if (!fn)
 		return -EINVAL;
 	if (w)
 		return ants_call_inside(w, fn, data, NULL);
-	INIT_ANTS_WORK(&call.work, stack_call_fn);
-	err = ants_queue_work_timeout(pool, &call.work, timeout);
-	if (err)
-		return err;
-	err = ants_work_wait_timeout(&call.work, ants_time_left(start, timeout),
-				     &result);
-	if (!err)
-		return result;
-	return ants_work_cancel_sync(&call.work) ? err : call.work.result;
+	INIT_ANTS_WORK_ONSTACK(&call.work, stack_call_fn);
+	ret = ants_queue_work_timeout(pool, &call.work, timeout);
+	if (!ret) {
+		ret = ants_work_wait_timeout(&call.work,
+					     ants_time_left(start, timeout), NULL);
+		if (!ret || !ants_work_cancel_sync(&call.work))
+			ret = call.work.result;
+	}
+	ants_destroy_work_on_stack(&call.work);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_call);
 

@@ -157,6 +157,7 @@ EXPORT_SYMBOL_GPL(ants_delayed_work_init_onstack);
 
 void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 {
+	ants_destroy_work_on_stack(&dwork->work);
 	timer_destroy_on_stack(&dwork->timer);
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);

@@ -6,7 +6,7 @@
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
- *	debug, jitter, trace
+ *	debug, jitter, trace, objects
  *	charge, slot, affinity, walk, times
  *	item_wait, item, group_item, wake, spin, dispatch, policy
  *	stall, timer, watch, breaker, dirty, thread
@@ -19,12 +19,13 @@
  *	debugfs, notice, sysfs, sysfs_stats, multi_sysfs, hotplug, unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
- * ask unload.c for the functions of a task. While tasks are traced, trace.c asks
- * func.c for the function of a client. pool.c and multi.c add their files to
- * sysfs. times.h asks stall.c, stall.c and dirty.c ask func.c, and dispatch.c asks
- * notice.c to tell programs of a change. Functions that are called through a
- * pointer, as those of work items and timers are, may be anywhere.
+ * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
+ * be overwritten. While a module is unloaded, slot.c and call.c ask unload.c for
+ * the functions of a task. While tasks are traced, trace.c asks func.c for the
+ * function of a client. pool.c and multi.c add their files to sysfs. times.h
+ * asks stall.c, stall.c and dirty.c ask func.c, and dispatch.c asks notice.c to
+ * tell programs of a change. Functions that are called through a pointer, as
+ * those of work items and timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H

@@ -102,8 +102,7 @@ static void work_detach(struct ants_work *work)
 {
 	ants_work_move(work, ANTS_WORK_IDLE);
 	WRITE_ONCE(work->flags, ANTS_WORK_DETACHED);
-	/* Pairs with smp_load_acquire() in ants_work_lock(). */
-	smp_store_release(&work->pool, NULL);
+	ants_work_unclaim(work);
 }
 
 /* Mark @work as running in @w, unless its group was cancelled. */
@@ -144,8 +143,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);
-	/* Pairs with smp_load_acquire() in ants_work_lock(). It may go now. */
-	smp_store_release(&work->pool, NULL);
+	ants_work_unclaim(work);
 	if (unlikely(!hlist_empty(&waiters)))
 		ants_work_notify_end(pool, &waiters, result, todo);
 	if (group)
@@ -334,7 +332,7 @@ struct ants_pool *ants_work_lock(struct ants_work *work,
 	struct ants_pool *pool;
 
 	rcu_read_lock();
-	/* Pairs with smp_store_release() in ants_work_end(). */
+	/* Pairs with smp_store_release() in ants_work_unclaim(). */
 	while ((pool = smp_load_acquire(&work->pool))) {
 		ants_lock_any(pool, todo);
 		if (likely(READ_ONCE(work->pool) == pool)) {

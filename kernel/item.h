@@ -13,6 +13,7 @@
 #include <linux/ants.h>
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/debugobjects.h>
 #include <linux/list.h>
 
 #include "estate.h"
@@ -58,6 +59,10 @@ enum ants_work_state {
 #define ANTS_JOINERS		8
 
 extern const unsigned int ants_work_next[];
+
+/* objects.c, in kernels with debugobjects for work items */
+extern const struct debug_obj_descr ants_work_descr;
+void ants_object_init(struct ants_work *work);
 
 void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to);
 
@@ -155,8 +160,21 @@ static inline void ants_work_enrol(struct list_head *waiters,
 static inline struct ants_pool *ants_work_claim(struct ants_pool *pool,
 						struct ants_work *work)
 {
+	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
+
 	lockdep_assert_held(&pool->lock);
-	return cmpxchg(&work->pool, NULL, pool);
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
+		debug_object_activate(work, &ants_work_descr);
+	return other;
+}
+
+/* The item is in no pool from here on, and may go. */
+static inline void ants_work_unclaim(struct ants_work *work)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
+		debug_object_deactivate(work, &ants_work_descr);
+	/* Pairs with smp_load_acquire() in ants_work_lock(). */
+	smp_store_release(&work->pool, NULL);
 }
 
 #endif /* _ANTS_ITEM_H */

@@ -25,6 +25,8 @@
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 		    unsigned int flags)
 {
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
+		ants_object_init(work);
 	memset(work, 0, sizeof(*work));
 	work->fn = fn;
 	work->flags = flags & ANTS_WORK_DETACHED;
@@ -113,7 +115,7 @@ static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		return -EALREADY;
 	err = ants_wait_enrol(pool, waiter, nested);
 	if (err) {
-		WRITE_ONCE(work->pool, NULL);
+		ants_work_unclaim(work);
 		return err;
 	}
 	work->slot.data = waiter;

@@ -97,7 +97,7 @@ struct ants_work {
 /* A driver embeds one in each of its requests. */
 static_assert(sizeof(struct ants_work) <= 128);
 
-/* Define a work item that is ready to be queued. */
+/* Define a static work item that is ready to be queued. */
 #define DEFINE_ANTS_WORK(name, fn)					\
 	struct ants_work name = __ANTS_WORK_INITIALIZER(fn)
 
@@ -113,8 +113,27 @@ void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 		    unsigned int flags);
 
 #define INIT_ANTS_WORK(work, fn)	ants_work_init(work, fn, 0)
+/* To be followed by ants_destroy_work_on_stack(). */
+#define INIT_ANTS_WORK_ONSTACK(work, fn)	ants_work_init(work, fn, 0)
 #define INIT_ANTS_WORK_DETACHED(work, fn)				\
 	ants_work_init(work, fn, ANTS_WORK_DETACHED)
+
+/**
+ * ants_destroy_work_on_stack() - a work item leaves the stack
+ * @work: the work item, in no pool
+ *
+ * A kernel that checks work items (CONFIG_DEBUG_OBJECTS_WORK) complains if the
+ * item is still in a pool. Other kernels do nothing.
+ *
+ * Context: Any context.
+ */
+#ifdef CONFIG_DEBUG_OBJECTS_WORK
+void ants_destroy_work_on_stack(struct ants_work *work);
+#else
+static inline void ants_destroy_work_on_stack(struct ants_work *work)
+{
+}
+#endif
 
 /**
  * struct ants_delayed_work - a work item that is queued by a timer
@@ -161,7 +180,8 @@ void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
  * ants_destroy_delayed_work_on_stack() - a delayed work item leaves the stack
  * @dwork: the work item, in no pool
  *
- * Tells the kernel's checkers of timers; without them it does nothing.
+ * Tells the kernel's checkers of timers and of work items; without them it does
+ * nothing.
  *
  * Context: Any context.
  */

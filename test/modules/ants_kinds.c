@@ -158,8 +158,9 @@ static int run_tasks(void)
 
 static int run_item(void)
 {
-	DEFINE_ANTS_WORK(work, kinds_item);
+	struct ants_work work;
 
+	INIT_ANTS_WORK(&work, kinds_item);
 	return ants_queue_work(pool, &work) ?: ants_work_wait(&work, NULL);
 }
 
@@ -208,19 +209,21 @@ static int run_each(void)
 
 static int run_inside(void)
 {
-	DEFINE_ANTS_WORK(inner, kinds_inner);
+	struct ants_work inner;
 
+	INIT_ANTS_WORK(&inner, kinds_inner);
 	return ants_submit(pool, kinds_outer, &inner) ?: ants_flush(pool);
 }
 
 /* The second member of a group is pending when the first one fails. */
 static int skip_member(void)
 {
-	DEFINE_ANTS_WORK(failing, kinds_failing);
-	DEFINE_ANTS_WORK(skipped, kinds_skipped);
+	struct ants_work failing, skipped;
 	struct ants_group group;
 	int err, error = 0;
 
+	INIT_ANTS_WORK(&failing, kinds_failing);
+	INIT_ANTS_WORK(&skipped, kinds_skipped);
 	err = ants_group_init(&group, pool, ANTS_GROUP_CANCEL_ON_ERROR) ?:
 	      ants_group_submit(&group, &failing) ?: wait_inside(1) ?:
 	      ants_group_submit(&group, &skipped);
@@ -231,9 +234,10 @@ static int skip_member(void)
 
 static int cancel_pending(void)
 {
-	DEFINE_ANTS_WORK(work, kinds_dropped);
+	struct ants_work work;
 	int err;
 
+	INIT_ANTS_WORK(&work, kinds_dropped);
 	err = hold_worker() ?: ants_submit(pool, kinds_cancelled, &cookie);
 	if (!err && ants_cancel_pending(pool, NULL, NULL) != 1)
 		err = -EPROTO;
@@ -245,9 +249,10 @@ static int cancel_pending(void)
 
 static int refuse(void)
 {
-	DEFINE_ANTS_WORK(work, kinds_refused_item);
+	struct ants_work work;
 	int err;
 
+	INIT_ANTS_WORK(&work, kinds_refused_item);
 	err = hold_worker();
 	if (err)
 		return err;

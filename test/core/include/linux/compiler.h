@@ -22,6 +22,7 @@
 #define __release(x)		((void)0)
 
 #define IS_ENABLED(option)	SHIM_##option
+#define SHIM_CONFIG_DEBUG_OBJECTS_WORK	0
 #define SHIM_CONFIG_LOCKDEP	0
 #define SHIM_CONFIG_PREEMPTION	1
 #define BIT(nr)			(1UL << (nr))
