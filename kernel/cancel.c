@@ -121,7 +121,7 @@ static void sieve_list(struct sieve *s, struct list_head *list)
 	sift_begin(s, list);
 	while (sift_round(s, list)) {
 		ants_pause(ANTS_PAUSE_CANCEL, s->pool);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 }
 

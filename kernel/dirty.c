@@ -133,14 +133,20 @@ static void report(const struct ants_worker *w, unsigned int dirt)
 		debug_show_held_locks(current);
 }
 
-/* The task that @w has run, with @locks held before, has left something behind. */
+/*
+ * The task that @w has run, with @locks held before, has left something behind, or RCU
+ * Tasks waits for the thread: no function of a client is on its stack here.
+ */
 void ants_clean(struct ants_worker *w, int locks)
 {
 	unsigned int dirt = examine();
 
 	mend();
+	cond_resched_tasks_rcu_qs();
 	/* To lockdep an RCU section is a lock, so mend() comes first. */
 	dirt |= lockdep_depth(current) != locks ? BIT(DIRT_LOCK) : 0;
+	if (!dirt)
+		return;
 	report(w, dirt);
 	raw_spin_lock_irq(&w->pool->lock);
 	w->pool->counts.dirty++;
@@ -176,7 +182,7 @@ void ants_attend(struct ants_worker *w, struct ants_todo *todo)
 	ants_unlock(w->pool, todo);
 	if (dirty)
 		ants_clean(w, lockdep_depth(current));
-	cond_resched();
+	cond_resched_tasks_rcu_qs();
 	ants_lock(w->pool, todo);
 }
 
@@ -191,7 +197,7 @@ void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo)
 		return;
 	w->cpu = ants_this_cpu();
 	ants_unlock(w->pool, todo);
-	cond_resched();
+	cond_resched_tasks_rcu_qs();
 	ants_lock(w->pool, todo);
 	/* To policy.c this is no preemption. */
 	w->switches = current->nivcsw;

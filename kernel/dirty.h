@@ -23,15 +23,27 @@ void ants_attend(struct ants_worker *w, struct ants_todo *todo);
 void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo);
 
 /*
+ * Does a grace period of RCU Tasks wait for this thread? That ends when the thread
+ * sleeps, or says that it might have; being preempted is not enough, and yielding
+ * neither. A worker that always finds another task does not sleep.
+ */
+#ifdef CONFIG_TASKS_RCU
+#define ants_holds_out()	READ_ONCE(current->rcu_tasks_holdout)
+#else
+#define ants_holds_out()	0
+#endif
+
+/*
  * Has the task left something behind: a section that it is still in, a task
  * state other than running, an address space or rights that it has borrowed,
  * interrupts off, or, as far as lockdep knows, a lock beyond the @locks held
- * before? Most of this is combined into one test.
+ * before? Or is it the thread's turn to report to RCU Tasks? Most of this is combined
+ * into one test.
  */
 static __always_inline bool ants_is_dirty(int locks)
 {
 	unsigned long dirt = preempt_count() | rcu_preempt_depth() |
-			     ants_state_of(current) |
+			     ants_state_of(current) | ants_holds_out() |
 			     (unsigned long)current->mm;
 
 	return unlikely(dirt) || unlikely(current_cred() != current_real_cred()) ||

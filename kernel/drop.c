@@ -126,7 +126,7 @@ void ants_drop_fn(struct work_struct *work)
 	ants_fail_waiters(pool, -EIO);
 	ants_delayed_fail_all(pool);
 	while (drop_round(&drop))
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	if (drop.unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name,
 		       drop.unwanted);

@@ -10,12 +10,13 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 
+#include "dirty.h"
 #include "internal.h"
 
 /* The most helpers, and the number of chunks for each participant. */
 #define MAX_HELPERS	64U
 #define CHUNKS		8UL
-/* The most numbers between two points where the CPU can be rescheduled. */
+/* The most numbers to take at a time. */
 #define MAX_CHUNK	1024UL
 
 /**
@@ -70,6 +71,9 @@ static void each_chunk(struct each *each, unsigned long i, unsigned long end)
 			cmpxchg(&each->error, 0, err);
 			return;
 		}
+		/* A chunk may take for ever, and mostly takes no time. */
+		if (unlikely(need_resched() || ants_holds_out()))
+			cond_resched_tasks_rcu_qs();
 	}
 }
 
@@ -84,7 +88,6 @@ static void each_run(struct each *each)
 			break;
 		end = min(each->n, i + each->chunk);
 		each_chunk(each, i, end);
-		cond_resched();
 	}
 }
 

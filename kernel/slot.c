@@ -151,7 +151,7 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 			return -ENOMEM;
 		stock_add(pool, chunk);
 		ants_pause(ANTS_PAUSE_STOCK, pool);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }

@@ -76,10 +76,10 @@ static inline unsigned int ants_time_block(const struct ants_pool *pool)
  * The task in @slot, which @w has just unlinked, starts. If it is the first one
  * since @w was woken, it may be the only one that runs.
  */
-static __always_inline void ants_time_start(struct ants_worker *w,
+static __always_inline void ants_time_start(struct ants_pool *pool,
+					    struct ants_worker *w,
 					    const struct ants_slot *slot)
 {
-	struct ants_pool *pool = w->pool;
 	u64 now, was;
 
 	if (likely(!(pool->timed & ANTS_TIMED_COUNT)))

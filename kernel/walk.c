@@ -67,7 +67,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 		if (nr < ANTS_HOLD_MAX || seen == most)
 			break;
 		ants_pause(ANTS_PAUSE_WALK, pool);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	walk_end(pool);
 	mutex_unlock(&pool->walk.lock);

@@ -195,7 +195,7 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	}
 	worker_rescind(w);
 	slot = ants_pending_pop(pool);
-	ants_time_start(w, slot);
+	ants_time_start(pool, w, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;
@@ -208,10 +208,10 @@ static __always_inline bool worker_take(struct ants_worker *w,
 	return true;
 }
 
-static __always_inline void worker_finish(struct ants_worker *w,
+static __always_inline void worker_finish(struct ants_pool *pool,
+					  struct ants_worker *w,
 					  struct ants_todo *todo)
 {
-	struct ants_pool *pool = w->pool;
 	unsigned int epoch = w->tag;
 
 	pool->nr_busy--;
@@ -271,7 +271,7 @@ static __always_inline bool worker_serve(struct ants_worker *w,
 	ants_lock(pool, todo);
 	if (unlikely(ants_wants_attention()))
 		ants_attend(w, todo);
-	worker_finish(w, todo);
+	worker_finish(pool, w, todo);
 	return true;
 }
 

@@ -13,5 +13,6 @@ void cond_synchronize_rcu(unsigned long state);
 
 /* See preempt_count(). */
 #define rcu_preempt_depth()	0
+#define cond_resched_tasks_rcu_qs()	cond_resched()
 
 #endif
