@@ -10,9 +10,9 @@
 #include <linux/bits.h>
 #include <linux/debug_locks.h>
 #include <linux/kthread.h>
+#include <linux/livepatch.h>
 #include <linux/sched/signal.h>
 
-#include "dirty.h"
 #include "internal.h"
 
 /* What a task has left behind. */
@@ -66,11 +66,6 @@ static bool is_new(unsigned long func)
 	return found;
 }
 
-static bool signal_left(void)
-{
-	return test_thread_flag(TIF_SIGPENDING);
-}
-
 /* Bits of enum dirt. */
 static unsigned int examine(void)
 {
@@ -81,7 +76,7 @@ static unsigned int examine(void)
 	dirt |= rcu_preempt_depth() ? BIT(DIRT_RCU) : 0;
 	dirt |= preempt_count() & ~SOFTIRQ_MASK ? BIT(DIRT_PREEMPT) : 0;
 	dirt |= ants_state_of(current) ? BIT(DIRT_STATE) : 0;
-	dirt |= signal_left() ? BIT(DIRT_SIGNAL) : 0;
+	dirt |= test_thread_flag(TIF_SIGPENDING) ? BIT(DIRT_SIGNAL) : 0;
 	dirt |= current->mm ? BIT(DIRT_MM) : 0;
 	dirt |= current_cred() != current_real_cred() ? BIT(DIRT_CRED) : 0;
 	return dirt;
@@ -102,16 +97,14 @@ static void mend_sections(void)
 		__acquire(RCU);
 		rcu_read_unlock();
 	}
-	if (preempt_count())
-		preempt_count_set(0);
+	preempt_count_set(0);
 }
 
 static void mend(void)
 {
 	__set_current_state(TASK_RUNNING);
 	mend_sections();
-	if (signal_left())
-		flush_signals(current);
+	flush_signals(current);
 	if (current->mm)
 		kthread_unuse_mm(current->mm);
 	if (current_cred() != current_real_cred())
@@ -154,6 +147,18 @@ void ants_clean(struct ants_worker *w, int locks)
 }
 
 /*
+ * The thread has run for a while, and could sleep here. If the CPU wants another one,
+ * let it run, and report to RCU Tasks in any case. Before 6.4 a livepatch takes effect
+ * in a kthread only if it is found off its CPU when the kernel looks, once a second.
+ */
+void ants_give_way(void)
+{
+	cond_resched_tasks_rcu_qs();
+	if (klp_patch_pending(current))
+		schedule_timeout_idle(1);
+}
+
+/*
  * Does its task fill the pool of @w, and will @w park when it has finished? Until then
  * there is no room, and no other worker that could come. A stand-in does not park.
  */
@@ -175,14 +180,14 @@ static bool parks_next(const struct ants_worker *w)
 void ants_attend(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	bool dirty = signal_left();
+	bool dirty = test_thread_flag(TIF_SIGPENDING);
 
 	if (!dirty && parks_next(w))
 		return;
 	ants_unlock(w->pool, todo);
 	if (dirty)
 		ants_clean(w, lockdep_depth(current));
-	cond_resched_tasks_rcu_qs();
+	ants_give_way();
 	ants_lock(w->pool, todo);
 }
 

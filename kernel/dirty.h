@@ -21,6 +21,7 @@ struct ants_worker;
 void ants_clean(struct ants_worker *w, int locks);
 void ants_attend(struct ants_worker *w, struct ants_todo *todo);
 void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo);
+void ants_give_way(void);
 
 /*
  * Does a grace period of RCU Tasks wait for this thread? That ends when the thread
@@ -50,11 +51,19 @@ static __always_inline bool ants_is_dirty(int locks)
 	       unlikely(irqs_disabled()) || unlikely(lockdep_depth(current) != locks);
 }
 
-/* Does the CPU want another thread, or was a signal not taken? */
+/* Not every architecture has livepatches. */
+#ifndef TIF_PATCH_PENDING
+#define TIF_PATCH_PENDING	TIF_NEED_RESCHED
+#endif
+
+/*
+ * Does the CPU want another thread, was a signal not taken, or does a livepatch wait
+ * for this thread?
+ */
 static __always_inline bool ants_wants_attention(void)
 {
 	return READ_ONCE(current_thread_info()->flags) &
-	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING));
+	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING) | BIT(TIF_PATCH_PENDING));
 }
 
 #endif /* _ANTS_DIRTY_H */

@@ -10,7 +10,6 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 
-#include "dirty.h"
 #include "internal.h"
 
 /* The most helpers, and the number of chunks for each participant. */
@@ -72,8 +71,8 @@ static void each_chunk(struct each *each, unsigned long i, unsigned long end)
 			return;
 		}
 		/* A chunk may take for ever, and mostly takes no time. */
-		if (unlikely(need_resched() || ants_holds_out()))
-			cond_resched_tasks_rcu_qs();
+		if (unlikely(ants_wants_attention() || ants_holds_out()))
+			ants_give_way();
 	}
 }
 

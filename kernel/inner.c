@@ -76,7 +76,7 @@ void ants_inner_run(struct ants_worker *w, struct ants_work *work,
 	ants_work_run(work);
 	ants_trace(task_end, w);
 	/* An item that queues itself may run in here again and again. */
-	cond_resched_tasks_rcu_qs();
+	ants_give_way();
 	ants_lock(pool, todo);
 	inner_finish(w, todo);
 }

@@ -42,6 +42,7 @@
 #include "charge.h"
 #include "compat.h"
 #include "debug.h"
+#include "dirty.h"
 #include "dispatch.h"
 #include "group.h"
 #include "item.h"

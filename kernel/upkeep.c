@@ -414,7 +414,6 @@ void ants_upkeep_fn(struct work_struct *work)
 		retire_expired(pool);
 		wake_waitq(pool);
 		tend_stock(pool);
-		cond_resched_tasks_rcu_qs();
 	} while (!upkeep_done(pool, &told));
 	if (told)
 		ants_threads_tell();
@@ -463,6 +462,5 @@ void ants_join_fn(struct work_struct *work)
 
 	do {
 		join_left(pool);
-		cond_resched_tasks_rcu_qs();
 	} while (!join_done(pool));
 }

@@ -8,7 +8,6 @@
 #include <linux/freezer.h>
 #include <linux/kthread.h>
 
-#include "dirty.h"
 #include "internal.h"
 
 /* Return the worker whose thread the caller is, or NULL. */
