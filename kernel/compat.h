@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that differs between kernel versions is here. Features are
- * detected by the preprocessor where possible, because stable kernels backport
- * newer names.
+ * Everything that differs between kernels is here. Their version does not tell,
+ * because distributions take over features of newer ones. What is a macro says
+ * itself whether it is there; probe.sh knows the rest, as ANTS_HAVE_*. The
+ * versions named here are those of the kernel's own releases.
  */
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
@@ -11,8 +12,6 @@
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/freezer.h>
-#include <linux/fs_struct.h>
-#include <linux/hrtimer.h>
 #include <linux/kobject.h>
 #include <linux/kthread.h>
 #include <linux/memcontrol.h>
@@ -20,19 +19,11 @@
 #include <linux/sched/mm.h>
 #include <linux/timer.h>
 #include <linux/topology.h>
-#include <linux/version.h>
+#include <generated/ants_probed.h>
 
 #if defined(CONFIG_X86) && !defined(topology_llc_cpumask)
 #include <asm/apicdef.h>
 #include <asm/processor.h>
-#endif
-
-/*
- * Where kthreads have their own root, a kthread that opens files borrows that
- * of init.
- */
-#ifndef scoped_with_init_fs
-#define scoped_with_init_fs()
 #endif
 
 /* Renamed in 6.16. */
@@ -40,28 +31,17 @@
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 #endif
 
-/* The old names are gone since 6.15. */
-#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+/* New names in 6.2; the old ones are gone since 6.15. */
+#ifndef ANTS_HAVE_TIMER_DELETE
 #define timer_delete(timer)		del_timer(timer)
+#endif
+#ifndef ANTS_HAVE_TIMER_DELETE_SYNC
 #define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
-#if KERNEL_VERSION(6, 16, 0) > LINUX_VERSION_CODE
-static inline void timer_destroy_on_stack(struct timer_list *timer)
-{
-	destroy_timer_on_stack(timer);
-}
-#endif
-
-#if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
-static inline void
-hrtimer_setup(struct hrtimer *timer,
-	      enum hrtimer_restart (*function)(struct hrtimer *timer),
-	      clockid_t clock_id, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock_id, mode);
-	timer->function = function;
-}
+/* Renamed in 6.16. */
+#ifndef ANTS_HAVE_TIMER_DESTROY_ON_STACK
+#define timer_destroy_on_stack(timer)	destroy_timer_on_stack(timer)
 #endif
 
 /*
@@ -102,18 +82,19 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 }
 #endif
 
-/* 5.14 introduced this, and renamed the field. */
-#ifndef task_is_running
-#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
+/* Renamed in 5.14. */
+#ifdef ANTS_HAVE_TASK___STATE
+#define ants_task_state		__state
+#else
+#define ants_task_state		state
 #endif
 
-#if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
-/* The state of the caller itself, which other threads only set to running. */
-#define ants_state_of(task)	data_race((task)->__state)
-#else
-/* The same. */
-#define ants_state_of(task)	data_race((task)->state)
+#ifndef task_is_running
+#define task_is_running(task)	(READ_ONCE((task)->ants_task_state) == TASK_RUNNING)
 #endif
+
+/* The state of the caller itself, which other threads only set to running. */
+#define ants_state_of(task)	data_race((task)->ants_task_state)
 
 /* Does the other thread have a CPU? Older kernels for one CPU do not record it. */
 #ifdef CONFIG_SMP
@@ -122,22 +103,22 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define ants_on_cpu(task)	true
 #endif
 
-/* might_sleep() without its preemption point. */
-#if KERNEL_VERSION(5, 16, 0) <= LINUX_VERSION_CODE
+/* might_sleep() without its preemption point; of two arguments since 5.16. */
+#ifdef ANTS_HAVE_MIGHT_SLEEP_OF_TWO
 #define ants_might_sleep()	__might_sleep(__FILE__, __LINE__)
 #else
 #define ants_might_sleep()	__might_sleep(__FILE__, __LINE__, 0)
 #endif
 
 /* Before 5.18 the type was a mask, of which several bits could be set. */
-#if KERNEL_VERSION(5, 18, 0) > LINUX_VERSION_CODE
+#ifndef ANTS_HAVE_HK_TYPE
 #define hk_type			hk_flags
 #define HK_TYPE_DOMAIN		HK_FLAG_DOMAIN
 #define HK_TYPE_KTHREAD		HK_FLAG_KTHREAD
 #endif
 
 /* Before 5.14 modules can set only the policies for real time. */
-#if KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
+#ifdef ANTS_HAVE_SCHED_SETATTR
 #define ants_setattr		sched_setattr_nocheck
 #else
 static inline int ants_setattr(struct task_struct *task,
@@ -154,38 +135,22 @@ static inline void ants_kobject_init(struct kobject *kobj,
 	kobject_init(kobj, (struct kobj_type *)type);
 }
 
-/* For the tests. */
-#ifndef in_hardirq
-#define in_hardirq()		in_irq()
-#endif
-
-#if KERNEL_VERSION(5, 17, 0) > LINUX_VERSION_CODE
-#define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
 /*
- * Threads of the kernel that kthread_create() has not made had no flag to be read:
- * the one that runs the initcalls, and one that is about to start a program.
+ * Has the caller, if it is a kthread, been told to stop? Before 5.17 threads of the
+ * kernel that kthread_create() has not made had no flag to be read: the one that
+ * runs the initcalls, and one that is about to start a program.
  */
-#define ants_is_kthread()	((current->flags & PF_KTHREAD) && kthread_func(current))
-#else
-#define ants_is_kthread()	(current->flags & PF_KTHREAD)
-#endif
-
-/* Has the caller, if it is a kthread, been told to stop? */
 static inline bool ants_should_stop(void)
 {
-	return ants_is_kthread() && kthread_should_stop();
+	return (current->flags & PF_KTHREAD) && kthread_func(current) &&
+	       kthread_should_stop();
 }
-
-#if KERNEL_VERSION(5, 11, 0) > LINUX_VERSION_CODE
-#define IRQ_WORK_INIT_HARD(fn) \
-	{ .flags = ATOMIC_INIT(IRQ_WORK_HARD_IRQ), .func = (fn) }
-#endif
 
 /*
  * Since 6.14 the kernel rebinds kthreads; since 6.17 modules can say to which
  * CPUs.
  */
-#if KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE
+#ifdef ANTS_HAVE_AFFINE_PREFERRED
 #define ants_affine_preferred	kthread_affine_preferred
 #else
 static inline int ants_affine_preferred(struct task_struct *task,
@@ -207,8 +172,8 @@ static inline int ants_llc_of(unsigned int cpu)
 	const struct cpumask *sharing = topology_llc_cpumask(cpu);
 
 	return cpumask_weight(sharing) > 1 ? (int)cpumask_first(sharing) : -1;
-#elif defined(CONFIG_X86) && KERNEL_VERSION(5, 15, 0) <= LINUX_VERSION_CODE
-#if KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
+#elif defined(ANTS_HAVE_PER_CPU_LLC_ID) || defined(ANTS_HAVE_GET_LLC_ID)
+#ifdef ANTS_HAVE_PER_CPU_LLC_ID
 	unsigned int llc = per_cpu_llc_id(cpu);
 #else
 	unsigned int llc = get_llc_id(cpu);
@@ -272,7 +237,7 @@ static inline void ants_charge_blocks(struct cgroup_subsys_state *css)
 #endif
 
 /* Before 5.14 modules may not set it. */
-#if defined(CONFIG_MEMCG) && KERNEL_VERSION(5, 14, 0) <= LINUX_VERSION_CODE
+#if defined(CONFIG_MEMCG) && defined(ANTS_HAVE_ACTIVE_MEMCG)
 #define ANTS_CHARGES_MEMORY
 
 static inline struct cgroup_subsys_state *

@@ -7,7 +7,7 @@
 #include <linux/fs.h>
 #include <linux/string.h>
 
-#include "../kernel/compat.h"
+#include "test_compat.h"
 
 static inline struct file *sys_open(const char *path, int flags)
 {

@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 
 #include "../kernel/internal.h"
+#include "test_compat.h"
 
 #define TEST_DEADLINE	(40 * HZ)
 

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "../kernel/compat.h"
+#include "../kunit/test_compat.h"
 #include "functional.h"
 #include "charge.h"
 

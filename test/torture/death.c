@@ -22,7 +22,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "../kernel/compat.h"
+#include "../kunit/test_compat.h"
 #include "client.h"
 #include "torture.h"
 

@@ -15,7 +15,7 @@ OUT = os.path.join(ROOT, "build", "mutate")
 TREE = os.path.join(OUT, "src")
 CORE = os.path.join(OUT, "core")
 MODULES = "mutate-modules"
-LINKED = ["include", "kunit", "samples", "test/modules"]
+LINKED = ["kernel/probe.sh", "include", "kunit", "samples", "test/modules"]
 # Arguments of another type are no mutant; other complaints do not matter. An
 # error in a macro is one of the line that uses it.
 STRICT = ["-ftrack-macro-expansion=0"] + ["-Werror=" + kind for kind in (
@@ -84,7 +84,8 @@ def write_tree(tree, sources, chosen):
         write_file(os.path.join(tree, "Kbuild"),
                    file.read() + "ants-y += kernel/mutant.o\n")
     for name in LINKED:
-        for path in glob.glob(os.path.join(ROOT, name, "**"), recursive=True):
+        path = os.path.join(ROOT, name)
+        for path in [path] + glob.glob(os.path.join(path, "**"), recursive=True):
             if os.path.isfile(path):
                 link(path, os.path.join(tree, os.path.relpath(path, ROOT)))
 
