@@ -10,11 +10,17 @@ INSTALL = DESTDIR='$(DESTDIR)' prefix='$(prefix)' \
 	INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' INSTALL_MOD_DIR='$(INSTALL_MOD_DIR)' \
 	tools/install
 
+# O=DIR takes the place of build/. A relative KDIR must not look like a name.
+$(if $(word 2,$(O)),$(error there is a space in O=$(O), where no kernel builds modules))
+BUILD := $(if $(O),$(abspath $(O)),build)
+export ANTS_BUILD := $(if $(O),$(BUILD))
+kdir = '$(if $(filter /%,$(KDIR)),,./)$(KDIR)'
+
 # The sources with one deliberate bug.
 BUSTED_SRC = $(CURDIR)/build/busted-$(ANTS_BUSTED)
 
 # A program with nothing beside it; STATIC= links it as the system does.
-ANTSTAT = build/antstat/antstat
+ANTSTAT = $(BUILD)/antstat/antstat
 ANTSTAT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra \
 	-DANTS_VERSION='"$(shell sed -n 's/^MODULE_VERSION("\(.*\)");$$/\1/p' kernel/main.c)"'
 STATIC = -static
@@ -23,7 +29,7 @@ CFLAGS ?= -O2 -g
 ANTSTAT_CC = $(if $(and $(CROSS_COMPILE),$(filter default,$(origin CC))),$(CROSS_COMPILE)gcc,$(CC))
 
 # What the user set, and not make, goes on to kbuild.
-VARS := W C CC LLVM ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
+VARS := W C CC LD AR NM OBJCOPY STRIP LLVM LLVM_IAS ARCH CROSS_COMPILE INSTALL_MOD_PATH DEPMOD \
 	ANTS_DEBUG ANTS_KUNIT ANTS_FUNC ANTS_SAMPLES ANTS_BENCH ANTS_TORTURE
 user_set = $(filter command environment,$(firstword $(origin $(1))))
 PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
@@ -37,10 +43,10 @@ DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 .DEFAULT_GOAL := modules
 
 modules:
-	@tools/build-modules $(KDIR) $(STAGE) $(PASS)
+	@tools/build-modules $(kdir) $(STAGE) $(PASS)
 
 modules_install: modules
-	@$(INSTALL) modules $(KDIR) $(PASS)
+	@$(INSTALL) modules $(kdir) $(PASS)
 
 antstat: $(ANTSTAT)
 
@@ -66,10 +72,10 @@ build/echo_client/echo_client build/snapshots/snapshots:
 	@$(CC) -static -O2 -Wall -Wextra -o $@ $<
 
 install: modules_install antstat
-	@$(INSTALL) files $(KDIR)
+	@$(INSTALL) files $(kdir)
 
 uninstall:
-	@$(INSTALL) uninstall $(KDIR)
+	@$(INSTALL) uninstall $(kdir)
 
 dkms_install:
 	@tools/dkms-source '$(DESTDIR)/usr/src'
@@ -87,7 +93,7 @@ test-sources:
 	@test/sources
 
 clean:
-	rm -rf build
+	rm -rf build $(if $(O),$(addprefix $(BUILD)/,modules check-kernel antstat log))
 
 demo:
 	@samples/demo echo
@@ -148,7 +154,7 @@ check:
 	@LONG='$(LONG)' tools/check
 
 check-kernel:
-	@tools/check-kernel '$(KDIR)' $(PASS)
+	@tools/check-kernel $(kdir) $(PASS)
 
 coverage:
 	@T='$(T)' tools/coverage
@@ -159,7 +165,8 @@ htmldocs:
 
 help:
 	@echo 'For this machine:'
-	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules'
+	@echo '  make [KDIR=...]     build ants.ko for the running kernel, in build/modules;'
+	@echo '                      O=DIR takes the place of build/'
 	@echo '  make modules_install  install it (INSTALL_MOD_PATH=, INSTALL_MOD_DIR=updates/ants)'
 	@echo '  make install        the same, with antstat, headers, Module.symvers and documents'
 	@echo '                      (DESTDIR=, prefix=/usr/local); make uninstall removes them'

@@ -12,6 +12,8 @@ export ANTS_T0=${ANTS_T0:-$EPOCHSECONDS}
 # The tree whose sources are built: this one, unless a test says otherwise.
 ANTS_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 ANTS_SRC=${ANTS_SRC:-$ANTS_ROOT}
+# Where "make" puts what it makes; O= of the Makefile.
+ANTS_BUILD=${ANTS_BUILD:-$ANTS_ROOT/build}
 ANTS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ants
 ANTS_JOBS=${ANTS_JOBS:-$(nproc)}
 
@@ -112,6 +114,50 @@ module_version()
 	version=$(sed -n 's/^MODULE_VERSION("\(.*\)");$/\1/p' "$ANTS_SRC/kernel/main.c")
 	[[ $version ]] || die "no MODULE_VERSION in $ANTS_SRC/kernel/main.c"
 	echo "$version"
+}
+
+# kdir_fault KDIR: why no module can be built there, and what to do, in lines; nothing
+# if it can
+kdir_fault()
+{
+	local kdir=$1
+
+	if [[ ! -e $kdir ]]; then
+		echo "$kdir does not exist"
+		echo "KDIR is the build directory of a kernel: the kernel's source after a build,"
+		echo "its O= directory, or its installed headers, /lib/modules/<release>/build."
+	elif [[ $kdir -ef $ANTS_ROOT ]]; then
+		echo "$kdir is the source of ants, and not the build directory of a kernel"
+	elif [[ ! -f $kdir/Makefile ]]; then
+		echo "$kdir has no Makefile, so it is no kernel's build directory"
+		echo "On Debian, the package linux-headers-<release> has what is needed."
+	elif [[ -f $kdir/include/config/auto.conf && -f $kdir/include/generated/autoconf.h ]]; then
+		has_space "$kdir" || return 0
+		echo "there is a space or a colon in $kdir, with which no kernel builds modules"
+		echo "A symbolic link does not help; move the kernel to another directory."
+	elif [[ ! -f $kdir/.config && ! -d $kdir/include/config && ! -d $kdir/scripts ]]; then
+		echo "$kdir is no kernel's build directory: it has neither .config nor scripts/"
+	elif [[ ! -f $kdir/.config && ! -f $kdir/include/config/auto.conf ]]; then
+		echo "the kernel in $kdir is not configured"
+		echo "Put its .config there, and run: make -C $kdir olddefconfig modules_prepare"
+		echo "If it was built with O=DIR, then KDIR is that DIR."
+	else
+		echo "the kernel in $kdir is configured, but not prepared for modules"
+		echo "Run: make -C $kdir modules_prepare"
+	fi
+}
+
+# compiler_vars KDIR [VAR=VALUE...]: what make has to be told beyond the user's variables,
+# so that the compiler of the kernel builds the module
+compiler_vars()
+{
+	[[ " ${*:2}" == *" "@(CC|LLVM)=* ]] || "$ANTS_ROOT/tools/kernel-compiler" "$1"
+}
+
+# In these the kernel's make splits names.
+has_space()
+{
+	[[ $1 == *[[:space:]:]* ]]
 }
 
 # kernel_release KDIR: what "uname -r" says there; Debian's headers answer
