@@ -95,24 +95,18 @@ static inline void expect_told(struct rig *rig, int nr, ants_fn_t fn,
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).faults, (u64)nr);
 }
 
-/* What a file in that directory shows. */
-static inline const char *show_in(struct kunit *test, struct kobject *kobj,
-				  const char *name)
-{
-	struct attribute *attr = find_attr(kobj, name);
-	char *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, attr);
-	KUNIT_ASSERT_NOT_NULL(test, buf);
-	KUNIT_EXPECT_GT(test, get_ktype(kobj)->sysfs_ops->show(kobj, attr, buf), 0L);
-	return buf;
-}
-
 /* What a file of the pool shows. */
 static inline const char *show(struct kunit *test, struct ants_pool *pool,
 			       const char *name)
 {
-	return show_in(test, &pool->kobj, name);
+	struct attribute *attr = find_attr(name);
+	char *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	const struct sysfs_ops *ops = get_ktype(&pool->kobj)->sysfs_ops;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_EXPECT_GT(test, ops->show(&pool->kobj, attr, buf), 0L);
+	return buf;
 }
 
 /*

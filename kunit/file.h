@@ -30,4 +30,18 @@ static inline int sys_write(const char *path, const char *text)
 	return ret < 0 ? ret : 0;
 }
 
+/* The text at the beginning of a file. */
+static inline int sys_read(const char *path, char *text, size_t size)
+{
+	struct file *f = sys_open(path, O_RDONLY);
+	ssize_t ret;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	ret = kernel_read(f, text, size - 1, NULL);
+	filp_close(f, NULL);
+	text[max(ret, 0L)] = '\0';
+	return ret < 0 ? ret : 0;
+}
+
 #endif /* _ANTS_KUNIT_FILE_H */

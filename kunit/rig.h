@@ -309,16 +309,13 @@ static inline unsigned int nr_threads(const char *name)
 	return nr;
 }
 
-/* The file of that name of a pool, or of a multi, in whichever directory, or NULL. */
-static inline struct attribute *find_attr(const struct kobject *kobj,
-					  const char *name)
+/* The file of a pool with that name, in whichever directory, or NULL. */
+static inline struct attribute *find_attr(const char *name)
 {
 	const struct attribute_group **group;
 	struct attribute **attr;
 
-	/* The kernel makes those of a multi, ants those of a pool: see sysfs.c. */
-	group = get_ktype(kobj)->default_groups ?: ants_pool_groups;
-	for (; *group; group++)
+	for (group = ants_pool_groups; *group; group++)
 		for (attr = (*group)->attrs; *attr; attr++)
 			if (!strcmp((*attr)->name, name))
 				return *attr;
@@ -329,7 +326,7 @@ static inline struct attribute *find_attr(const struct kobject *kobj,
 static inline int set_attr(struct ants_pool *pool, const char *name,
 			   unsigned int value)
 {
-	struct attribute *attr = find_attr(&pool->kobj, name);
+	struct attribute *attr = find_attr(name);
 	char buf[16];
 	ssize_t ret;
 	int len;
