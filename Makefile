@@ -189,6 +189,7 @@ help:
 	@echo '                      functional)'
 	@echo '                      or one suite, script or program'
 	@echo '  make test T=kcsan   data races: some suites on a kernel with KCSAN, 4 CPUs'
+	@echo '  make test T=clang   a kernel that clang built, with LTO and CFI: functional test, load'
 	@echo '  make test LONG=1    ten times as many rounds of what is tried again and again,'
 	@echo '                      LONG=5 fifty times'
 	@echo '  make test K=kunit-7.3  what needs a kernel, on a newer one with its own KUnit'

@@ -89,6 +89,7 @@ case $absent in
 *) give_up "$1 does not tell what a kernel has" ;;
 esac
 
+echo '/* SPDX-License-Identifier: GPL-2.0-only */'
 echo '/* Made by kernel/probe.sh: what the kernel has. */'
 features | while IFS='	' read -r name use symbol; do
 	[ "$name" != NOTHING ] || continue
