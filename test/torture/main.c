@@ -200,7 +200,10 @@ static bool stuck(void)
 		broken("no task has run for %u s", knob_max_wait.value);
 		stands = true;
 	}
-	return actors_stuck() | tickets_stuck() | stands;
+	/* each of them reports what it finds */
+	stands |= actors_stuck();
+	stands |= tickets_stuck();
+	return stands;
 }
 
 /*
