@@ -101,7 +101,9 @@ enum ants_flags {
  *
  * Modules cannot choose another priority. A thread that runs in real time has
  * the nice value 0, and keeps its CPU from all normal threads as long as it has
- * tasks to run.
+ * tasks to run. What waits for a normal thread of that CPU, such as a grace period
+ * of RCU or a CPU that goes offline, then depends on the kernel's own throttling of
+ * real-time threads, and does not end if that is switched off.
  */
 enum ants_sched {
 	ANTS_SCHED_NORMAL,
