@@ -40,8 +40,12 @@
 #define NR_MEMBERS	16
 #define PERIOD_NS	NSEC_PER_MSEC
 #define NR_SUBMITS	8
-/* A check ends in this time, also beside threads in real time; or a stream goes on. */
+/*
+ * A check ends in this time, or in so many times what it takes beside nothing, where the
+ * machine is slow; and a stream goes on.
+ */
 #define BOUND_MS	30000
+#define BOUND_TIMES	20
 
 static unsigned int rounds = 1;
 module_param(rounds, uint, 0444);
@@ -691,7 +695,7 @@ static const struct check checks[] = {
 
 /* The worst figure of a check, in microseconds, and the stream beside which it was. */
 struct worst {
-	s64 us;
+	long us;
 	const struct stream *stream;
 };
 
@@ -715,7 +719,7 @@ struct probe {
 	const struct check *check;
 	struct completion done;
 	int err;
-	s64 us;
+	long us;
 };
 
 static int probe_fn(void *data)
@@ -731,6 +735,12 @@ static int probe_fn(void *data)
 	return 0;
 }
 
+static long bound_us(unsigned int i)
+{
+	return max_t(long, BOUND_MS * USEC_PER_MSEC,
+		     BOUND_TIMES * results[i].worst[BESIDE_NOTHING].us);
+}
+
 static enum beside beside(const struct stream *s)
 {
 	if (s->kind == KIND_NONE)
@@ -738,8 +748,9 @@ static enum beside beside(const struct stream *s)
 	return s->kind == KIND_WQ ? BESIDE_WQ : BESIDE_POOL;
 }
 
-static void note(struct result *r, const struct stream *s, const struct probe *p)
+static void note(unsigned int i, const struct stream *s, const struct probe *p)
 {
+	struct result *r = &results[i];
 	struct worst *worst = &r->worst[beside(s)];
 
 	if (p->err == LACKING) {
@@ -749,7 +760,7 @@ static void note(struct result *r, const struct stream *s, const struct probe *p
 	if (p->err)
 		pr_info("# %s beside %s: error %d\n", p->check->name, s->name, p->err);
 	r->err = r->err ?: p->err;
-	r->late[beside(s)] |= p->us > BOUND_MS * USEC_PER_MSEC;
+	r->late[beside(s)] |= p->us > bound_us(i);
 	if (p->us > worst->us)
 		*worst = (struct worst){ .us = p->us, .stream = s };
 }
@@ -766,6 +777,7 @@ static void note_stream(const struct stream *s, int err)
 static void try(const struct stream *s, unsigned int i)
 {
 	struct probe p = { .check = &checks[i] };
+	long bound = bound_us(i);
 	struct task_struct *thread;
 
 	init_completion(&p.done);
@@ -774,16 +786,16 @@ static void try(const struct stream *s, unsigned int i)
 		note_stream(s, PTR_ERR(thread));
 		return;
 	}
-	if (!wait_for_completion_timeout(&p.done, msecs_to_jiffies(BOUND_MS))) {
-		pr_info("# %s beside %s: not within %d ms\n", checks[i].name, s->name,
-			BOUND_MS);
+	if (!wait_for_completion_timeout(&p.done, usecs_to_jiffies(bound))) {
+		pr_info("# %s beside %s: not within %ld ms\n", checks[i].name, s->name,
+			bound / 1000);
 		note_stream(s, stream_stop(s));
 		wait_for_completion(&p.done);
-		p.us = max_t(s64, p.us, BOUND_MS * USEC_PER_MSEC + 1);
+		p.us = max(p.us, bound + 1);
 		note_stream(s, stream_start(s));
 	}
 	kthread_stop(thread);
-	note(&results[i], s, &p);
+	note(i, s, &p);
 }
 
 static bool is_wanted(const struct stream *s)
@@ -822,9 +834,10 @@ static void print_figure(char *text, size_t size, const struct result *r,
 	if (!worst->stream)
 		snprintf(text, size, "-");
 	else if (r->late[what])
-		snprintf(text, size, "> %d (%s)", BOUND_MS, worst->stream->name);
+		snprintf(text, size, "> %ld (%s)", bound_us(r - results) / 1000,
+			 worst->stream->name);
 	else
-		snprintf(text, size, "%lld.%lld (%s)", worst->us / 1000,
+		snprintf(text, size, "%ld.%ld (%s)", worst->us / 1000,
 			 worst->us % 1000 / 100, worst->stream->name);
 }
 

@@ -3,7 +3,7 @@
 #
 # The program beside test/functional/ants_neighbours.c, in a guest: it does what the
 # module asks for, and reports how that has ended. Arguments are parameters of the
-# module. If a thread keeps a CPU for 20 s, or cannot be woken for 90 s, that is a panic.
+# module. If a thread keeps a CPU for 20 s, or waits for 240 s, that is a panic.
 
 set -u
 . /ants/lib.sh
@@ -21,7 +21,7 @@ watch_out()
 	limit softlockup_panic 1
 	limit watchdog_thresh 10
 	limit hung_task_panic 1
-	limit hung_task_timeout_secs 90
+	limit hung_task_timeout_secs 240
 }
 
 do_module()
