@@ -165,7 +165,6 @@ void ants_watch_end(struct ants_worker *w);
 /* worker.c: one thread */
 int ants_worker_fn(void *arg);
 struct ants_worker *ants_this_worker(void);
-bool ants_in_task(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
 struct ants_pool *ants_thread_pool(void);
 bool ants_in_task_of(const struct ants_pool *pool);

@@ -37,7 +37,7 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 {
 	if (!(READ_ONCE(pool->flags) & ANTS_FREEZABLE))
 		return TASK_KILLABLE;
-	if (lockdep_depth(current) == 1 + locks && ants_in_task())
+	if (lockdep_depth(current) == 1 + locks && ants_this_worker())
 		return TASK_KILLABLE | TASK_FREEZABLE_UNSAFE;
 	return TASK_KILLABLE | TASK_FREEZABLE;
 }

@@ -19,12 +19,6 @@ struct ants_worker *ants_this_worker(void)
 	return kthread_data(current);
 }
 
-/* Is the caller a task in a thread of any pool? */
-bool ants_in_task(void)
-{
-	return ants_this_worker();
-}
-
 /* The pool that the current thread belongs to, or NULL. */
 struct ants_pool *ants_thread_pool(void)
 {
@@ -124,10 +118,10 @@ static noinline bool worker_looks(struct ants_worker *w,
 }
 
 /* May this worker stay? */
-static inline bool worker_fits(struct ants_worker *w, struct ants_todo *todo)
+static inline bool worker_fits(struct ants_pool *pool, struct ants_worker *w,
+			       struct ants_todo *todo)
 {
-	return likely(w->pool->workers.nr <= w->pool->limits.stay) ||
-	       worker_looks(w, todo);
+	return likely(pool->workers.nr <= pool->limits.stay) || worker_looks(w, todo);
 }
 
 /* A worker that was told to leave takes a task after all. */
@@ -178,13 +172,13 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
  * Take the oldest task, if there is one and the worker may stay. If no task is
  * pending, a waiter is granted here, and its task taken.
  */
-static __always_inline bool worker_take(struct ants_worker *w,
+static __always_inline bool worker_take(struct ants_pool *pool,
+					struct ants_worker *w,
 					struct ants_todo *todo)
 {
-	struct ants_pool *pool = w->pool;
 	struct ants_slot *slot;
 
-	if (!worker_fits(w, todo))
+	if (!worker_fits(pool, w, todo))
 		return false;
 	if (!pool->nr_pending) {
 		if (pool->space.wanted)
@@ -240,7 +234,7 @@ static __always_inline void worker_run(struct ants_worker *w)
 #ifdef CONFIG_LOCKDEP
 	lock_map_release(&w->pool->map);
 #endif
-	if (ants_is_dirty(locks))
+	if (unlikely(ants_is_dirty(locks)))
 		ants_clean(w, locks);
 }
 
@@ -248,13 +242,12 @@ static __always_inline void worker_run(struct ants_worker *w)
  * Run one task, if there is one for this worker. The lock is held on entry and
  * on return; @todo has what the open section has decided so far.
  */
-static __always_inline bool worker_serve(struct ants_worker *w,
+static __always_inline bool worker_serve(struct ants_pool *pool,
+					 struct ants_worker *w,
 					 struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	struct ants_pool *pool = w->pool;
-
-	if (!worker_take(w, todo)) {
+	if (!worker_take(pool, w, todo)) {
 		ants_time_end(w);
 		if (unlikely(pool->wakes.deferred))
 			ants_deferred_end(pool);
@@ -367,10 +360,10 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	}
 }
 
-static bool worker_must_leave(struct ants_worker *w, struct ants_todo *todo)
+static bool worker_must_leave(struct ants_pool *pool, struct ants_worker *w,
+			      struct ants_todo *todo)
 {
-	return w->state == ANTS_LEAVING || w->pool->released ||
-	       !worker_fits(w, todo);
+	return w->state == ANTS_LEAVING || pool->released || !worker_fits(pool, w, todo);
 }
 
 /*
@@ -458,8 +451,8 @@ int ants_worker_fn(void *arg)
 		do {
 			if (unlikely(freezing(current)))
 				worker_freeze(w, &todo);
-		} while (worker_serve(w, &todo));
-		if (worker_must_leave(w, &todo))
+		} while (worker_serve(pool, w, &todo));
+		if (worker_must_leave(pool, w, &todo))
 			break;
 		worker_park(w, &todo);
 	}
@@ -484,7 +477,7 @@ void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
 	w->affinity_seq = pool->target.seq;
 	pool->workers.nr++;
 	list_add_tail(&w->member, &pool->workers.list);
-	worker_serve(w, todo);
+	worker_serve(pool, w, todo);
 	/* A work item that it ran may be freed. */
 	w->fn = NULL;
 	ants_time_end(w);

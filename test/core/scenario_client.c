@@ -98,7 +98,7 @@ static void run_inline_multi(void)
 /* It is called in an RCU section, which a thread leaves at its end. */
 static void die_in_room(struct ants_pool *unused)
 {
-	if (!ants_in_task())
+	if (!ants_this_worker())
 		return;
 	while (rcu_read_lock_held())
 		rcu_read_unlock();
