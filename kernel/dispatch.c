@@ -390,8 +390,11 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 		ants_grant_all(pool);
 	if (todo->bits & ANTS_TODO_FREE)
 		ants_chunks_free(pool, todo->spare);
-	if (todo->bits & ANTS_TODO_SPACE)
+	if (todo->bits & ANTS_TODO_SPACE) {
+		WRITE_ONCE(pool->faults.caller, current);
 		pool->ops.space_available(pool);
+		WRITE_ONCE(pool->faults.caller, NULL);
+	}
 	rcu_read_unlock();
 	if (todo->bits & ANTS_TODO_CHARGE)
 		ants_charge_apply(todo->worker);

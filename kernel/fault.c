@@ -22,16 +22,14 @@
  * @fn: what it ran, as that is handed to the client: the function of a plain task,
  *	else NULL
  * @data: the argument of the client's function; the work item if it is one
- * @ran: the function of the task as the pool knows it
- * @arg: and its argument
+ * @call: the argument of ants_call_run(), if it ran that
  * @nr_inner: number of tasks that ran inside of it
  */
 struct death {
 	unsigned long func;
 	ants_fn_t fn;
 	const void *data;
-	ants_fn_t ran;
-	void *arg;
+	void *call;
 	unsigned int nr_inner;
 };
 
@@ -40,22 +38,21 @@ static unsigned long client_func(const struct ants_worker *w)
 {
 	const struct ants_pool *pool = w->pool;
 
+	if (READ_ONCE(pool->faults.caller) == w->task)
+		return (unsigned long)pool->ops.space_available;
 	if (w->depth)
 		return w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_NEW)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
 		return (unsigned long)pool->ops.worker_exit;
-	/* Between two tasks only this function of the client is called. */
-	if (!w->fn)
-		return (unsigned long)pool->ops.space_available;
-	return ants_worker_func(w);
+	/* Else no function of a client has run. */
+	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 }
 
 static void note_task(const struct ants_worker *w, struct death *death)
 {
-	death->ran = w->fn;
-	death->arg = w->data;
+	death->call = w->fn == ants_call_run ? w->data : NULL;
 	death->data = w->data;
 	if (w->fn == ants_call_run || w->tag & ANTS_TAG_WORK)
 		ants_client_func(w->fn, &death->data);
@@ -181,8 +178,8 @@ static void settle(struct ants_worker *w, struct death *death)
 {
 	struct ants_pool *pool = w->pool;
 
-	if (death->ran == ants_call_run)
-		ants_call_fail(death->arg, -EFAULT);
+	if (death->call)
+		ants_call_fail(death->call, -EFAULT);
 	ants_inner_release(w, death->nr_inner);
 	ants_loops_bury(w->estate);
 	ants_runs_bury(w->task);

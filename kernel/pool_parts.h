@@ -344,6 +344,8 @@ struct ants_faults {
 	u64 completed;
 	/* L: dead threads that are being buried; the pool waits for them */
 	unsigned int burying;
+	/* T: a thread that calls ops.space_available, NULL if none does */
+	const struct task_struct *caller;
 	/* L: name of the function in which a thread has died last, or empty */
 	char last[ANTS_FUNC_LEN];
 };

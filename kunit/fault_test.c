@@ -5,6 +5,7 @@
  */
 #include <linux/ants_wq.h>
 #include <linux/ctype.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 
 #include "fault.h"
@@ -414,6 +415,51 @@ static void callback_for_room_dies(struct kunit *test)
 	expect_well(rig, 1, 0);
 }
 
+/* A thread that comes back from its sleep in the pool, and ends. */
+static struct task_struct *victim;
+
+static int end_victim(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current != victim)
+		return 0;
+	instruction_pointer_set(regs, (unsigned long)end_thread);
+	return 1;
+}
+
+/* With this the kernel does not turn the probe into a jump, which could not go there. */
+static void no_jump(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static struct kprobe after_sleep = {
+	.symbol_name = "ants_policy_apply",
+	.pre_handler = end_victim,
+	.post_handler = no_jump,
+};
+
+static void ignore_room(struct ants_pool *pool)
+{
+}
+
+/* No function of a client is to blame: none ran. */
+static void parked_thread_dies(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 1, .space_available = ignore_room });
+
+	park(rig, 0, 1);
+	victim = rig->posts[0].thread;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&after_sleep), 0);
+	announce_death("ants_worker_fn");
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	expect_told(rig, 1, NULL, NULL);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	unregister_kprobe(&after_sleep);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(show(test, rig->pool, "last_fault"),
+					   "ants_worker_fn"));
+	expect_well(rig, 1, 0);
+}
+
 #define NR_WORKS	(ANTS_MAX_FAULTS + 1)
 
 static struct ants_wq_work works[NR_WORKS + 1];
@@ -477,6 +523,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(administrator_sees_it),
 	KUNIT_CASE(function_without_a_name_shows_no_address),
 	KUNIT_CASE(callback_for_room_dies),
+	KUNIT_CASE(parked_thread_dies),
 	KUNIT_CASE(items_of_a_workqueue_die),
 	{}
 };
