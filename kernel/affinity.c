@@ -182,7 +182,8 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 	bool first;
 
 	raw_spin_lock_irq(&pool->lock);
-	first = !pool->target.mask_offline && pool->target.seq == affinity_seq;
+	first = !pool->target.mask_offline && pool->target.seq == affinity_seq &&
+		!cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask);
 	pool->target.mask_offline |= first;
 	ants_unlock_irq(pool);
 	if (first)

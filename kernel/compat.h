@@ -96,6 +96,29 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 /* The state of the caller itself, which other threads only set to running. */
 #define ants_state_of(task)	data_race((task)->ants_task_state)
 
+/*
+ * What the caller may be in the middle of, beside what every kernel has a name for: flags
+ * that change its allocations and its writes; being tied to a CPU, which before 5.11 was
+ * to switch preemption off; block I/O that is gathered.
+ */
+#ifndef PF_MEMALLOC_PIN
+#define PF_MEMALLOC_PIN		PF_MEMALLOC_NOCMA
+#endif
+#define ANTS_PF_SCOPES		(PF_MEMALLOC | PF_MEMALLOC_NOFS | PF_MEMALLOC_NOIO | \
+				 PF_MEMALLOC_PIN | PF_LOCAL_THROTTLE)
+
+#ifdef ANTS_HAVE_TASK_MIGRATION_DISABLED
+#define ants_migration_disabled	(current->migration_disabled)
+#else
+#define ants_migration_disabled	0
+#endif
+
+#ifdef ANTS_HAVE_TASK_PLUG
+#define ants_plug		(current->plug)
+#else
+#define ants_plug		((struct blk_plug *){ NULL })
+#endif
+
 /* Does the other thread have a CPU? Older kernels for one CPU do not record it. */
 #ifdef CONFIG_SMP
 #define ants_on_cpu(task)	READ_ONCE((task)->on_cpu)
@@ -250,7 +273,12 @@ static inline void ants_charge_memory(struct cgroup_subsys_state *css)
 {
 	set_active_memcg(css ? mem_cgroup_from_css(css) : NULL);
 }
+
+/* This begins with its state of the controller, which is what ants knows. */
+#define ants_memcg		((void *)current->active_memcg)
 #else
+#define ants_memcg		NULL
+
 static inline struct cgroup_subsys_state *
 ants_css_memory(struct task_struct *task)
 {

@@ -1,95 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that leave their thread in another state than they found it: that is
- * reported once for each function, counted, and mended as far as possible. The
- * thread goes on: it is the same for the next task as if nothing had happened. A
- * lock that a task has kept stays locked.
+ * Tasks that leave their thread in another state than they found it. That is reported
+ * once for each function, and counted. What is known of it is undone, because a thread
+ * could not even leave otherwise. Then the thread is replaced, for the task may have left
+ * more: the worker leaves before its next task, like one above the capacity.
+ *
+ * It stays if it holds a lock, as far as lockdep knows, because whoever waits for that
+ * may look at the owner; if it is the stand-in; and if the pool is to have a thread at
+ * all times, and has no other one.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/bits.h>
 #include <linux/debug_locks.h>
-#include <linux/kthread.h>
 #include <linux/livepatch.h>
 #include <linux/sched/signal.h>
 
 #include "internal.h"
 
-/* What a task has left behind. */
-enum dirt {
-	DIRT_IRQ,
-	DIRT_BH,
-	DIRT_RCU,
-	DIRT_PREEMPT,
-	DIRT_STATE,
-	DIRT_SIGNAL,
-	DIRT_MM,
-	DIRT_CRED,
-	DIRT_LOCK,
-	NR_DIRT,
-};
+/* The functions that were reported; two of them that share an entry are, in turn. */
+static unsigned long reported[256];
 
-static const char * const names[] = {
-	[DIRT_IRQ] = "interrupts off",
-	[DIRT_BH] = "softirqs off",
-	[DIRT_RCU] = "an RCU section open",
-	[DIRT_PREEMPT] = "preemption off",
-	[DIRT_STATE] = "a sleep begun",
-	[DIRT_SIGNAL] = "a signal pending",
-	[DIRT_MM] = "an address space in use",
-	[DIRT_CRED] = "the rights of others",
-	[DIRT_LOCK] = "a lock held",
-};
-
-/* The functions that were reported, as many as are kept. */
-#define NR_REPORTED	64
-
-static unsigned long reported[NR_REPORTED];
-static DEFINE_RAW_SPINLOCK(reported_lock);
-
-/* Is this the first report of @func? If the table is full, return false. */
-static bool is_new(unsigned long func)
+/* A module goes, and at the same address there may be another function later. */
+void ants_dirt_forget(void)
 {
-	unsigned long flags;
-	bool found = false;
-	unsigned int i;
-
-	raw_spin_lock_irqsave(&reported_lock, flags);
-	for (i = 0; i < NR_REPORTED && reported[i]; i++)
-		if (reported[i] == func)
-			break;
-	if (i < NR_REPORTED && !reported[i]) {
-		reported[i] = func;
-		found = true;
-	}
-	raw_spin_unlock_irqrestore(&reported_lock, flags);
-	return found;
+	/* A report that comes between is one more, or one less. */
+	data_race(memset(reported, 0, sizeof(reported)));
 }
-
-/* Bits of enum dirt. */
-static unsigned int examine(void)
-{
-	unsigned int dirt = 0;
-
-	dirt |= irqs_disabled() ? BIT(DIRT_IRQ) : 0;
-	dirt |= softirq_count() ? BIT(DIRT_BH) : 0;
-	dirt |= rcu_preempt_depth() ? BIT(DIRT_RCU) : 0;
-	dirt |= preempt_count() & ~SOFTIRQ_MASK ? BIT(DIRT_PREEMPT) : 0;
-	dirt |= ants_state_of(current) ? BIT(DIRT_STATE) : 0;
-	dirt |= test_thread_flag(TIF_SIGPENDING) ? BIT(DIRT_SIGNAL) : 0;
-	dirt |= current->mm ? BIT(DIRT_MM) : 0;
-	dirt |= current_cred() != current_real_cred() ? BIT(DIRT_CRED) : 0;
-	return dirt;
-}
+EXPORT_SYMBOL_FOR_TESTS(ants_dirt_forget);
 
 /*
  * The order matters: softirqs cannot be switched on with interrupts off, and on
- * PREEMPT_RT they hold a lock and an RCU section.
+ * PREEMPT_RT they hold a lock and an RCU section. What a plug has gathered is lost: it
+ * was on the stack of the task.
  */
-static void mend_sections(void)
+static void mend(const struct ants_worker *w)
 {
-	if (irqs_disabled())
-		local_irq_enable();
+	__set_current_state(TASK_RUNNING);
+	ants_plug = NULL;
+	local_irq_enable();
 	while (softirq_count())
 		local_bh_enable();
 	while (rcu_preempt_depth() > 0) {
@@ -98,51 +46,84 @@ static void mend_sections(void)
 		rcu_read_unlock();
 	}
 	preempt_count_set(0);
-}
-
-static void mend(void)
-{
-	__set_current_state(TASK_RUNNING);
-	mend_sections();
+	while (ants_migration_disabled)
+		migrate_enable();
+	current->pagefault_disabled = 0;
+	current->flags &= ~ANTS_PF_SCOPES;
+	current->journal_info = NULL;
 	flush_signals(current);
+	ants_charge_memory(w->charge.memory);
+	ants_charge_blocks(w->charge.blocks);
 	if (current->mm)
 		kthread_unuse_mm(current->mm);
 	if (current_cred() != current_real_cred())
 		revert_creds(current_real_cred());
 }
 
-static void report(const struct ants_worker *w, unsigned int dirt)
+/*
+ * Have @w leave before its next task, see worker_looks(): it counts as one that has a
+ * change of its affinity to apply, and as long as there is one, all workers look.
+ */
+static void replace(struct ants_worker *w)
 {
-	unsigned long func = ants_worker_func(w);
-	unsigned int i;
-
-	if (!is_new(func))
+	w->dirty = true;
+	if (ants_affinity_is_stale(w))
 		return;
-	for (i = 0; i < NR_DIRT; i++)
-		if (dirt & BIT(i))
-			pr_err("pool %s: %ps has returned with %s\n",
-			       w->pool->name, (void *)func, names[i]);
-	if (dirt & BIT(DIRT_LOCK))
-		debug_show_held_locks(current);
+	w->affinity_seq--;
+	w->pool->target.nr_stale++;
+	ants_update_stay_limit(w->pool);
 }
 
 /*
- * The task that @w has run, with @locks held before, has left something behind, or RCU
- * Tasks waits for the thread: no function of a client is on its stack here.
+ * The task that @w has run, or worker_init, with @locks held before, may have left
+ * something behind.
  */
 void ants_clean(struct ants_worker *w, int locks)
 {
-	unsigned int dirt = examine();
+	struct {
+		bool left;
+		const char *what;
+	} dirt[] = {
+		/* To lockdep an RCU section is a lock, so this is asked again below. */
+		{ lockdep_depth(current) != locks, "a lock held" },
+		{ irqs_disabled(), "interrupts off" },
+		{ softirq_count(), "softirqs off" },
+		{ rcu_preempt_depth(), "an RCU section open" },
+		{ preempt_count() & ~SOFTIRQ_MASK, "preemption off" },
+		{ ants_migration_disabled, "migration off" },
+		{ current->pagefault_disabled, "page faults off" },
+		{ ants_state_of(current), "a sleep begun" },
+		{ test_thread_flag(TIF_SIGPENDING), "a signal pending" },
+		{ current->flags & ANTS_PF_SCOPES, "a scope of allocations open" },
+		{ ants_plug, "a plug of block I/O open" },
+		{ current->journal_info, "a transaction open" },
+		{ ants_memcg != (void *)w->charge.memory, "memory charged to others" },
+		{ current->mm, "an address space in use" },
+		{ current_cred() != current_real_cred(), "the rights of others" },
+	};
+	unsigned long func = w->fn ? ants_worker_func(w) :
+				     (unsigned long)w->pool->ops.worker_init;
+	unsigned int i = 0;
 
-	mend();
-	cond_resched_tasks_rcu_qs();
-	/* To lockdep an RCU section is a lock, so mend() comes first. */
-	dirt |= lockdep_depth(current) != locks ? BIT(DIRT_LOCK) : 0;
-	if (!dirt)
-		return;
-	report(w, dirt);
+	while (!dirt[i].left)
+		if (++i == ARRAY_SIZE(dirt)) {
+			/* RCU Tasks waits: no function of a client is on the stack. */
+			cond_resched_tasks_rcu_qs();
+			return;
+		}
+	mend(w);
+	dirt[0].left = lockdep_depth(current) != locks;
+	if (dirt[0].left)
+		debug_show_held_locks(current);
+	if (xchg(&reported[func >> 4 & 255], func) != func)
+		for (i = 0; i < ARRAY_SIZE(dirt); i++)
+			if (dirt[i].left)
+				pr_err("pool %s: %ps has returned with %s\n",
+				       w->pool->name, (void *)func, dirt[i].what);
 	raw_spin_lock_irq(&w->pool->lock);
 	w->pool->counts.dirty++;
+	if (w->fn && w != &w->pool->stand_in && !dirt[0].left)
+		replace(w);
 	ants_unlock_irq(w->pool);
 }
 
@@ -180,13 +161,10 @@ static bool parks_next(const struct ants_worker *w)
 void ants_attend(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	bool dirty = test_thread_flag(TIF_SIGPENDING);
-
-	if (!dirty && parks_next(w))
+	if (!test_thread_flag(TIF_SIGPENDING) && parks_next(w))
 		return;
 	ants_unlock(w->pool, todo);
-	if (dirty)
-		ants_clean(w, lockdep_depth(current));
+	ants_clean(w, lockdep_depth(current));
 	ants_give_way();
 	ants_lock(w->pool, todo);
 }

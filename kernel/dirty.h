@@ -35,20 +35,23 @@ void ants_give_way(void);
 #endif
 
 /*
- * Has the task left something behind: a section that it is still in, a task
- * state other than running, an address space or rights that it has borrowed,
- * interrupts off, or, as far as lockdep knows, a lock beyond the @locks held
- * before? Or is it the thread's turn to report to RCU Tasks? Most of this is combined
- * into one test.
+ * May the task, before which @locks were held, have left something behind, or is it the
+ * thread's turn to report to RCU Tasks? Most of it is combined into one test; ants_clean()
+ * looks closer, and does so each time for a task that is charged to a cgroup. Interrupts
+ * are tested where lockdep is: the lock that each worker takes next switches them on.
  */
 static __always_inline bool ants_is_dirty(int locks)
 {
 	unsigned long dirt = preempt_count() | rcu_preempt_depth() |
-			     ants_state_of(current) | ants_holds_out() |
-			     (unsigned long)current->mm;
+			     ants_state_of(current) | ants_migration_disabled |
+			     current->pagefault_disabled | ants_holds_out();
 
-	return unlikely(dirt) || unlikely(current_cred() != current_real_cred()) ||
-	       unlikely(irqs_disabled()) || unlikely(lockdep_depth(current) != locks);
+	dirt |= (unsigned long)current->mm | (unsigned long)ants_plug |
+		(unsigned long)current->journal_info | (unsigned long)ants_memcg;
+	return unlikely(dirt || current->flags & ANTS_PF_SCOPES ||
+			current_cred() != current_real_cred() ||
+			(IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled()) ||
+			lockdep_depth(current) != locks);
 }
 
 /* Not every architecture has livepatches. */
@@ -62,7 +65,8 @@ static __always_inline bool ants_is_dirty(int locks)
  */
 static __always_inline bool ants_wants_attention(void)
 {
-	return READ_ONCE(current_thread_info()->flags) &
+	/* What is set just now is seen after the next task. */
+	return data_race(current_thread_info()->flags) &
 	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING) | BIT(TIF_PATCH_PENDING));
 }
 

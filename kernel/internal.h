@@ -250,6 +250,9 @@ extern struct ratelimit_state ants_long_wait_limit;
 void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
 			pid_t pid);
 
+/* dirty.c, of which tasks see dirty.h */
+void ants_dirt_forget(void);
+
 /* inner.c: tasks that run inside others */
 struct ants_inner *ants_inner_of(const struct ants_worker *w);
 struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted);

@@ -21,6 +21,8 @@ features()
 	TIMER_DELETE_SYNC	timer_delete_sync((struct timer_list *)0)
 	TIMER_DESTROY_ON_STACK	timer_destroy_on_stack((struct timer_list *)0)
 	TASK___STATE	current->__state
+	TASK_MIGRATION_DISABLED	current->migration_disabled
+	TASK_PLUG	current->plug
 	MIGHT_SLEEP_OF_TWO	__might_sleep("", 0)
 	HK_TYPE	housekeeping_cpumask(HK_TYPE_KTHREAD) == housekeeping_cpumask(HK_TYPE_DOMAIN)
 	SCHED_SETATTR	sched_setattr_nocheck(current, 0)	sched_setattr_nocheck

@@ -303,6 +303,7 @@ static int unload_notify(struct notifier_block *nb, unsigned long state,
 		close_forgotten(mod);
 		wait_for_tasks(mod);
 		destroy_forgotten(mod);
+		ants_dirt_forget();
 	}
 	return NOTIFY_DONE;
 }

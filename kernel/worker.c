@@ -99,7 +99,9 @@ static void worker_arrive(struct ants_worker *w)
 
 /*
  * A worker may stay only if no more than `capacity` workers stay, and none may
- * after too many faults. A worker that stays may have to move to other CPUs.
+ * after too many faults. One whose task has left something behind may not, unless it
+ * is the last one of a pool that is to have a thread. A worker that stays may have to
+ * move to other CPUs.
  */
 static noinline bool worker_looks(struct ants_worker *w,
 				  struct ants_todo *todo)
@@ -110,6 +112,8 @@ static noinline bool worker_looks(struct ants_worker *w,
 	if (pool->faults.tripped)
 		return false;
 	stay += w->state == ANTS_LEAVING;
+	if (w->dirty && stay > !!pool->config.floor)
+		return false;
 	if (pool->workers.nr > pool->limits.capacity && stay > pool->limits.capacity)
 		return false;
 	if (ants_affinity_is_stale(w))
@@ -390,6 +394,8 @@ static bool worker_init(struct ants_worker *w)
 {
 	if (w->pool->ops.worker_init)
 		w->local = w->pool->ops.worker_init(w->pool);
+	if (ants_is_dirty(0))
+		ants_clean(w, 0);
 	return !IS_ERR(w->local);
 }
 

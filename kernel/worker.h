@@ -73,6 +73,7 @@ struct ants_charge {
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
+ * @dirty: L: a task has left something behind, so it is to be replaced
  * @cpu: L: the CPU, modulo 256, on which it parked last; does not change while it
  *	is in flight
  * @bound: T: its thread was bound to CPUs
@@ -116,6 +117,7 @@ struct ants_worker {
 	unsigned long idle_since;
 	bool bound;
 	bool preferred;
+	bool dirty;
 	unsigned int affinity_seq;
 	unsigned int depth;
 	struct ants_affinity *affinity;

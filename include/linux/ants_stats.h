@@ -35,8 +35,8 @@ struct ants_pool;
  *	together had as many as the module parameter max_threads allows
  * @faults: threads that have died: their task has oopsed, or ended the thread
  * @lost: tasks that have ended with the thread in which they ran
- * @dirty: tasks that have returned with interrupts off, a section open or the
- *	like, which was mended
+ * @dirty: tasks that have returned with something begun and not ended, which was
+ *	undone; but for the last one of some pools, their threads were replaced
  */
 struct ants_stats {
 	unsigned int capacity;

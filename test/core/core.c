@@ -26,9 +26,11 @@ bool shim_dirt_expected;
 
 void ants_clean(struct ants_worker *w, int locks)
 {
-	WARN(!shim_dirt_expected,
-	     "a task has left its thread in another state");
+	u64 was = READ_ONCE(w->pool->counts.dirty);
+
 	mend_thread(w, locks);
+	WARN(!shim_dirt_expected && READ_ONCE(w->pool->counts.dirty) != was,
+	     "a task has left its thread in another state");
 }
 
 void ants_jitter(bool may_sleep)

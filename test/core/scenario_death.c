@@ -438,31 +438,48 @@ static void run_caller(void)
 	end(0, 0);
 }
 
-/* --- threads that live on ----------------------------------------------------------- */
+/* --- threads that a task has changed ------------------------------------------------- */
+
+/* The numbers of the threads that are to be replaced. */
+static int changed[2];
+static unsigned int nr_changed;
+static bool replaces;
 
 static void dirty_fn(void *data)
 {
 	run_fn(data);
+	changed[nr_changed++] = current->pid;
 	preempt_disable();
 	preempt_disable();
 	__set_current_state(TASK_UNINTERRUPTIBLE);
 	shim_irq_disable();
+	current->flags |= PF_MEMALLOC_NOIO;
+	current->plug = &changed;
 }
 
 static void look_fn(void *data)
 {
+	unsigned int i;
+
 	run_fn(data);
+	for (i = 0; i < nr_changed; i++)
+		WARN((current->pid == changed[i]) == replaces,
+		     "thread %d is %sreplaced", current->pid, replaces ? "not " : "");
+	WARN(current->flags & PF_MEMALLOC_NOIO, "a task may do no I/O");
+	WARN(current->plug, "a task finds a plug");
 	WARN(irqs_disabled(), "a task finds interrupts off");
 	WARN(preempt_count(), "a task cannot be preempted");
 	WARN(!task_is_running(current), "a task finds a sleep begun");
 }
 
-/* The next task in the thread does not notice what the last one has left. */
-static void run_dirty(void)
+/* The next task does not notice what the last one has left. */
+static void run_changed(const struct ants_attrs *attrs)
 {
 	struct ants_stats stats;
 
-	begin(1, 2);
+	faults_begin(attrs);
+	nr_changed = 0;
+	replaces = !attrs->min_workers;
 	shim_dirt_expected = true;
 	explore_begin();
 	WARN_ON(submit_fn(dirty_fn, 0) || submit_fn(look_fn, 1) ||
@@ -473,6 +490,42 @@ static void run_dirty(void)
 	shim_dirt_expected = false;
 	ants_pool_stats(pool, &stats);
 	WARN(stats.dirty != 2, "%llu dirty", stats.dirty);
+	WARN(!replaces && stats.spawned != 1, "%llu spawned", stats.spawned);
+	end(0, 0);
+}
+
+static void run_dirty(void)
+{
+	run_changed(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 });
+}
+
+/* The last thread of a pool that is to have one stays. */
+static void run_dirty_stays(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = 2,
+					  .min_workers = 1 };
+
+	run_changed(&attrs);
+}
+
+/* The pool changes its threads otherwise, too: with two of them, one is as good. */
+static void run_dirty_tune(void)
+{
+	struct ants_stats stats;
+
+	begin(2, 2);
+	nr_changed = 0;
+	replaces = true;
+	shim_dirt_expected = true;
+	explore_begin();
+	WARN_ON(submit_fn(dirty_fn, 0) || submit_fn(look_fn, 1));
+	explore_call(tune_fn, (void *)1, "tune");
+	explore_call(submit_one, (void *)2, "a");
+	explore_join();
+	WARN_ON(ants_flush(pool));
+	shim_dirt_expected = false;
+	ants_pool_stats(pool, &stats);
+	WARN(stats.dirty != 1, "%llu dirty", stats.dirty);
 	end(0, 0);
 }
 
@@ -495,5 +548,7 @@ const struct scenario scenarios_death[] = {
 	{ "fault-told", run_told },
 	{ "fault-caller", run_caller },
 	{ "dirty", run_dirty },
+	{ "dirty-stays", run_dirty_stays },
+	{ "dirty-tune", run_dirty_tune },
 	{}
 };

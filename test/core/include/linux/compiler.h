@@ -24,6 +24,8 @@
 #define IS_ENABLED(option)	SHIM_##option
 #define SHIM_CONFIG_DEBUG_OBJECTS_WORK	0
 #define SHIM_CONFIG_LOCKDEP	0
+/* So interrupts are looked at after each task. */
+#define SHIM_CONFIG_PROVE_LOCKING	1
 #define SHIM_CONFIG_PREEMPTION	1
 #define BIT(nr)			(1UL << (nr))
 #define BITS_PER_LONG		__LONG_WIDTH__

@@ -11,6 +11,9 @@
 #define softirq_count()		0
 #define local_bh_enable()	((void)0)
 
+/* Threads do not move. */
+#define migrate_enable()	((void)0)
+
 void preempt_count_set(int count);
 
 #endif

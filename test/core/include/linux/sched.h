@@ -24,7 +24,11 @@
 
 #define PF_WQ_WORKER		0x00000020
 #define PF_MEMALLOC		0x00000800
+#define PF_MEMALLOC_NOFS	0x00040000
+#define PF_MEMALLOC_NOIO	0x00080000
+#define PF_LOCAL_THROTTLE	0x00100000
 #define PF_KTHREAD		0x00200000
+#define PF_MEMALLOC_PIN		0x10000000
 
 #define TASK_COMM_LEN		16
 #define MIN_NICE		(-20)
@@ -60,6 +64,9 @@ struct thread_info {
  * @rcu: in the lower half the number of nested sections that may not sleep, in
  *	the upper half how often it left the outermost one
  * @mm: NULL
+ * @plug: NULL, unless a task leaves it
+ * @journal_info: likewise
+ * @pagefault_disabled: how often it has switched page faults off
  * @killed: it has a fatal signal
  * @should_stop: kthread_stop() was called
  * @fn: the function that it runs
@@ -85,6 +92,9 @@ struct task_struct {
 	unsigned long nivcsw;
 	u64 rcu;
 	void *mm;
+	void *plug;
+	void *journal_info;
+	int pagefault_disabled;
 	bool killed;
 	bool should_stop;
 	int (*fn)(void *data);
