@@ -106,7 +106,8 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 	if (--pool->in_epoch[epoch] || !pool->nr_callers)
 		return false;
 	/* The pool is not empty: a waiter is granted in this hold. */
-	if (!pool->in_epoch[0] && !pool->in_epoch[1] && !pool->space.nr_waiting && !pool->space.has_due)
+	if (!pool->in_epoch[0] && !pool->in_epoch[1] &&
+	    !pool->space.nr_waiting && !pool->space.has_due)
 		pool->nr_emptied++;
 	return true;
 }
