@@ -47,6 +47,9 @@ int every(struct task_struct *task, struct timer_list *timer, struct hrtimer *hr
 	ants_css_put(NULL);
 	scoped_with_init_fs()
 		every_ran(&work);
+	ants_plug = NULL;
+	if (ants_migration_disabled || current->flags & ANTS_PF_SCOPES || ants_memcg)
+		every_ran(&work);
 	if (task_is_running(task) || ants_state_of(task) || ants_on_cpu(task) ||
 	    ants_should_stop() || in_hardirq())
 		kthread_complete_and_exit(NULL, 0);
