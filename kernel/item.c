@@ -102,6 +102,7 @@ static void work_detach(struct ants_work *work)
 {
 	ants_work_move(work, ANTS_WORK_IDLE);
 	WRITE_ONCE(work->flags, ANTS_WORK_DETACHED);
+	WRITE_ONCE(work->result, -EINPROGRESS);
 	ants_work_unclaim(work);
 }
 

@@ -191,6 +191,19 @@ static int do_flush_item(struct async_call *call)
 	return flush_work(work);
 }
 
+static int do_flush_all(struct async_call *call)
+{
+	flush_workqueue(call->data);
+	return 0;
+}
+
+static int do_cancel_item(struct async_call *call)
+{
+	struct delayed_work *dwork = call->data;
+
+	return cancel_delayed_work_sync(dwork);
+}
+
 /* The end of the first one is not that of the second one. */
 static void flush_waits_for_what_the_item_has_become(struct kunit *test)
 {
@@ -303,6 +316,84 @@ static void flush_of_a_delayed_item_keeps_its_turn(struct kunit *test)
 	turns_expect(test, turns);
 }
 
+/* As above; an item that runs has its turn as if it did not run. */
+static void item_that_runs_keeps_its_next_turn(struct kunit *test)
+{
+	struct workqueue_struct *wq = wq_own(test, alloc_ordered_workqueue("again", 0));
+	struct shape *shape = shape_make(test, wq, NULL);
+	struct gate *gate = wq_gate(test, shape);
+	struct turn turn = { .nr = 1 };
+	int last = 0;
+
+	turn.last = &last;
+	INIT_DELAYED_WORK_ONSTACK(&turn.dwork, turn_fn);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &turn.dwork.work));
+	gate_let_one(gate);
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 2 || last);
+	KUNIT_EXPECT_EQ_MSG(test, last, 0, "a later item has overtaken it");
+	gate_open(gate);
+	flush_work(&turn.dwork.work);
+	destroy_delayed_work_on_stack(&turn.dwork);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 2);
+}
+
+/* The second workqueue has it, though its turn comes after the run in the first. */
+static void item_that_runs_is_queued_elsewhere(struct kunit *test)
+{
+	struct workqueue_struct *wq = wq_make(test);
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+	struct gate *gate = wq_gate(test, shape);
+	struct async_call *flush;
+
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &shape->dwork.work));
+	flush = async_start(test, do_flush_all, wq);
+	expect_blocked(test, flush);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->entered), 1);
+	gate_open(gate);
+	expect_result(test, flush, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 2);
+	KUNIT_EXPECT_FALSE(test, shape->overlapped);
+}
+
+/* Wait in another thread, so that a case whose item never ends does. */
+static void expect_cancelled(struct kunit *test, struct shape *shape, bool pending)
+{
+	expect_result(test, async_start(test, do_cancel_item, &shape->dwork), pending);
+}
+
+/* It is cancelled as if nothing had been, and serves elsewhere. */
+static void expect_usable(struct kunit *test, struct shape *shape, bool pending)
+{
+	struct workqueue_struct *wq = wq_make(test);
+	int runs = atomic_read(&shape->runs);
+
+	KUNIT_EXPECT_EQ(test, delayed_work_pending(&shape->dwork), pending);
+	expect_cancelled(test, shape, pending);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&shape->dwork));
+	expect_cancelled(test, shape, false);
+	KUNIT_EXPECT_FALSE(test, work_busy(&shape->dwork.work));
+	shape->gate = NULL;
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &shape->dwork.work));
+	flush_workqueue(wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), runs + 1);
+}
+
+static void destroy_leaves_a_delayed_item(struct kunit *test)
+{
+	struct workqueue_struct *wq = alloc_workqueue("short", WQ_UNBOUND, 1);
+	struct shape *shape = shape_make(test, wq, NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	KUNIT_EXPECT_TRUE(test, queue_delayed_work(wq, &shape->dwork, FAR_OFF));
+	destroy_workqueue(wq);
+	expect_usable(test, shape, true);
+}
+
 static void item_on_a_stack(struct kunit *test)
 {
 	struct workqueue_struct *wq = wq_make(test);
@@ -359,6 +450,35 @@ static void limit_is_clamped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_capacity(most), WQ_UNBOUND_MAX_ACTIVE * num_online_nodes());
 	KUNIT_EXPECT_EQ(test, ants_capacity(least), num_online_nodes());
 }
+
+/* What the pool does to an item is what has been done to it. */
+static void pool_cancels_an_item(struct kunit *test)
+{
+	struct ants_pool *pool = wq_own(test, alloc_ordered_workqueue("cancels", 0));
+	struct shape *first = shape_make(test, pool, NULL);
+	struct shape *shape = shape_make(test, pool, NULL);
+	struct gate *gate = wq_gate(test, first);
+	struct async_call *flush;
+
+	KUNIT_EXPECT_TRUE(test, shape_queue(first));
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	flush = async_start(test, do_flush_item, &shape->dwork.work);
+	expect_blocked(test, flush);
+	KUNIT_EXPECT_EQ(test, ants_cancel_pending(pool, NULL, NULL), 1U);
+	expect_result(test, flush, true);
+	expect_usable(test, shape, false);
+}
+
+static void pool_is_released_before_an_item_is_due(struct kunit *test)
+{
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+
+	KUNIT_EXPECT_TRUE(test, queue_delayed_work(shape->wq, &shape->dwork, FAR_OFF));
+	KUNIT_EXPECT_EQ(test, ants_release(shape->wq), 0);
+	KUNIT_EXPECT_FALSE(test, flush_work(&shape->dwork.work));
+	expect_usable(test, shape, true);
+}
 #endif
 
 static atomic_t declared_runs;
@@ -384,6 +504,60 @@ static void items_of_the_system(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&declared_runs), 200);
 }
+
+#if defined(_LINUX_ANTS_WORKQUEUE_H) || defined(devm_alloc_ordered_workqueue)
+#define HAS_NEW_NAMES
+
+static void disabled_item_is_not_queued(struct kunit *test)
+{
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+	struct delayed_work *dwork = &shape->dwork;
+
+	KUNIT_EXPECT_TRUE(test, queue_delayed_work(shape->wq, dwork, FAR_OFF));
+	KUNIT_EXPECT_TRUE(test, disable_delayed_work_sync(dwork));
+	KUNIT_EXPECT_FALSE(test, disable_delayed_work(dwork));
+	KUNIT_EXPECT_FALSE(test, disable_work(&dwork->work));
+	KUNIT_EXPECT_FALSE(test, disable_work_sync(&dwork->work));
+	KUNIT_EXPECT_FALSE(test, shape_queue(shape));
+	KUNIT_EXPECT_FALSE(test, mod_delayed_work(shape->wq, dwork, 0));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(dwork));
+	KUNIT_EXPECT_FALSE(test, enable_delayed_work(dwork));
+	KUNIT_EXPECT_FALSE(test, enable_work(&dwork->work));
+	KUNIT_EXPECT_FALSE(test, enable_and_queue_work(shape->wq, &dwork->work));
+	flush_workqueue(shape->wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 0);
+	KUNIT_EXPECT_TRUE(test, enable_and_queue_work(shape->wq, &dwork->work));
+	flush_workqueue(shape->wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), 1);
+}
+
+static void new_fn(struct work_struct *work)
+{
+	struct shape *shape = from_work(shape, work, dwork.work);
+
+	atomic_inc(&shape->runs);
+}
+
+/* Sources for a new kernel are what they are on an old one. */
+static void names_of_new_kernels(struct kunit *test)
+{
+	struct workqueue_struct *wq = wq_own(test, alloc_workqueue("percpu", WQ_PERCPU, 0));
+	struct workqueue_struct *const system[] = {
+		system_percpu_wq, system_dfl_wq, system_dfl_long_wq,
+	};
+	struct shape *shape = shape_make(test, wq, NULL);
+	int i;
+
+	INIT_DELAYED_WORK(&shape->dwork, new_fn);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	flush_workqueue(wq);
+	for (i = 0; i < ARRAY_SIZE(system); i++) {
+		KUNIT_EXPECT_TRUE(test, queue_work(system[i], &shape->dwork.work));
+		flush_work(&shape->dwork.work);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), i + 1);
+}
+#endif
 
 #define STORM_SHAPES	4
 #define STORM_ACTS	(1000 * repeats)
@@ -458,6 +632,9 @@ static struct kunit_case wq_cases[] = {
 	KUNIT_CASE(flush_waits_for_what_the_item_has_become),
 	KUNIT_CASE(ordered_items_take_turns),
 	KUNIT_CASE(flush_of_a_delayed_item_keeps_its_turn),
+	KUNIT_CASE(item_that_runs_keeps_its_next_turn),
+	KUNIT_CASE(item_that_runs_is_queued_elsewhere),
+	KUNIT_CASE(destroy_leaves_a_delayed_item),
 	KUNIT_CASE(item_on_a_stack),
 	KUNIT_CASE(one_name_serves_twice),
 	KUNIT_CASE(items_of_the_system),
@@ -465,6 +642,12 @@ static struct kunit_case wq_cases[] = {
 #ifdef _LINUX_ANTS_WORKQUEUE_H
 	KUNIT_CASE(pool_is_what_was_asked_for),
 	KUNIT_CASE(limit_is_clamped),
+	KUNIT_CASE(pool_cancels_an_item),
+	KUNIT_CASE(pool_is_released_before_an_item_is_due),
+#endif
+#ifdef HAS_NEW_NAMES
+	KUNIT_CASE(disabled_item_is_not_queued),
+	KUNIT_CASE(names_of_new_kernels),
 #endif
 	{}
 };

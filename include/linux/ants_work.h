@@ -35,6 +35,8 @@ typedef int (*ants_work_fn_t)(struct ants_work *work);
  *	begins, so the function may free it, or queue it again. Such an item
  *	cannot be waited for, has no result, and belongs to no group. If it is
  *	queued again before its function has returned, both runs may overlap.
+ *	ants_work_result() tells a start, after which it is -EINPROGRESS, from an
+ *	end without a run.
  */
 enum ants_work_flags {
 	ANTS_WORK_DETACHED	= 1 << 0,

@@ -3,15 +3,17 @@
  * ants: what <linux/ants_workqueue.h> is made of: work items that keep the rules of a
  * workqueue, on pools. Not to be used by itself.
  *
- * The function of an ants work item may not free the item, or else, if the item is
- * detached, two of its runs may overlap. The items of a workqueue have neither
- * restriction. So each of them is a detached item here, and each run has a record, in
- * which callers leave what is to happen after the run. All records of a file share one
- * lock, which is taken before that of a pool.
+ * Such an item is a detached one here: from its start on the pool does not know it, so
+ * its function may free it, or queue it again. Where an item is before it starts, the
+ * pool alone says; here is noted only what the pool does not know, the runs. All runs of
+ * a file share one lock, which is taken before that of a pool.
  *
- * A record must outlive a thread that dies in the function, so it is allocated; it is
- * on the stack only if there is no memory. An item whose function dies never ends, as
- * with a workqueue.
+ * Two runs of an item may not overlap, so one that comes to its start too early waits
+ * there, and occupies a thread as it would occupy max_active.
+ *
+ * The record of a run must outlive a thread that dies in the function, so it is
+ * allocated; it is on the stack only if there is no memory. An item whose function dies
+ * never ends, as with a workqueue.
  */
 #ifndef _LINUX_ANTS_WQ_H
 #define _LINUX_ANTS_WQ_H
@@ -19,6 +21,7 @@
 #include <linux/ants.h>
 #include <linux/build_bug.h>
 #include <linux/completion.h>
+#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
@@ -44,20 +47,16 @@ struct ants_wq_work;
 typedef void (*ants_wq_func_t)(struct ants_wq_work *work);
 
 /*
- * The replacement of struct work_struct. An item is @pending from when it is queued
- * until it starts, and @queued as long as the pool has it, which is until ants_wq_run()
- * sees that it has started. @restart is set if it is queued again in between.
+ * The replacement of struct work_struct. An item that the pool has started has the
+ * result -EINPROGRESS until ants_wq_begin() sees it. If it is queued again before,
+ * @late counts it instead. While @closed is not zero it cannot be queued.
  */
 struct ants_wq_work {
 	ants_wq_func_t func;
 	struct ants_delayed_work item;
 	struct ants_wq_file *file;
-	struct ants_pool *pool;
-	unsigned long when;
+	unsigned int late;
 	unsigned int closed;
-	bool pending;
-	bool queued;
-	bool restart;
 };
 
 /* The replacement of struct delayed_work. */
@@ -65,12 +64,13 @@ struct ants_wq_delayed {
 	struct ants_wq_work work;
 };
 
-/* A run: the item may be gone before it ends. */
+/* A run: the item may be gone before it ends. @waits: for the end of another one. */
 struct ants_wq_running {
 	struct hlist_node node;
 	struct ants_wq_work *work;
 	ants_wq_func_t func;
-	bool again;
+	bool waits;
+	struct completion turn;
 };
 
 /*
@@ -85,36 +85,79 @@ struct ants_wq_waiter {
 	struct completion done;
 };
 
-/* Find the run of an item. Another item may have run in the same memory before. */
+/*
+ * Find the run of an item, or one that waits for its turn. Another item may have run in
+ * the same memory before, and the item may be gone.
+ */
 static inline struct ants_wq_running *
-ants_wq_running(const struct ants_wq_work *work)
+ants_wq_find(struct ants_wq_file *file, const struct ants_wq_work *work,
+	     ants_wq_func_t func, bool waits)
 {
 	struct ants_wq_running *run;
 
-	hash_for_each_possible(work->file->runs, run, node, (unsigned long)work) {
-		if (run->work == work && run->func == work->func)
+	hash_for_each_possible(file->runs, run, node, (unsigned long)work) {
+		if (run->work == work && run->func == func && run->waits == waits)
 			return run;
 	}
 	return NULL;
 }
 
-/* Give an item to its pool; without room there it waits for its turn. */
-static inline void ants_wq_hand_over(struct ants_wq_work *work)
+static inline struct ants_wq_running *
+ants_wq_running(const struct ants_wq_work *work, bool waits)
 {
-	long delay = work->when - jiffies;
-	int err = -EAGAIN;
-
-	if (delay <= 0)
-		err = ants_queue_work(work->pool, &work->item.work);
-	if (err == -EAGAIN)
-		err = ants_queue_delayed_work(work->pool, &work->item,
-					      max(delay, 0L));
-	WARN_ONCE(err, "ants: %ps is lost: %d\n", work->func, err);
-	work->queued = !err;
-	work->pending = !err;
+	return ants_wq_find(work->file, work, work->func, waits);
 }
 
-/* An item has started, or a run has ended: end the waits that this completes. */
+/*
+ * Has a pool got the item? A pool that starts or ends it at this moment has made that up
+ * when a call that takes the lock of the pool returns.
+ */
+static inline struct ants_pool *ants_wq_in_pool(struct ants_wq_work *work)
+{
+	struct ants_work *item = &work->item.work;
+
+	/* Pairs with smp_store_release() in kernel/item.c. */
+	if (smp_load_acquire(&item->pool) && !ants_work_pending(item))
+		ants_work_cancel(item);
+	/* As above. */
+	return smp_load_acquire(&item->pool);
+}
+
+/* How many runs have started, and are about to come to ants_wq_begin()? */
+static inline unsigned int ants_wq_starting(const struct ants_wq_work *work)
+{
+	return work->late + (READ_ONCE(work->item.work.result) == -EINPROGRESS);
+}
+
+/* Was its pool closed before it was due? As with a workqueue, it stays pending. */
+static inline bool ants_wq_given_up(const struct ants_wq_work *work)
+{
+	return READ_ONCE(work->item.work.result) == -ESHUTDOWN;
+}
+
+static inline bool ants_wq_pending(struct ants_wq_work *work)
+{
+	return ants_wq_in_pool(work) || ants_wq_given_up(work) ||
+	       ants_wq_running(work, true);
+}
+
+/* Give an item to its pool; without room there it waits for its turn. */
+static inline void ants_wq_hand_over(struct ants_pool *pool, struct ants_wq_work *work,
+				     unsigned long delay)
+{
+	int err = -EAGAIN;
+
+	work->late = ants_wq_starting(work);
+	work->item.work.result = 0;
+	if (!delay)
+		err = ants_queue_work(pool, &work->item.work);
+	if (err == -EAGAIN)
+		err = ants_queue_delayed_work(pool, &work->item, delay);
+	if (WARN_ONCE(err, "ants: %ps is lost: %d\n", work->func, err))
+		work->item.work.result = err;
+}
+
+/* A run has started, or has ended: end the waits that this completes. */
 static inline void ants_wq_notify(struct ants_wq_file *file,
 				  const struct ants_wq_work *work,
 				  ants_wq_func_t func, bool start, bool end)
@@ -128,33 +171,55 @@ static inline void ants_wq_notify(struct ants_wq_file *file,
 		waiter->starts -= start && waiter->starts;
 		if (!end || waiter->starts)
 			continue;
-		hlist_del(&waiter->node);
+		hlist_del_init(&waiter->node);
 		complete(&waiter->done);
 	}
 }
 
-/* From here on the item may be queued again, and its memory may go. */
-static inline void ants_wq_begin(struct ants_wq_running *run)
+/*
+ * From here on the item may be queued again, and its memory may go. Return false if the
+ * run was taken back while it waited for another one.
+ */
+static inline bool ants_wq_begin(struct ants_wq_running *run)
 {
 	struct ants_wq_work *work = run->work;
 	struct ants_wq_file *file = work->file;
+	bool taken;
 
 	raw_spin_lock_irq(&file->lock);
-	run->again = work->restart;
-	work->restart = false;
-	work->queued = false;
-	work->pending = run->again;
+	if (work->late)
+		work->late--;
+	else
+		work->item.work.result = 0;
+	run->waits = ants_wq_running(work, false);
 	hash_add(file->runs, &run->node, (unsigned long)work);
-	ants_wq_notify(file, work, run->func, true, false);
+	while (run->waits) {
+		raw_spin_unlock_irq(&file->lock);
+		wait_for_completion(&run->turn);
+		raw_spin_lock_irq(&file->lock);
+	}
+	taken = !run->work;
+	if (!taken)
+		ants_wq_notify(file, work, run->func, true, false);
 	raw_spin_unlock_irq(&file->lock);
+	return !taken;
+}
+
+static inline void ants_wq_let_go(struct ants_wq_running *run)
+{
+	run->waits = false;
+	complete(&run->turn);
 }
 
 static inline void ants_wq_end(struct ants_wq_file *file, struct ants_wq_running *run)
 {
+	struct ants_wq_running *next;
+
 	raw_spin_lock_irq(&file->lock);
 	hash_del(&run->node);
-	if (run->again)
-		ants_wq_hand_over(run->work);
+	next = ants_wq_find(file, run->work, run->func, true);
+	if (next)
+		ants_wq_let_go(next);
 	ants_wq_notify(file, run->work, run->func, false, true);
 	raw_spin_unlock_irq(&file->lock);
 }
@@ -169,61 +234,64 @@ static inline int ants_wq_run(struct ants_work *item)
 	run = kmalloc(sizeof(*run), GFP_NOWAIT | __GFP_NOWARN) ?: &last_resort;
 	run->work = work;
 	run->func = work->func;
-	ants_wq_begin(run);
-	run->func(work);
-	ants_wq_end(file, run);
+	init_completion(&run->turn);
+	if (ants_wq_begin(run)) {
+		run->func(work);
+		ants_wq_end(file, run);
+	}
 	if (run != &last_resort)
 		kfree(run);
 	return 0;
 }
 
 /*
- * Take an item out of its pool. Its owner may free it then. So this fails if the
- * timer function is about to look at the item, which the timer then runs.
+ * Take an item out of its pool. Its owner may free it then. So this returns -EAGAIN if
+ * the timer function is about to look at the item: then the item stays, and is due
+ * after @delay.
  */
-static inline bool ants_wq_withdraw(struct ants_wq_work *work)
+static inline int ants_wq_withdraw(struct ants_wq_work *work, unsigned long delay)
 {
+	struct ants_pool *pool;
+
 	if (!ants_work_cancel(&work->item.work))
-		return false;
+		return 0;
 	/* Pairs with smp_store_release() in ants_work_end(). */
-	work->queued = smp_load_acquire(&work->item.work.pool);
-	if (work->queued)
-		ants_wq_hand_over(work);
-	return !work->queued;
+	pool = smp_load_acquire(&work->item.work.pool);
+	if (!pool)
+		return 1;
+	ants_queue_delayed_work(pool, &work->item, delay);
+	return -EAGAIN;
 }
 
-/* Take back the pending run. Return false if there is none, or if it is starting. */
-static inline bool ants_wq_take_back(struct ants_wq_work *work)
+/* Take back a pending run. Return 1, 0 if there is none, or as ants_wq_withdraw(). */
+static inline int ants_wq_take_back(struct ants_wq_work *work, unsigned long delay)
 {
-	struct ants_wq_running *run = ants_wq_running(work);
+	struct ants_wq_running *run = ants_wq_running(work, true);
+	int ret = 1;
 
-	if (!work->pending)
-		return false;
-	if (run && run->again)
-		run->again = false;
-	else if (work->restart)
-		work->restart = false;
-	else if (!ants_wq_withdraw(work))
-		return false;
-	work->pending = false;
-	ants_wq_notify(work->file, work, work->func, true, !run && !work->queued);
-	return true;
+	if (run) {
+		hash_del(&run->node);
+		run->work = NULL;
+		ants_wq_let_go(run);
+	} else if (!ants_wq_in_pool(work) && ants_wq_given_up(work)) {
+		work->item.work.result = -ECANCELED;
+	} else {
+		ret = ants_wq_withdraw(work, delay);
+	}
+	if (ret > 0)
+		ants_wq_notify(work->file, work, work->func, true,
+			       !ants_wq_running(work, false) && !ants_wq_starting(work));
+	return ret;
 }
 
-static inline void ants_wq_accept(struct ants_pool *pool, struct ants_wq_work *work,
-				  unsigned long delay)
+/* The same for all pending runs: there may be two while the first is about to start. */
+static inline int ants_wq_take_all(struct ants_wq_work *work, unsigned long delay)
 {
-	struct ants_wq_running *run = ants_wq_running(work);
+	int ret, some = 0;
 
-	work->pool = pool;
-	work->when = jiffies + delay;
-	work->pending = true;
-	if (run)
-		run->again = true;
-	else if (work->queued)
-		work->restart = true;
-	else
-		ants_wq_hand_over(work);
+	while ((ret = ants_wq_take_back(work, delay)) > 0)
+		some = 1;
+	return ret ?: some;
 }
 
 static inline bool ants_wq_queue(struct ants_pool *pool, struct ants_wq_work *work,
@@ -233,9 +301,9 @@ static inline bool ants_wq_queue(struct ants_pool *pool, struct ants_wq_work *wo
 	bool ret;
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
-	ret = !work->pending && !work->closed;
+	ret = !work->closed && !ants_wq_pending(work);
 	if (ret)
-		ants_wq_accept(pool, work, delay);
+		ants_wq_hand_over(pool, work, delay);
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
 }
@@ -244,57 +312,92 @@ static inline bool ants_wq_mod(struct ants_pool *pool, struct ants_wq_work *work
 			       unsigned long delay)
 {
 	unsigned long flags;
-	bool ret = true;
+	int ret = 0;
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
 	if (!work->closed) {
-		ret = ants_wq_take_back(work);
-		ants_wq_accept(pool, work, delay);
+		ret = ants_wq_take_all(work, delay);
+		if (ret >= 0)
+			ants_wq_hand_over(pool, work, delay);
 	}
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
 }
 
-static inline bool ants_wq_cancel(struct ants_wq_work *work)
+/* @close: nor can it be queued until ants_wq_enable(). */
+static inline bool ants_wq_cancel(struct ants_wq_work *work, bool close)
 {
 	unsigned long flags;
 	bool ret;
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
-	ret = ants_wq_take_back(work);
+	work->closed += close;
+	ret = ants_wq_take_all(work, 0) > 0;
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
 }
 
-/* How many starts a caller waits for. As with a workqueue, it waits for no delay. */
-static inline unsigned int ants_wq_starts(const struct ants_wq_work *work,
-					  const struct ants_wq_running *run)
+/* Return true if it can be queued. */
+static inline bool ants_wq_enable(struct ants_wq_work *work)
 {
-	bool due = !time_before(jiffies, work->when);
+	unsigned long flags;
+	bool ret;
 
-	if ((run && run->again) || work->restart)
-		return work->queued + due;
-	return work->queued && (due || !work->pending);
+	raw_spin_lock_irqsave(&work->file->lock, flags);
+	if (!WARN_ON_ONCE(!work->closed))
+		work->closed--;
+	ret = !work->closed;
+	raw_spin_unlock_irqrestore(&work->file->lock, flags);
+	return ret;
+}
+
+static inline bool ants_wq_enable_and_queue(struct ants_pool *pool,
+					    struct ants_wq_work *work)
+{
+	bool ret = ants_wq_enable(work);
+
+	if (ret)
+		ants_wq_queue(pool, work, 0);
+	return ret;
+}
+
+/* How many starts a caller waits for. As with a workqueue, it waits for no delay. */
+static inline unsigned int ants_wq_starts(struct ants_wq_work *work)
+{
+	return ants_wq_starting(work) + !!ants_wq_running(work, true) +
+	       (ants_wq_in_pool(work) && !timer_pending(&work->item.timer));
+}
+
+/* Will the start for which the caller waits not come? The item is there until it has. */
+static inline bool ants_wq_is_lost(struct ants_wq_file *file,
+				   const struct ants_wq_waiter *waiter)
+{
+	return waiter->starts && !ants_wq_find(file, waiter->work, waiter->func, false) &&
+	       !ants_wq_starts(waiter->work);
 }
 
 /* Wait for the item. The lock of the file is held on entry and on return. */
 static inline bool ants_wq_wait(struct ants_wq_work *work)
 {
-	struct ants_wq_running *run = ants_wq_running(work);
 	struct ants_wq_file *file = work->file;
 	struct ants_wq_waiter waiter = {
 		.work = work,
 		.func = work->func,
-		.starts = ants_wq_starts(work, run),
+		.starts = ants_wq_starts(work),
 	};
 
-	if (!run && !waiter.starts)
+	if (!ants_wq_running(work, false) && !waiter.starts)
 		return false;
 	init_completion(&waiter.done);
 	hlist_add_head(&waiter.node, &file->waiters);
-	raw_spin_unlock_irq(&file->lock);
-	wait_for_completion(&waiter.done);
-	raw_spin_lock_irq(&file->lock);
+	while (!hlist_unhashed(&waiter.node)) {
+		raw_spin_unlock_irq(&file->lock);
+		/* A pool tells nobody that it has ended an item, as ants_cancel_pending() does. */
+		wait_for_completion_timeout(&waiter.done, HZ);
+		raw_spin_lock_irq(&file->lock);
+		if (!hlist_unhashed(&waiter.node) && ants_wq_is_lost(file, &waiter))
+			hlist_del_init(&waiter.node);
+	}
 	return true;
 }
 
@@ -302,36 +405,40 @@ static inline bool ants_wq_wait(struct ants_wq_work *work)
 static inline bool ants_wq_flush(struct ants_wq_work *work, bool now)
 {
 	struct ants_wq_file *file = work->file;
+	struct ants_pool *pool;
 	bool ret;
 
 	raw_spin_lock_irq(&file->lock);
-	if (now && time_before(jiffies, work->when) && ants_wq_take_back(work))
-		ants_wq_accept(work->pool, work, 0);
+	pool = ants_wq_in_pool(work);
+	if (now && pool && timer_pending(&work->item.timer) &&
+	    ants_wq_take_back(work, 0) > 0)
+		ants_wq_hand_over(pool, work, 0);
 	ret = ants_wq_wait(work);
 	raw_spin_unlock_irq(&file->lock);
 	return ret;
 }
 
-static inline bool ants_wq_cancel_sync(struct ants_wq_work *work)
+static inline bool ants_wq_cancel_sync(struct ants_wq_work *work, bool close)
 {
 	bool ret;
 
 	raw_spin_lock_irq(&work->file->lock);
 	work->closed++;
-	ret = ants_wq_take_back(work);
+	ret = ants_wq_take_all(work, 0) > 0;
 	ants_wq_wait(work);
-	work->closed--;
+	work->closed -= !close;
 	raw_spin_unlock_irq(&work->file->lock);
 	return ret;
 }
 
-static inline unsigned int ants_wq_busy(const struct ants_wq_work *work)
+static inline unsigned int ants_wq_busy(struct ants_wq_work *work)
 {
-	unsigned int ret = work->pending ? WORK_BUSY_PENDING : 0;
 	unsigned long flags;
+	unsigned int ret;
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
-	if (ants_wq_running(work))
+	ret = ants_wq_pending(work) ? WORK_BUSY_PENDING : 0;
+	if (ants_wq_running(work, false) || ants_wq_starting(work))
 		ret |= WORK_BUSY_RUNNING;
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
@@ -459,13 +566,8 @@ static inline void ants_wq_wait_for(struct ants_pool *pool,
 	destroy_work_on_stack(&proxy.work);
 }
 
-/*
- * Flush twice: an item that was queued while it ran is handed to the pool only when
- * that run has ended.
- */
 static inline void ants_wq_flush_all(struct ants_pool *pool)
 {
-	ants_wq_wait_for(pool, ants_flush);
 	ants_wq_wait_for(pool, ants_flush);
 }
 
@@ -478,6 +580,18 @@ static inline void ants_wq_destroy(struct ants_pool *pool)
 {
 	ants_wq_drain(pool);
 	ants_pool_destroy(pool);
+}
+
+static inline void ants_wq_destroy_action(void *pool)
+{
+	ants_wq_destroy(pool);
+}
+
+static inline struct ants_pool *ants_wq_devm(struct device *dev, struct ants_pool *pool)
+{
+	if (!pool || devm_add_action_or_reset(dev, ants_wq_destroy_action, pool))
+		return NULL;
+	return pool;
 }
 
 #endif /* _LINUX_ANTS_WQ_H */
