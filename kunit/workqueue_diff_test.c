@@ -48,7 +48,8 @@ struct wq_side {
 static void *full_pool(void)
 {
 	struct ants_attrs attrs = { .capacity = 1, .max_faults = INT_MAX };
-	struct ants_pool *pool = ants_pool_create(&attrs, "full");
+	static unsigned int nr;
+	struct ants_pool *pool = ants_pool_create(&attrs, "full%u", nr++);
 
 	return IS_ERR(pool) ? NULL : pool;
 }
