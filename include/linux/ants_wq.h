@@ -147,8 +147,10 @@ static inline void ants_wq_hand_over(struct ants_pool *pool, struct ants_wq_work
 {
 	int err = -EAGAIN;
 
-	work->late = ants_wq_starting(work);
-	work->item.work.result = 0;
+	if (work->item.work.result == -EINPROGRESS) {
+		work->late++;
+		work->item.work.result = 0;
+	}
 	if (!delay)
 		err = ants_queue_work(pool, &work->item.work);
 	if (err == -EAGAIN)
