@@ -14,11 +14,6 @@
 
 #include "internal.h"
 
-static struct ants_delayed_work *to_delayed(struct ants_work *work)
-{
-	return container_of(work, struct ants_delayed_work, work);
-}
-
 /*
  * The timer function of an item is about to run: have it make the item due at
  * @when, even if the item was cancelled. It runs within an RCU section that has
@@ -71,7 +66,7 @@ EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 			 struct ants_todo *todo)
 {
-	struct ants_delayed_work *dwork = to_delayed(work);
+	struct ants_delayed_work *dwork = ants_to_delayed(work);
 
 	lockdep_assert_held(&pool->lock);
 	if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
@@ -174,12 +169,11 @@ static int queue_delayed_again(struct ants_pool *pool,
 
 	if (err)
 		return err;
-	if (dwork->work.state == ANTS_WORK_DROPPED) {
+	dwork->when = when;
+	if (dwork->work.state == ANTS_WORK_DROPPED)
 		ants_delayed_revive(pool, dwork, when);
-	} else {
-		dwork->when = when;
+	else
 		ants_work_move(&dwork->work, ANTS_WORK_REARMED);
-	}
 	return 0;
 }
 
@@ -211,8 +205,7 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo;
 	int err;
 
-	if (unlikely(!dwork->work.fn || !dwork->timer.function ||
-		     dwork->work.prio > ANTS_PRIO_HIGH))
+	if (unlikely(!ants_work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = queue_delayed(pool, dwork, jiffies + delay, &todo);
@@ -276,8 +269,7 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
 
-	if (unlikely(!dwork->work.fn || !dwork->timer.function ||
-		     dwork->work.prio > ANTS_PRIO_HIGH))
+	if (unlikely(!ants_work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	if (READ_ONCE(dwork->work.pool) == pool)

@@ -217,9 +217,7 @@ static void work_rearm(struct ants_pool *pool, struct ants_work *work,
 	else if (ants_closed_error(pool))
 		ants_work_end(pool, work, ants_closed_error(pool), todo);
 	else
-		ants_delayed_arm(pool, container_of(work,
-						    struct ants_delayed_work,
-						    work), todo);
+		ants_delayed_arm(pool, ants_to_delayed(work), todo);
 }
 
 /* Count an item that was accepted, and will not start. */

@@ -139,6 +139,8 @@ static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
 	return ants_work_runs(work) ? work->slot.data : NULL;
 }
 
+#define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)
+
 static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 {
 	return container_of(slot, struct ants_work, slot);
@@ -151,6 +153,16 @@ static inline void ants_work_enrol(struct list_head *waiters,
 	waiter->task = current;
 	waiter->done = false;
 	list_add_tail(&waiter->node, waiters);
+}
+
+/* Is it an item that can be queued? Not called with a lock of a pool held. */
+static inline bool ants_work_is_valid(struct ants_work *work)
+{
+	bool valid = work->fn && work->prio <= ANTS_PRIO_HIGH;
+
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && valid)
+		debug_object_assert_init(work, &ants_work_descr);
+	return valid;
 }
 
 /*

@@ -173,9 +173,7 @@ static void take_off(struct ants_pool *pool, struct ants_work *work,
 	if (work->state == ANTS_WORK_WAITING) {
 		ants_waiter_end(pool, work->slot.data, 0, todo);
 	} else if (work->state == ANTS_WORK_DUE) {
-		ants_delayed_del(pool, container_of(work,
-						    struct ants_delayed_work,
-						    work));
+		ants_delayed_del(pool, ants_to_delayed(work));
 		ants_work_pend(pool, work, todo);
 	}
 	ants_pending_del(pool, &work->slot);

@@ -4,13 +4,22 @@
  * own work items (CONFIG_DEBUG_OBJECTS_WORK). An item is active from when it
  * enters a pool until it leaves. The kernel complains about an item that is
  * initialised, or whose memory is freed, while it is active, and about one that
- * enters a pool and was never initialised.
+ * is queued and was never initialised. It does so before the pool's lock is
+ * taken, because the console may not print under a raw lock.
  */
 #include <linux/debugobjects.h>
 #include <linux/export.h>
 #include <linux/sched/task_stack.h>
 
 #include "internal.h"
+
+void ants_object_init(struct ants_work *work)
+{
+	if (object_is_on_stack(work))
+		debug_object_init_on_stack(work, &ants_work_descr);
+	else
+		debug_object_init(work, &ants_work_descr);
+}
 
 static void *hint(void *work)
 {
@@ -35,21 +44,21 @@ static bool withdraw(void *work, enum debug_obj_state state)
 	return true;
 }
 
+/* An item is queued that was never initialised: be told once. */
+static bool track(void *work, enum debug_obj_state state)
+{
+	ants_object_init(work);
+	return true;
+}
+
 const struct debug_obj_descr ants_work_descr = {
 	.name = "ants_work",
 	.debug_hint = hint,
 	.is_static_object = is_static,
 	.fixup_init = withdraw,
 	.fixup_free = withdraw,
+	.fixup_assert_init = track,
 };
-
-void ants_object_init(struct ants_work *work)
-{
-	if (object_is_on_stack(work))
-		debug_object_init_on_stack(work, &ants_work_descr);
-	else
-		debug_object_init(work, &ants_work_descr);
-}
 
 void ants_destroy_work_on_stack(struct ants_work *work)
 {

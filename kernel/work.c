@@ -42,9 +42,7 @@ static int queue_again(struct ants_pool *pool, struct ants_work *work)
 	if (err)
 		return err;
 	if (work->state == ANTS_WORK_DROPPED)
-		ants_delayed_revive(pool,
-				    container_of(work, struct ants_delayed_work,
-						 work), jiffies);
+		ants_delayed_revive(pool, ants_to_delayed(work), jiffies);
 	else
 		ants_work_again(pool, work);
 	return 0;
@@ -89,7 +87,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	struct ants_todo todo __uninitialized;
 	int err;
 
-	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
+	if (unlikely(!ants_work_is_valid(work)))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = work_accept(pool, work, NULL, &todo);
@@ -172,7 +170,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	int err;
 
 	ants_visit_begin(&visit, pool);
-	if (unlikely(!work->fn || work->prio > ANTS_PRIO_HIGH))
+	if (unlikely(!ants_work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;

@@ -24,8 +24,7 @@ static enum ants_until until_flushed(const struct ants_work *work)
 	case ANTS_WORK_AGAIN:
 		return ANTS_UNTIL_NEXT;
 	case ANTS_WORK_DELAYED:
-		return is_early(container_of(work, struct ants_delayed_work, work)) ?
-		       ANTS_UNTIL_END : ANTS_UNTIL_RUN;
+		return is_early(ants_to_delayed(work)) ? ANTS_UNTIL_END : ANTS_UNTIL_RUN;
 	case ANTS_WORK_DROPPED:
 	case ANTS_WORK_SKIPPED:
 		return ANTS_UNTIL_END;

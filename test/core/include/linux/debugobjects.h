@@ -9,6 +9,10 @@ static inline int debug_object_activate(void *addr, const struct debug_obj_descr
 	return 0;
 }
 
+static inline void debug_object_assert_init(void *addr, const struct debug_obj_descr *descr)
+{
+}
+
 static inline void debug_object_deactivate(void *addr, const struct debug_obj_descr *descr)
 {
 }
