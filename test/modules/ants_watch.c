@@ -7,6 +7,10 @@
  *
  *	ended		how many tasks of "cold" ended meanwhile; can be reset
  *	others		how many tasks of "warm" did; can be reset
+ *	peers		how often what else freezes in the kernel ran meanwhile: items of
+ *			freezable workqueues, and of a kthread_worker, and a thread
+ *	peers_looks	how often that was looked at; both can be reset
+ *	peers_ran	how often they ran in all
  *	wake_ms		ends a suspend when "cold" has been frozen for this long
  *	feed		1: the thread submits a task to "cold" now and then,
  *			2: as many as "cold" accepts, so that it never runs dry
@@ -26,11 +30,13 @@
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/suspend.h>
+#include <linux/workqueue.h>
 
 #include "ants_ctl.h"
 
@@ -39,7 +45,7 @@
 static struct ants_pool *cold, *warm;
 static struct task_struct *watcher;
 static struct dentry *watch_dir;
-static u32 ended, others, wake_ms, feed, go;
+static u32 ended, others, peers, peers_looks, wake_ms, feed, go;
 static atomic_t handed = ATOMIC_INIT(0), ran = ATOMIC_INIT(0);
 
 static void warm_task(void *unused)
@@ -78,6 +84,104 @@ static u64 completed(struct ants_pool *pool)
 	return stats.completed;
 }
 
+/* --- what else freezes ---------------------------------------------------------- */
+
+static struct {
+	struct workqueue_struct *wq;
+	struct delayed_work item;
+	struct delayed_work system_item;
+	struct kthread_worker *worker;
+	struct kthread_delayed_work work;
+	struct task_struct *thread;
+} peer;
+
+static atomic_t peers_ran = ATOMIC_INIT(0);
+
+static void peer_item_fn(struct work_struct *work)
+{
+	atomic_inc(&peers_ran);
+	queue_delayed_work(peer.wq, &peer.item, 1);
+}
+
+static void peer_system_fn(struct work_struct *work)
+{
+	atomic_inc(&peers_ran);
+	queue_delayed_work(system_freezable_wq, &peer.system_item, 1);
+}
+
+static void peer_work_fn(struct kthread_work *work)
+{
+	atomic_inc(&peers_ran);
+	kthread_queue_delayed_work(peer.worker, &peer.work, 1);
+}
+
+static int peer_thread(void *unused)
+{
+	set_freezable();
+	while (!kthread_should_stop()) {
+		try_to_freeze();
+		atomic_inc(&peers_ran);
+		schedule_timeout_interruptible(1);
+	}
+	return 0;
+}
+
+static int peers_start(void)
+{
+	INIT_DELAYED_WORK(&peer.item, peer_item_fn);
+	INIT_DELAYED_WORK(&peer.system_item, peer_system_fn);
+	kthread_init_delayed_work(&peer.work, peer_work_fn);
+	peer.wq = alloc_workqueue("ants_watch", WQ_UNBOUND | WQ_FREEZABLE, 2);
+	if (!peer.wq)
+		return -ENOMEM;
+	peer.worker = kthread_create_worker(KTW_FREEZABLE, "ants_peer");
+	if (IS_ERR(peer.worker))
+		return PTR_ERR(peer.worker);
+	wake_up_process(peer.worker->task);
+	peer.thread = kthread_run(peer_thread, NULL, "ants_peer");
+	if (IS_ERR(peer.thread))
+		return PTR_ERR(peer.thread);
+	queue_delayed_work(peer.wq, &peer.item, 1);
+	queue_delayed_work(system_freezable_wq, &peer.system_item, 1);
+	kthread_queue_delayed_work(peer.worker, &peer.work, 1);
+	return 0;
+}
+
+static void peers_stop(void)
+{
+	if (!IS_ERR_OR_NULL(peer.thread)) {
+		kthread_stop(peer.thread);
+		kthread_cancel_delayed_work_sync(&peer.work);
+		cancel_delayed_work_sync(&peer.system_item);
+		cancel_delayed_work_sync(&peer.item);
+	}
+	if (!IS_ERR_OR_NULL(peer.worker))
+		kthread_destroy_worker(peer.worker);
+	if (peer.wq)
+		destroy_workqueue(peer.wq);
+}
+
+/*
+ * Workqueues freeze later than threads and go on earlier, so what counts is what ran well
+ * within that time. @ran was read before the pool was seen frozen.
+ */
+static void look_at_peers(unsigned int frozen_ms, int ran)
+{
+	static int base;
+	static bool began;
+
+	if (frozen_ms < 500 || frozen_ms > 3000) {
+		began = false;
+	} else if (!began) {
+		began = true;
+		base = ran;
+	} else {
+		peers += ran - base;
+		peers_looks++;
+		base = ran;
+	}
+}
+
 /* The pool has threads, and all of them are frozen. */
 static bool cold_is_frozen(void)
 {
@@ -114,9 +218,12 @@ struct look {
 static void look_again(struct look *last)
 {
 	u64 cold_now = completed(cold), warm_now = completed(warm);
+	int peers_now = atomic_read(&peers_ran);
 	bool was_frozen = last->frozen;
 
 	last->frozen = cold_is_frozen();
+	look_at_peers(last->frozen && was_frozen ?
+		      jiffies_to_msecs(jiffies - last->since) : 0, peers_now);
 	if (last->frozen && was_frozen) {
 		ended += cold_now - last->cold;
 		others += warm_now - last->warm;
@@ -296,6 +403,9 @@ static void make_files(void)
 	watch_dir = debugfs_create_dir("ants_watch", NULL);
 	debugfs_create_u32("ended", 0600, watch_dir, &ended);
 	debugfs_create_u32("others", 0600, watch_dir, &others);
+	debugfs_create_u32("peers", 0600, watch_dir, &peers);
+	debugfs_create_u32("peers_looks", 0600, watch_dir, &peers_looks);
+	debugfs_create_atomic_t("peers_ran", 0400, watch_dir, &peers_ran);
 	debugfs_create_u32("wake_ms", 0600, watch_dir, &wake_ms);
 	debugfs_create_u32("feed", 0600, watch_dir, &feed);
 	debugfs_create_u32("go", 0600, watch_dir, &go);
@@ -314,23 +424,32 @@ static void make_files(void)
 /* Without the two pools there is nothing to do. */
 static int __init ants_watch_init(void)
 {
+	int err;
+
 	cold = ants_ctl_pool("cold");
 	warm = ants_ctl_pool("warm");
 	if (!cold || !warm)
 		return 0;
-	watcher = kthread_run(watch, NULL, "ants_watch");
-	if (IS_ERR(watcher))
-		return PTR_ERR(watcher);
-	make_files();
-	return 0;
+	err = peers_start();
+	if (!err) {
+		watcher = kthread_run(watch, NULL, "ants_watch");
+		err = PTR_ERR_OR_ZERO(watcher);
+	}
+	if (err)
+		peers_stop();
+	else
+		make_files();
+	return err;
 }
 module_init(ants_watch_init);
 
 static void __exit ants_watch_exit(void)
 {
 	debugfs_remove(watch_dir);
-	if (watcher)
-		kthread_stop(watcher);
+	if (!watcher)
+		return;
+	kthread_stop(watcher);
+	peers_stop();
 }
 module_exit(ants_watch_exit);
 

@@ -4,13 +4,14 @@
 # numa: 2
 # timeout: 400
 #
-# A freezable pool, "cold", and one that is not freezable, "warm", during a suspend.
+# A freezable pool, "cold", and one that is not freezable, "warm", during a suspend; and
+# what else freezes in the kernel, its peers.
 # Programs are frozen meanwhile, so ants_watch observes both.
 
 . /ants/lib.sh
 
 WATCH=/sys/kernel/debug/ants_watch
-FREEZABLE=64
+ANTS_FREEZABLE=64
 # the duration of the freezer's test, in seconds
 DELAY=4
 
@@ -25,6 +26,8 @@ freeze()
 {
 	echo 0 >$WATCH/ended
 	echo 0 >$WATCH/others
+	echo 0 >$WATCH/peers
+	echo 0 >$WATCH/peers_looks
 	echo "$1" >$WATCH/feed
 	_failed=1
 	if echo freeze >/sys/power/state; then _failed=0; fi
@@ -58,6 +61,12 @@ only_cold_stood_still()
 	[ "$(cat $WATCH/ended)" -eq 0 ] && [ "$(cat $WATCH/others)" -gt 0 ]
 }
 
+peers_stood_still()
+{
+	echo "$(cat $WATCH/peers) of the peers' runs, $(cat $WATCH/peers_looks) looks"
+	[ "$(cat $WATCH/peers)" -eq 0 ] && [ "$(cat $WATCH/peers_looks)" -gt 0 ]
+}
+
 nothing_lost()
 {
 	[ "$(cat $WATCH/handed)" -eq "$(cat $WATCH/ran)" ] &&
@@ -86,10 +95,10 @@ readers_end()
 	check "every submitter got through" [ ! -e /tmp/refused ]
 }
 
-plan 29
+plan 31
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
-ctl create cold 4 0 $FREEZABLE
+ctl create cold 4 0 $ANTS_FREEZABLE
 ctl create warm 1
 echo 4 >"$POOLS/cold/queue_depth"
 echo 8 >"$POOLS/warm/queue_depth"
@@ -101,7 +110,10 @@ check "submitters wait" wait_for "[ \$(number cold waiting) -gt 0 ]" 60
 readers flush 1
 check "suspends under load" suspend 2
 before=$(number cold completed)
+peers_before=$(cat $WATCH/peers_ran)
 check "only cold stood still" only_cold_stood_still
+check "so did its peers" peers_stood_still
+check "they go on" wait_for "[ \$(cat $WATCH/peers_ran) -gt $((peers_before + 100)) ]" 60
 check "goes on by itself" wait_for "[ \$(number cold completed) -gt $((before + 100)) ]" 60
 readers_end
 check "nothing is lost" wait_for nothing_lost 60
