@@ -274,8 +274,10 @@ static void entry_is_never_refused(struct kunit *test)
 	gate_open(&gate);
 	EXPECT_SOON(test, atomic_read(&nr) == NR_ENTS + 1);
 	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
-	for (i = 0; i < NR_ENTS; i++)
+	for (i = 0; i < NR_ENTS; i++) {
 		KUNIT_EXPECT_TRUE(test, ents[i].was_empty);
+		KUNIT_EXPECT_EQ(test, turns[i], i);
+	}
 }
 
 /* --- times ------------------------------------------------------------------------ */

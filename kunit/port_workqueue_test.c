@@ -174,6 +174,41 @@ static void flush_of_a_delayed_item_that_starts(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&job->runs), queued);
 }
 
+/* What a pool refuses waits for room by itself. */
+static void queue_anyway(struct job *job)
+{
+	int err;
+
+	if (!is_pool(job->port)) {
+		queue_work(job->port->wq, &job->wq.work);
+		return;
+	}
+	err = ants_queue_work(job->port->pool, &job->ants.work);
+	if (err == -EAGAIN)
+		err = ants_queue_delayed_work(job->port->pool, &job->ants, 0);
+	KUNIT_EXPECT_EQ(job->port->test, err, 0);
+}
+
+/* Without room the order is that of a workqueue, too. */
+static void order_without_room(struct kunit *test)
+{
+	const struct side *side = test->param_value;
+	struct port *port;
+	int i;
+
+	if (side->kind == ORDERED_WORKQUEUE)
+		port = port_make(test, 1);
+	else
+		port = port_own(test, side->kind, ants_pool_create_ordered(NULL, "port"));
+	job_start(&port->jobs[0]);
+	for (i = 1; i < 8; i++)
+		queue_anyway(&port->jobs[i]);
+	gate_open(&port->gate);
+	for (i = 0; i < 8; i++)
+		expect_runs(&port->jobs[i], 1);
+	KUNIT_EXPECT_STREQ(test, port->turns, "01234567");
+}
+
 static void drain_waits_for_what_goes_on(struct kunit *test)
 {
 	struct port *port = port_make(test, 4);
@@ -507,6 +542,7 @@ static struct kunit_case port_workqueue_cases[] = {
 	KUNIT_CASE_PARAM(pending_and_busy, side_gen_params),
 	KUNIT_CASE_PARAM(flush_of_a_delayed_item, side_gen_params),
 	KUNIT_CASE_PARAM(flush_of_a_delayed_item_that_starts, side_gen_params),
+	KUNIT_CASE_PARAM(order_without_room, in_order_gen_params),
 	KUNIT_CASE_PARAM(drain_waits_for_what_goes_on, side_gen_params),
 	KUNIT_CASE_PARAM(end_waits_for_what_goes_on, side_gen_params),
 	KUNIT_CASE_PARAM(queue_elsewhere_while_it_runs, side_gen_params),
