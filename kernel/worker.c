@@ -320,9 +320,7 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	todo_joiner(pool, todo);
 	/* The upkeep work may have looked at the stock already. */
 	pool->upkeep.stock_wanted |= !pool->workers.nr;
-	/* The stock of a pool that is about to go need not be looked after. */
-	if (pool->nr_pending || !pool->release.dying)
-		ants_todo_upkeep(pool, todo);
+	ants_todo_upkeep(pool, todo);
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
 }

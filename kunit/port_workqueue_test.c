@@ -333,7 +333,7 @@ static void items_that_are_no_allocation(struct kunit *test)
 
 	atomic_set(&static_runs, 0);
 	if (is_pool(port)) {
-		INIT_ANTS_WORK(&ants, static_ants_fn);
+		INIT_ANTS_WORK_ONSTACK(&ants, static_ants_fn);
 		INIT_ANTS_DELAYED_WORK_ONSTACK(&later, static_ants_fn);
 		ants_queue_work(port->pool, &static_ants);
 		ants_queue_work(port->pool, &ants);
@@ -341,6 +341,7 @@ static void items_that_are_no_allocation(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ants_work_wait(&static_ants, NULL), 0);
 		KUNIT_EXPECT_EQ(test, ants_work_wait(&ants, NULL), 0);
 		KUNIT_EXPECT_EQ(test, ants_work_wait(&later.work, NULL), 0);
+		ants_destroy_work_on_stack(&ants);
 		ants_destroy_delayed_work_on_stack(&later);
 	} else {
 		INIT_WORK_ONSTACK(&wq, static_wq_fn);
