@@ -187,17 +187,22 @@ static void went_on(int err)
 		atomic_inc(&broken);
 }
 
+/* Without a workqueue of its own it runs in that of the CPU. */
+static void queue_item(struct chain *chain)
+{
+	if (chain->wq)
+		queue_work(chain->wq, &chain->item);
+	else
+		schedule_work_on(chain->cpu, &chain->item);
+}
+
 static void chain_item(struct work_struct *item)
 {
 	struct chain *chain = container_of(item, struct chain, item);
 
 	pass(chain);
-	if (READ_ONCE(stopping))
-		return;
-	if (chain->cpu < nr_cpu_ids)
-		queue_work_on(chain->cpu, chain->wq, item);
-	else
-		queue_work(chain->wq, item);
+	if (!READ_ONCE(stopping))
+		queue_item(chain);
 }
 
 static void chain_task(void *data)
@@ -313,8 +318,7 @@ static int chain_start(const struct stream *s, struct chain *chain)
 		break;
 	case KIND_WQ:
 		INIT_WORK(&chain->item, chain_item);
-		queue_work_on(chain->cpu < nr_cpu_ids ? chain->cpu : WORK_CPU_UNBOUND,
-			      chain->wq, &chain->item);
+		queue_item(chain);
 		return 0;
 	case KIND_TASK:
 		return ants_submit(chain->pool, chain_task, chain);
@@ -371,7 +375,7 @@ static int add_chains(const struct stream *s, unsigned int cpu)
 		chain->pool = pools[cpu];
 		chain->wq = queue;
 		chain->us = s->us;
-		chain->cpu = s->flags & WQ_UNBOUND && s->kind == KIND_WQ ? nr_cpu_ids : cpu;
+		chain->cpu = cpu;
 		err = chain_start(s, chain);
 	}
 	return err;
@@ -390,10 +394,6 @@ static int start_on(const struct stream *s, unsigned int cpu)
 	return add_chains(s, cpu);
 }
 
-#ifndef WQ_PERCPU
-#define WQ_PERCPU 0
-#endif
-
 static int stream_start(const struct stream *s)
 {
 	unsigned int cpu;
@@ -403,8 +403,8 @@ static int stream_start(const struct stream *s)
 	nr_chains = 0;
 	WRITE_ONCE(stopping, false);
 	atomic_set(&broken, 0);
-	if (s->kind == KIND_WQ) {
-		queue = alloc_workqueue("neighbour", s->flags ?: WQ_PERCPU, 0);
+	if (s->kind == KIND_WQ && s->flags) {
+		queue = alloc_workqueue("neighbour", s->flags, 0);
 		if (!queue)
 			return -ENOMEM;
 	}
@@ -440,14 +440,14 @@ static int stream_stop(const struct stream *s)
 	for (i = 0; i < nr_chains; i++) {
 		if (s->kind == KIND_IRQ)
 			hrtimer_cancel(&chains[i].timer);
+		if (s->kind == KIND_WQ)
+			cancel_work_sync(&chains[i].item);
 		if (!IS_ERR_OR_NULL(chains[i].thread)) {
 			wait_for_completion(&chains[i].finished);
 			kthread_stop(chains[i].thread);
 		}
 	}
 	if (queue) {
-		/* An item may queue itself once more. */
-		drain_workqueue(queue);
 		destroy_workqueue(queue);
 		queue = NULL;
 	}
