@@ -293,7 +293,7 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 		return;
 	if (take_shared(pool) || pool->space.congested) {
 		todo->bits |= ANTS_TODO_SPACE;
-		pool->release.called_back = true;
+		WRITE_ONCE(pool->release.called_back, true);
 	}
 	pool->space.congested = false;
 	pool->space.congested_all = false;

@@ -177,7 +177,7 @@ static void end_shards(struct ants_multi *multi)
 
 	for_each_shard(pool, multi) {
 		ants_pool_hide(pool);
-		called_back |= pool->release.called_back;
+		called_back |= READ_ONCE(pool->release.called_back);
 	}
 	if (called_back)
 		synchronize_rcu();

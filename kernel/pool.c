@@ -391,7 +391,7 @@ void __ants_pool_destroy(struct ants_pool *pool)
 	ants_wait_touch(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_hide(pool);
-	if (pool->release.called_back)
+	if (READ_ONCE(pool->release.called_back))
 		synchronize_rcu();
 	ants_pool_end(pool);
 }

@@ -599,11 +599,13 @@ static void item_fn(struct work_struct *item)
 	mdelay(1);
 }
 
+static struct workqueue_struct *unbound;
+
 static int unbound_workqueue_goes_on(void)
 {
 	static DECLARE_WORK(item, item_fn);
 
-	queue_work(system_unbound_wq, &item);
+	queue_work(unbound, &item);
 	flush_work(&item);
 	return 0;
 }
@@ -894,19 +896,28 @@ static int runner_fn(void *unused)
 
 static int __init ants_neighbours_init(void)
 {
+	int err = -ENOMEM;
+
 	chains = vzalloc(array_size(MAX_CHAINS, sizeof(*chains)));
 	if (!chains)
-		return -ENOMEM;
+		return err;
+	unbound = alloc_workqueue("ants_neighbours", WQ_UNBOUND, 0);
+	if (!unbound)
+		goto err_chains;
 	runner = kthread_run(runner_fn, NULL, "ants_neighbours");
 	if (!IS_ERR(runner))
 		return 0;
+	err = PTR_ERR(runner);
+	destroy_workqueue(unbound);
+err_chains:
 	vfree(chains);
-	return PTR_ERR(runner);
+	return err;
 }
 
 static void __exit ants_neighbours_exit(void)
 {
 	kthread_stop(runner);
+	destroy_workqueue(unbound);
 	vfree(chains);
 }
 
