@@ -35,11 +35,13 @@ struct wq_side {
 	bool (*flush_delayed)(void *item);
 	unsigned int (*busy)(void *item);
 	struct timer_list *(*timer)(void *item);
+	bool (*waits)(void *item);
 };
 
 #define SIDE(name)	on_wq_##name
 #define SIDE_MAKE_FULL	alloc_ordered_workqueue("diff", 0)
 #define SIDE_TIMER(dwork)	(&(dwork)->timer)
+#define SIDE_WAITS(dwork)	(!!(dwork))
 #include "wq_side.h"
 
 #include <linux/ants_workqueue.h>
@@ -54,9 +56,21 @@ static void *full_pool(void)
 	return IS_ERR(pool) ? NULL : pool;
 }
 
+/* A thread of the pool has it, and waits for the end of another run. */
+static bool run_waits(struct ants_wq_work *work)
+{
+	bool ret;
+
+	raw_spin_lock_irq(&work->file->lock);
+	ret = ants_wq_running(work, true);
+	raw_spin_unlock_irq(&work->file->lock);
+	return ret;
+}
+
 #define SIDE(name)	on_pool_##name
 #define SIDE_MAKE_FULL	full_pool()
 #define SIDE_TIMER(dwork)	(&(dwork)->work.item.timer)
+#define SIDE_WAITS(dwork)	run_waits(&(dwork)->work)
 #include "wq_side.h"
 
 /* As WAIT_FOR(), for what nearly always comes about at once. */
@@ -100,6 +114,7 @@ struct hand {
  * @said: what it has returned
  * @nr: how many calls those are
  * @wrong: what did not come about, or NULL
+ * @told: how often each item had begun and ended then
  */
 struct sequence {
 	const struct wq_side *side;
@@ -116,6 +131,7 @@ struct sequence {
 	bool said[NR_CALLS];
 	unsigned int nr;
 	const char *wrong;
+	int told[MODEL_ITEMS][2];
 };
 
 static bool make_call(struct sequence *seq, const struct call *call)
@@ -238,6 +254,8 @@ static bool item_agrees(struct sequence *seq, unsigned int nr)
 	busy = seq->items[nr] ? seq->side->busy(seq->items[nr]) : 0;
 	if (!(busy & WORK_BUSY_RUNNING) != !model_runs(&seq->model, nr))
 		return false;
+	if (model_collides(&seq->model, nr) && !seq->side->waits(seq->items[nr]))
+		return false;
 	return item->closed || !(busy & WORK_BUSY_PENDING) == !model_pending(&seq->model, nr);
 }
 
@@ -309,6 +327,7 @@ static void call_waits(struct sequence *seq, const struct call *call)
 	unsigned int nr = model_caller(&seq->model);
 	struct helper *h = &helpers[nr];
 
+	note(seq, call, false);
 	model_wait(&seq->model, nr, call);
 	model_settle(&seq->model);
 	helper_post(h, seq, call);
@@ -440,6 +459,8 @@ static void open_all(struct sequence *seq)
 	unsigned int i;
 
 	for (i = 0; i < MODEL_ITEMS; i++) {
+		seq->told[i][0] = atomic_read(&seq->begun[i]);
+		seq->told[i][1] = atomic_read(&seq->ended[i]);
 		seq->inside[i].what = CALL_NONE;
 		complete_all(&seq->gates[i]);
 	}
@@ -498,6 +519,18 @@ static void tell(struct kunit *test, const struct sequence *seq, unsigned int nr
 	}
 }
 
+/* How often each item has begun and ended, and should have. */
+static void tell_items(struct kunit *test, const struct sequence *seq, const char *side)
+{
+	unsigned int i;
+
+	for (i = 0; i < MODEL_ITEMS; i++)
+		kunit_info(test, "%s: item %u began %d of %d, ended %d of %d; wq %u of %u at once\n",
+			   side, i, seq->told[i][0], seq->model.items[i].begun,
+			   seq->told[i][1], seq->model.items[i].ended, i % MODEL_WQS,
+			   seq->model.wqs[i % MODEL_WQS].max);
+}
+
 static bool compare(struct kunit *test, const struct sequence *stock,
 		    const struct sequence *ants, u64 seed)
 {
@@ -509,6 +542,8 @@ static bool compare(struct kunit *test, const struct sequence *stock,
 	if (!stock->wrong && !ants->wrong && i == stock->nr && i == ants->nr)
 		return true;
 	tell(test, ants, i + 1);
+	tell_items(test, stock, "a workqueue");
+	tell_items(test, ants, "a pool");
 	KUNIT_FAIL(test, "seed %llu, %s: after call %u a workqueue: %s; a pool: %s", seed,
 		   stock->model.full ? "no room" : "room", i, stock->wrong ?: "well",
 		   ants->wrong ?: i < ants->nr ? "returns something else" : "well");

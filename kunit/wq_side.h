@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One side of workqueue_diff_test.c, which includes this file twice: on workqueues, and
- * on pools. SIDE(name) is what a name is on this side, SIDE_MAKE_FULL(bound) makes a
+ * on pools. SIDE(name) is what a name is on this side, SIDE_MAKE_FULL makes a
  * workqueue whose items wait for room.
  */
 
@@ -113,6 +113,11 @@ static struct timer_list *SIDE(timer)(void *item)
 	return SIDE_TIMER(SIDE(of)(item));
 }
 
+static bool SIDE(waits)(void *item)
+{
+	return SIDE_WAITS(SIDE(of)(item));
+}
+
 static const struct wq_side SIDE(side) = {
 	.item_make = SIDE(item_make),
 	.item_init = SIDE(item_init),
@@ -129,9 +134,11 @@ static const struct wq_side SIDE(side) = {
 	.flush_delayed = SIDE(flush_delayed),
 	.busy = SIDE(busy),
 	.timer = SIDE(timer),
+	.waits = SIDE(waits),
 };
 
 #undef side_item
 #undef SIDE
 #undef SIDE_MAKE_FULL
 #undef SIDE_TIMER
+#undef SIDE_WAITS

@@ -34,10 +34,17 @@
  * - An item whose timer has fired cannot be taken back until the timer function has
  *   looked at it: cancel_delayed_work() returns false then, and the item runs. If
  *   mod_delayed_work() comes then, the item stays in the workqueue that it was in.
+ * - An item that runs and is queued again, where the pool has another thread for it, cannot
+ *   be taken back at the moment when that thread begins to wait for the end of the run:
+ *   cancel_work() returns false then, and the item runs once more.
  * - While a caller of cancel_work_sync() waits, mod_delayed_work() and work_pending()
  *   return false, as from 6.10 on.
  * - destroy_workqueue() disarms the timers of its items. As before, such an item is
  *   pending until it is cancelled, and its timer is not to be relied on.
+ * - A second caller of flush_workqueue() also waits for what is queued while it waits for
+ *   the first one.
+ * - If a run is taken back for which flush_work() waits, the caller also waits for the run
+ *   of that item that has not ended. With a workqueue that depends on its workers.
  * - While the system pool is full, flush_work() waits for what waits for room there.
  */
 #ifndef _LINUX_ANTS_WORKQUEUE_H
