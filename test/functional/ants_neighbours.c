@@ -27,7 +27,7 @@
 #include <linux/workqueue.h>
 #include <linux/ants.h>
 
-#include "../kernel/compat.h"
+#include "../kunit/test_compat.h"
 
 /*
  * How long a task runs; how many streams a pool has at most: beside more threads that
