@@ -381,8 +381,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	bool done;
 
 	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->unnotified) &&
-	list_empty(&pool->cancel.groups) &&
+	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancel.groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
