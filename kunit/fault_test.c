@@ -365,7 +365,7 @@ static bool has_address(const char *text)
 /* Everybody may read these files. */
 static void expect_no_address(struct kunit *test, struct ants_pool *pool)
 {
-	const struct attribute_group **group = get_ktype(&pool->kobj)->default_groups;
+	const struct attribute_group **group = ants_pool_groups;
 	struct attribute **attr;
 	const char *text;
 

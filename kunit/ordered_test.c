@@ -21,7 +21,7 @@ static umode_t mode_of(struct ants_pool *pool, const char *name)
 	const struct attribute_group *group;
 	struct attribute **attr;
 
-	group = get_ktype(&pool->kobj)->default_groups[0];
+	group = ants_pool_groups[0];
 	for (attr = group->attrs; *attr; attr++)
 		if (!strcmp((*attr)->name, name))
 			return group->is_visible ?

@@ -132,7 +132,7 @@ static inline ssize_t sysfs_write(struct ants_pool *pool, const char *name,
 				  const char *text)
 {
 	struct kobject *kobj = &pool->kobj;
-	struct attribute **attr = kobj->ktype->default_groups[0]->attrs;
+	struct attribute **attr = ants_pool_groups[0]->attrs;
 
 	for (; *attr; attr++)
 		if (!strcmp((*attr)->name, name))
