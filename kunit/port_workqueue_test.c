@@ -333,6 +333,8 @@ static void items_that_are_no_allocation(struct kunit *test)
 
 	atomic_set(&static_runs, 0);
 	if (is_pool(port)) {
+		/* Again, which an item that is in no pool may be. */
+		INIT_ANTS_WORK(&static_ants, static_ants_fn);
 		INIT_ANTS_WORK_ONSTACK(&ants, static_ants_fn);
 		INIT_ANTS_DELAYED_WORK_ONSTACK(&later, static_ants_fn);
 		ants_queue_work(port->pool, &static_ants);
@@ -344,6 +346,7 @@ static void items_that_are_no_allocation(struct kunit *test)
 		ants_destroy_work_on_stack(&ants);
 		ants_destroy_delayed_work_on_stack(&later);
 	} else {
+		INIT_WORK(&static_wq, static_wq_fn);
 		INIT_WORK_ONSTACK(&wq, static_wq_fn);
 		queue_work(port->wq, &static_wq);
 		queue_work(port->wq, &wq);
