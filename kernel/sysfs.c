@@ -346,9 +346,13 @@ int ants_sysfs_add(struct ants_pool *pool)
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	err = err ?: sysfs_create_groups(&pool->kobj, ants_pool_groups);
 	if (err)
 		return err;
+	err = sysfs_create_groups(&pool->kobj, ants_pool_groups);
+	if (err) {
+		kobject_del(&pool->kobj);
+		return err;
+	}
 	kobject_uevent(&pool->kobj, KOBJ_ADD);
 	ants_debugfs_add(pool);
 	return 0;

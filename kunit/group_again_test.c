@@ -160,7 +160,7 @@ static void delayed_member_ends_at_once(struct kunit *test)
 /* The item is due, and the pool is full. */
 static void late_member_ends_at_once(struct kunit *test)
 {
-	struct bout *b = bout_start(test, early_fn, true, 1);
+	struct bout *b = bout_start(test, early_fn, true, NEVER);
 	struct gate *gate = test_gate(test);
 	struct async_call *other;
 
@@ -168,6 +168,8 @@ static void late_member_ends_at_once(struct kunit *test)
 	EXPECT_SOON(test, ants_nr_waiting(b->item->pool) == 1);
 	item_opens(b);
 	KUNIT_EXPECT_EQ(test, async_result(other), 0);
+	ASSERT_SOON(test, state_of(b->item) == ANTS_WORK_DELAYED);
+	KUNIT_EXPECT_EQ(test, ants_mod_delayed_work(b->item->pool, &b->item->dwork, 0), 1);
 	ASSERT_SOON(test, state_of(b->item) == ANTS_WORK_DUE);
 	bout_cancel(b);
 	bout_expect(b, -ECANCELED);
