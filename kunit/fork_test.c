@@ -223,8 +223,18 @@ static int branch_fn(struct ants_work *work)
 
 	for (i = 2 * b->nr; i <= 2 * b->nr + 1 && i < b->end && !err; i++)
 		err = ants_group_submit(b->group, &b->all[i].work);
-	b->err = err;
+	WRITE_ONCE(b->err, err);
 	return err;
+}
+
+static bool branches_begun(const struct branch *b, int nr)
+{
+	int i;
+
+	for (i = 1; i < nr; i++)
+		if (READ_ONCE(b[i].err) == 1)
+			return false;
+	return true;
 }
 
 /* A tree of as many levels as may run inside one another. */
@@ -244,7 +254,8 @@ static void members_submit_further_members(struct kunit *test)
 		INIT_ANTS_WORK(&b[i].work, branch_fn);
 	}
 	KUNIT_ASSERT_EQ(test, ants_group_submit(&f->group, &b[1].work), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	/* A wait seals the group, and then its members can add no others. */
+	EXPECT_SOON(test, branches_begun(b, nr));
 	KUNIT_EXPECT_EQ(test, ants_group_wait_timeout(&f->group, TEST_DEADLINE,
 						      &error), 0);
 	KUNIT_EXPECT_EQ(test, error, 0);

@@ -110,6 +110,14 @@ struct hand {
  * struct sequence - a sequence of calls on one side
  * @side: that side
  * @model: what must be true there
+ * @items: the items there
+ * @wqs: the workqueues there
+ * @hands: what each item hands to its function
+ * @gates: what each run of an item waits for
+ * @begun: how often each item has begun
+ * @ended: and ended
+ * @inside: the call that the next run of an item makes
+ * @inside_ret: what that call has returned
  * @calls: what was called
  * @said: what it has returned
  * @nr: how many calls those are
