@@ -16,7 +16,7 @@
  *	upkeep, fault, flush, release, drop, tune, affinity_set
  *	registry, pool, devres
  *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
- *	debugfs, notice, sysfs, sysfs_stats, multi_sysfs, hotplug, unload, main
+ *	debugfs, notice, sysfs, hotplug, unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
@@ -355,7 +355,7 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
 void ants_set_expiry(struct ants_pool *pool, unsigned long expiry);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
-int ants_set_nonblocking(struct ants_pool *pool, bool on);
+int ants_set_nonblocking(struct ants_pool *pool, unsigned int on);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags);
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,

@@ -152,7 +152,7 @@ int __ants_multi_set_cpumask(struct ants_multi *multi,
 void __ants_multi_destroy(struct ants_multi *multi);
 void ants_multi_free(struct kobject *kobj);
 
-/* multi_sysfs.c */
+/* sysfs.c */
 extern const struct kobj_type ants_multi_ktype;
 int ants_multi_sysfs_add(struct ants_multi *multi);
 void ants_multi_sysfs_del(struct ants_multi *multi);

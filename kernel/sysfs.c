@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/ants/<pool>/: one value per file. A store either changes the
- * value, or returns an error and changes nothing. What is no single value is in
- * debugfs.
+ * /sys/kernel/ants/<pool>/ and /sys/kernel/ants/<multi>/: one value per file. A
+ * store either changes the value, or returns an error and changes nothing. What
+ * is no single value is in debugfs. The shards of a multi have the files of any
+ * pool; the multi has those of them that say something of the whole, and two of
+ * its own.
  */
+#include <linux/build_bug.h>
 #include <linux/kobject.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -12,155 +15,173 @@
 #include "debugfs.h"
 #include "multi.h"
 #include "notice.h"
-#include "sysfs.h"
 
-struct kset *ants_kset;
+static struct kset *ants_kset;
 
-/* Make one change after the earlier ones; a signal ends the wait for those. */
-static ssize_t change_pool(struct kobject *kobj, size_t count,
-			   unsigned int value,
-			   int (*set)(struct ants_pool *pool,
-				      unsigned int value))
-{
-	struct ants_pool *pool = to_pool(kobj);
-	int err;
+/* What the text of a file stands for. */
+enum kind {
+	NUMBER,
+	/* 0 or 1 */
+	FLAG,
+	/* may be negative */
+	SIGNED,
+	/* a capacity: a number, or "max" */
+	BOUND,
+	/* one of enum ants_sched */
+	SCHED,
+};
 
-	err = mutex_lock_interruptible(&pool->config.lock);
-	if (err)
-		return err;
-	err = set(pool, value);
-	mutex_unlock(&pool->config.lock);
-	return err ?: count;
-}
-
-ssize_t ants_change_uint(struct kobject *kobj, const char *buf, size_t count,
-			 int (*set)(struct ants_pool *pool, unsigned int value))
-{
-	unsigned int value;
-	int err;
-
-	err = kstrtouint(buf, 0, &value);
-	return err ?: change_pool(kobj, count, value, set);
-}
-
-/* A capacity is a number, or "max". */
-ssize_t ants_emit_bound(char *buf, unsigned int bound)
-{
-	if (bound == ANTS_UNLIMITED)
-		return sysfs_emit(buf, "max\n");
-	return sysfs_emit(buf, "%u\n", bound);
-}
-
-int ants_parse_capacity(const char *buf, unsigned int *capacity)
-{
-	int err;
-
-	*capacity = ANTS_UNLIMITED;
-	if (sysfs_streq(buf, "max"))
-		return 0;
-	err = kstrtouint(buf, 0, capacity);
-	return err ?: *capacity > ANTS_BOUND_MAX ? -ERANGE : 0;
-}
-
-/*
- * A number that does not fit in the mask is out of range, like a CPU that
- * cannot exist.
+/**
+ * struct row - a file
+ * @file: its name and mode, and the functions that show and store it
+ * @kind: what its text is
+ * @multi: a multi has such a file as well
+ * @sum: that of a multi shows the sum over the shards, else what the first one has;
+ *	others differ if they were changed one by one
+ * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
+ * @wide: the value in struct ants_stats is a u64
+ * @offset: where the value is in struct ants_pool, or in struct ants_stats
+ * @get: returns the value of a pool; if NULL, it is at @offset
+ * @set: changes that of a pool, with pool->config.lock held
+ * @set_all: changes those of all shards, with multi->config held
  */
-int ants_parse_cpulist(const char *buf, struct cpumask *mask)
-{
-	int err = cpulist_parse(buf, mask);
+struct row {
+	struct kobj_attribute file;
+	enum kind kind;
+	bool multi;
+	bool sum;
+	bool fixed;
+	bool wide;
+	unsigned int offset;
+	s64 (*get)(struct ants_pool *pool);
+	int (*set)(struct ants_pool *pool, unsigned int value);
+	int (*set_all)(struct ants_multi *multi, unsigned int value);
+};
 
-	return err == -EOVERFLOW ? -ERANGE : err;
+static const struct row *row_of(const struct attribute *attr)
+{
+	return container_of(attr, struct row, file.attr);
 }
 
-static ssize_t capacity_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *buf)
+static struct ants_pool *to_pool(struct kobject *kobj)
 {
-	return ants_emit_bound(buf, ants_capacity(to_pool(kobj)));
+	return container_of(kobj, struct ants_pool, kobj);
+}
+
+/* NULL if the directory is that of a pool. */
+static struct ants_multi *multi_of(struct kobject *kobj)
+{
+	return get_ktype(kobj) == &ants_multi_ktype ?
+	       container_of(kobj, struct ants_multi, kobj) : NULL;
+}
+
+/* The pool, or the first shard of the multi. */
+static struct ants_pool *first_pool(struct kobject *kobj)
+{
+	return multi_of(kobj) ? ants_shard(multi_of(kobj), 0) : to_pool(kobj);
+}
+
+/* The shards of a multi have the same flags. */
+static bool is_fixed(struct kobject *kobj)
+{
+	return READ_ONCE(first_pool(kobj)->flags) & ANTS_FIXED;
+}
+
+static const char * const sched_names[] = {
+	[ANTS_SCHED_NORMAL] = "normal",
+	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
+	[ANTS_SCHED_FIFO] = "fifo",
+};
+
+static ssize_t emit(char *buf, enum kind kind, s64 value)
+{
+	if (kind == SCHED)
+		return sysfs_emit(buf, "%s\n", sched_names[value]);
+	if (kind == BOUND && value >= ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%lld\n", value);
+}
+
+static int parse(const char *buf, enum kind kind, unsigned int *value)
+{
+	int err;
+
+	if (kind == SIGNED)
+		return kstrtoint(buf, 0, (int *)value);
+	if (kind == SCHED) {
+		err = sysfs_match_string(sched_names, buf);
+		*value = err;
+		return min(err, 0);
+	}
+	if (kind == BOUND && sysfs_streq(buf, "max")) {
+		*value = ANTS_UNLIMITED;
+		return 0;
+	}
+	err = kstrtouint(buf, 0, value);
+	if (!err && kind == BOUND && *value > ANTS_BOUND_MAX)
+		err = -ERANGE;
+	if (!err && kind == FLAG && *value > 1)
+		err = -EINVAL;
+	return err;
+}
+
+static s64 value_of(const struct row *row, struct ants_pool *pool)
+{
+	return row->get ? row->get(pool) :
+	       READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
+}
+
+static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	const struct row *row = row_of(&attr->attr);
+	struct ants_multi *multi = multi_of(kobj);
+	struct ants_pool *pool;
+	s64 value = 0;
+
+	if (multi && row->sum)
+		for_each_shard(pool, multi)
+			value += value_of(row, pool);
+	else
+		value = value_of(row, first_pool(kobj));
+	return emit(buf, row->kind, value);
+}
+
+/* It serialises the changes; a signal ends the wait for earlier ones. */
+static struct mutex *config_lock(struct kobject *kobj)
+{
+	return multi_of(kobj) ? &multi_of(kobj)->config :
+				&to_pool(kobj)->config.lock;
 }
 
 /* Root can change the mode of a file, but not what the owner has fixed. */
-static int check_fixed(const struct ants_pool *pool)
+static int change(struct kobject *kobj, const struct row *row,
+		  unsigned int value)
 {
-	return pool->flags & ANTS_FIXED ? -EPERM : 0;
+	if (row->fixed && is_fixed(kobj))
+		return -EPERM;
+	return multi_of(kobj) ? row->set_all(multi_of(kobj), value) :
+				row->set(to_pool(kobj), value);
 }
 
-static int set_pool_capacity(struct ants_pool *pool, unsigned int value)
+static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
 {
-	return check_fixed(pool) ?: __ants_tune(pool, value);
-}
-
-static ssize_t capacity_store(struct kobject *kobj, struct kobj_attribute *attr,
-			      const char *buf, size_t count)
-{
-	unsigned int capacity;
+	const struct row *row = row_of(&attr->attr);
+	unsigned int value;
 	int err;
 
-	err = ants_parse_capacity(buf, &capacity);
-	return err ?: change_pool(kobj, count, capacity, set_pool_capacity);
+	err = parse(buf, row->kind, &value) ?:
+	      mutex_lock_interruptible(config_lock(kobj));
+	if (err)
+		return err;
+	err = change(kobj, row, value);
+	mutex_unlock(config_lock(kobj));
+	return err ?: count;
 }
 
-static struct kobj_attribute capacity_attr = __ATTR_RW(capacity);
-
-static unsigned int get_max_blocking(const struct ants_pool *pool)
+static struct ants_affinity *affinity_of(struct ants_pool *pool)
 {
-	return READ_ONCE(pool->config.max_blocking);
-}
-
-static unsigned int get_queue_depth(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->config.queue_depth);
-}
-
-static int set_queue_depth(struct ants_pool *pool, unsigned int value)
-{
-	return check_fixed(pool) ?: ants_set_queue_depth(pool, value);
-}
-
-static unsigned int get_min_workers(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->config.min_workers);
-}
-
-static unsigned int get_expiry_ms(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->config.expiry_ms);
-}
-
-static unsigned int get_nonblocking(const struct ants_pool *pool)
-{
-	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
-}
-
-static int set_nonblocking(struct ants_pool *pool, unsigned int value)
-{
-	if (value > 1)
-		return -EINVAL;
-	return check_fixed(pool) ?: ants_set_nonblocking(pool, value);
-}
-
-static unsigned int get_stall_ms(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->stall.ms);
-}
-
-ANTS_UINT_ATTR(max_blocking, get_max_blocking, ants_set_max_blocking);
-ANTS_UINT_ATTR(queue_depth, get_queue_depth, set_queue_depth);
-ANTS_UINT_ATTR(min_workers, get_min_workers, ants_set_min_workers);
-ANTS_UINT_ATTR(expiry_ms, get_expiry_ms, ants_set_expiry_ms);
-ANTS_UINT_ATTR(nonblocking, get_nonblocking, set_nonblocking);
-ANTS_UINT_ATTR(stall_ms, get_stall_ms, ants_set_stall_ms);
-
-static unsigned int get_max_faults(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->faults.max);
-}
-
-ANTS_UINT_ATTR(max_faults, get_max_faults, ants_set_max_faults);
-
-static struct ants_affinity *affinity_of(struct kobject *kobj)
-{
-	struct ants_pool *pool = to_pool(kobj);
 	struct ants_affinity *affinity;
 
 	raw_spin_lock_irq(&pool->lock);
@@ -169,14 +190,13 @@ static struct ants_affinity *affinity_of(struct kobject *kobj)
 	return affinity;
 }
 
-static ssize_t nice_show(struct kobject *kobj, struct kobj_attribute *attr,
-			 char *buf)
+static s64 get_nice(struct ants_pool *pool)
 {
-	struct ants_affinity *affinity = affinity_of(kobj);
+	struct ants_affinity *affinity = affinity_of(pool);
 	int nice = affinity->nice;
 
 	ants_affinity_put(affinity);
-	return sysfs_emit(buf, "%d\n", nice);
+	return nice;
 }
 
 static int set_nice(struct ants_pool *pool, unsigned int value)
@@ -184,42 +204,18 @@ static int set_nice(struct ants_pool *pool, unsigned int value)
 	return __ants_set_nice(pool, value);
 }
 
-static ssize_t nice_store(struct kobject *kobj, struct kobj_attribute *attr,
-			  const char *buf, size_t count)
+static int set_all_nice(struct ants_multi *multi, unsigned int value)
 {
-	int nice, err;
-
-	err = kstrtoint(buf, 0, &nice);
-	return err ?: change_pool(kobj, count, nice, set_nice);
+	return __ants_multi_set_nice(multi, value);
 }
 
-static struct kobj_attribute nice_attr = __ATTR_RW(nice);
-
-static const char * const sched_names[] = {
-	[ANTS_SCHED_NORMAL] = "normal",
-	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
-	[ANTS_SCHED_FIFO] = "fifo",
-};
-
-ssize_t ants_emit_sched(char *buf, enum ants_sched sched)
+static s64 get_sched(struct ants_pool *pool)
 {
-	return sysfs_emit(buf, "%s\n", sched_names[sched]);
-}
-
-/* Return one of enum ants_sched, or -EINVAL. */
-int ants_parse_sched(const char *buf)
-{
-	return sysfs_match_string(sched_names, buf);
-}
-
-static ssize_t sched_show(struct kobject *kobj, struct kobj_attribute *attr,
-			  char *buf)
-{
-	struct ants_affinity *affinity = affinity_of(kobj);
+	struct ants_affinity *affinity = affinity_of(pool);
 	enum ants_sched sched = affinity->sched;
 
 	ants_affinity_put(affinity);
-	return ants_emit_sched(buf, sched);
+	return sched;
 }
 
 static int set_sched(struct ants_pool *pool, unsigned int value)
@@ -227,36 +223,67 @@ static int set_sched(struct ants_pool *pool, unsigned int value)
 	return __ants_set_sched(pool, value);
 }
 
-static ssize_t sched_store(struct kobject *kobj, struct kobj_attribute *attr,
-			   const char *buf, size_t count)
+static int set_all_sched(struct ants_multi *multi, unsigned int value)
 {
-	int sched = ants_parse_sched(buf);
-
-	return sched < 0 ? sched : change_pool(kobj, count, sched, set_sched);
+	return __ants_multi_set_sched(multi, value);
 }
 
-static struct kobj_attribute sched_attr = __ATTR_RW(sched);
+static s64 get_nonblocking(struct ants_pool *pool)
+{
+	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
+}
+
+static s64 get_longest_ms(struct ants_pool *pool)
+{
+	struct ants_longest longest;
+
+	ants_longest(pool, &longest);
+	return longest.ms;
+}
+
+/* The CPUs on which threads of any shard may run. */
+static ssize_t show_all_cpus(const struct ants_multi *multi, char *buf)
+{
+	struct ants_pool *pool;
+	cpumask_var_t mask;
+	ssize_t len;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_shard(pool, multi) {
+		raw_spin_lock_irq(&pool->lock);
+		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
+		ants_unlock_irq(pool);
+	}
+	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
+	free_cpumask_var(mask);
+	return len;
+}
 
 static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
-	struct ants_affinity *affinity = affinity_of(kobj);
-	const struct cpumask *cpus = ants_affinity_cpus(affinity);
-	ssize_t len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpus));
+	struct ants_affinity *affinity;
+	ssize_t len;
 
+	if (multi_of(kobj))
+		return show_all_cpus(multi_of(kobj), buf);
+	affinity = affinity_of(to_pool(kobj));
+	len = sysfs_emit(buf, "%*pbl\n",
+			 cpumask_pr_args(ants_affinity_cpus(affinity)));
 	ants_affinity_put(affinity);
 	return len;
 }
 
-static int set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+static int set_cpumask(struct kobject *kobj, const struct cpumask *mask)
 {
-	int err;
+	int err = mutex_lock_interruptible(config_lock(kobj));
 
-	err = mutex_lock_interruptible(&pool->config.lock);
 	if (err)
 		return err;
-	err = __ants_set_cpumask(pool, mask);
-	mutex_unlock(&pool->config.lock);
+	err = multi_of(kobj) ? __ants_multi_set_cpumask(multi_of(kobj), mask) :
+			       __ants_set_cpumask(to_pool(kobj), mask);
+	mutex_unlock(config_lock(kobj));
 	return err;
 }
 
@@ -268,67 +295,245 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	err = ants_parse_cpulist(buf, mask) ?: set_cpumask(to_pool(kobj), mask);
+	err = cpulist_parse(buf, mask);
+	/* A number that does not fit in the mask, like a CPU that cannot exist. */
+	if (err == -EOVERFLOW)
+		err = -ERANGE;
+	err = err ?: set_cpumask(kobj, mask);
 	free_cpumask_var(mask);
 	return err ?: count;
 }
 
-static struct kobj_attribute cpulist_attr = __ATTR_RW(cpulist);
+static const char *multi_state(const struct ants_multi *multi)
+{
+	if (ants_multi_is_released(multi))
+		return ants_multi_is_drained(multi) ? "released" : "draining";
+	return ants_multi_is_faulted(multi) ? "faulted" : "open";
+}
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	return sysfs_emit(buf, "%s\n", ants_state(to_pool(kobj)));
+	return sysfs_emit(buf, "%s\n",
+			  multi_of(kobj) ? multi_state(multi_of(kobj)) :
+					   ants_state(to_pool(kobj)));
 }
 
-static struct kobj_attribute state_attr = __ATTR_RO(state);
+static ssize_t nr_shards_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%u\n", multi_of(kobj)->nr_shards);
+}
+
+static ssize_t strategy_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	static const char * const names[] = {
+		[ANTS_ROUND_ROBIN] = "round_robin",
+		[ANTS_LEAST_TASKS] = "least_tasks",
+		[ANTS_LOCAL] = "local",
+	};
+
+	return sysfs_emit(buf, "%s\n", names[multi_of(kobj)->strategy]);
+}
+
+static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	const struct row *row = row_of(&attr->attr);
+	struct ants_stats stats;
+	const void *field = (char *)&stats + row->offset;
+
+	if (multi_of(kobj))
+		ants_multi_stats(multi_of(kobj), &stats);
+	else
+		ants_pool_stats(to_pool(kobj), &stats);
+	return emit(buf, row->kind, row->wide ? *(const u64 *)field :
+						*(const unsigned int *)field);
+}
+
+static ssize_t last_fault_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	char name[ANTS_FUNC_LEN];
+
+	ants_last_fault(to_pool(kobj), name);
+	return sysfs_emit(buf, "%s\n", name);
+}
+
+static ssize_t emit_times(char *buf, const u64 *counts)
+{
+	ssize_t len = 0;
+	int i;
+
+	for (i = 0; i < ANTS_TIMES; i++)
+		len += sysfs_emit_at(buf, len, "%llu%c", counts[i],
+				     i < ANTS_TIMES - 1 ? ',' : '\n');
+	return len;
+}
+
+static ssize_t wait_us_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	u64 wait[ANTS_TIMES], run[ANTS_TIMES];
+
+	ants_times_read(to_pool(kobj), wait, run);
+	return emit_times(buf, wait);
+}
+
+static ssize_t run_us_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	u64 wait[ANTS_TIMES], run[ANTS_TIMES];
+
+	ants_times_read(to_pool(kobj), wait, run);
+	return emit_times(buf, run);
+}
+
+#define ROW(_name, _mode, _show, _store, ...)				\
+	(&(struct row) {						\
+		.file = __ATTR(_name, _mode, _show, _store),		\
+		##__VA_ARGS__						\
+	}.file.attr)
+
+/* A value that can be changed. */
+#define VALUE(_name, ...)						\
+	ROW(_name, 0644, value_show, value_store, ##__VA_ARGS__)
+
+/* It is in struct ants_pool, and can be read without the lock. */
+#define FIELD(_field)							\
+	.offset = offsetof(struct ants_pool, _field) +			\
+		  BUILD_BUG_ON_ZERO(!__same_type(unsigned int,		\
+				    ((struct ants_pool *)NULL)->_field))
+
+/* A member of struct ants_stats. */
+#define STAT(_name, ...)						\
+	ROW(_name, 0444, stat_show, NULL, .multi = true,		\
+	    .offset = offsetof(struct ants_stats, _name),		\
+	    .wide = sizeof_field(struct ants_stats, _name) == sizeof(u64), \
+	    ##__VA_ARGS__)
 
 static struct attribute *pool_attrs[] = {
-	&capacity_attr.attr,
-	&max_blocking_attr.attr,
-	&queue_depth_attr.attr,
-	&min_workers_attr.attr,
-	&expiry_ms_attr.attr,
-	&nonblocking_attr.attr,
-	&nice_attr.attr,
-	&sched_attr.attr,
-	&cpulist_attr.attr,
-	&stall_ms_attr.attr,
-	&max_faults_attr.attr,
-	&state_attr.attr,
+	VALUE(capacity, .kind = BOUND, FIELD(limits.capacity), .set = __ants_tune,
+	      .multi = true, .sum = true, .set_all = __ants_multi_tune,
+	      .fixed = true),
+	VALUE(queue_depth, FIELD(config.queue_depth),
+	      .set = ants_set_queue_depth, .multi = true, .sum = true,
+	      .set_all = __ants_multi_set_queue_depth, .fixed = true),
+	VALUE(nonblocking, .kind = FLAG, .get = get_nonblocking,
+	      .set = ants_set_nonblocking, .fixed = true),
+	VALUE(max_blocking, FIELD(config.max_blocking),
+	      .set = ants_set_max_blocking),
+	VALUE(min_workers, FIELD(config.min_workers),
+	      .set = ants_set_min_workers),
+	VALUE(expiry_ms, FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
+	VALUE(stall_ms, FIELD(stall.ms), .set = ants_set_stall_ms),
+	VALUE(max_faults, FIELD(faults.max), .set = ants_set_max_faults),
+	VALUE(nice, .kind = SIGNED, .get = get_nice, .set = set_nice,
+	      .multi = true, .set_all = set_all_nice),
+	VALUE(sched, .kind = SCHED, .get = get_sched, .set = set_sched,
+	      .multi = true, .set_all = set_all_sched),
+	ROW(cpulist, 0644, cpulist_show, cpulist_store, .multi = true),
+	ROW(state, 0444, state_show, NULL, .multi = true),
 	NULL
 };
 
-/* The values that an administrator may not change in a pool with ANTS_FIXED. */
-static bool is_limit(const struct attribute *attr)
-{
-	return attr == &capacity_attr.attr || attr == &queue_depth_attr.attr ||
-	       attr == &nonblocking_attr.attr;
-}
+static struct attribute *stats_attrs[] = {
+	STAT(running),
+	STAT(idle),
+	STAT(busy),
+	STAT(pending),
+	STAT(waiting),
+	STAT(free, .kind = BOUND),
+	STAT(peak_running),
+	STAT(peak_busy),
+	STAT(peak_pending),
+	STAT(peak_waiting),
+	STAT(submitted),
+	STAT(completed),
+	STAT(cancelled),
+	STAT(caller_runs),
+	STAT(rejected),
+	STAT(blocked),
+	STAT(spawned),
+	STAT(reaped),
+	STAT(wakeups_in_vain),
+	STAT(stalled),
+	STAT(held_back),
+	STAT(faults),
+	STAT(lost),
+	STAT(dirty),
+	ROW(last_fault, 0444, last_fault_show, NULL),
+	VALUE(timing, FIELD(times.every), .set = ants_set_timing),
+	ROW(wait_us, 0444, wait_us_show, NULL),
+	ROW(run_us, 0444, run_us_show, NULL),
+	ROW(longest_ms, 0444, value_show, NULL, .get = get_longest_ms),
+	NULL
+};
 
-static umode_t pool_mode(struct kobject *kobj, struct attribute *attr, int nr)
+static struct attribute *multi_attrs[] = {
+	ROW(nr_shards, 0444, nr_shards_show, NULL),
+	ROW(strategy, 0444, strategy_show, NULL),
+	NULL
+};
+
+/* The CPUs of local shards are decided when the multi is created. */
+static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 {
-	if (to_pool(kobj)->flags & ANTS_FIXED && is_limit(attr))
+	const struct row *row = row_of(attr);
+	const struct ants_multi *multi = multi_of(kobj);
+
+	if (multi && !row->multi)
+		return 0;
+	if ((row->fixed && is_fixed(kobj)) ||
+	    (multi && multi->strategy == ANTS_LOCAL &&
+	     row->file.store == cpulist_store))
 		return 0444;
 	return attr->mode;
 }
 
 static const struct attribute_group pool_group = {
 	.attrs = pool_attrs,
-	.is_visible = pool_mode,
+	.is_visible = mode_of,
+};
+
+static const struct attribute_group stats_group = {
+	.name = "stats",
+	.attrs = stats_attrs,
+	.is_visible = mode_of,
+};
+
+static const struct attribute_group multi_group = {
+	.attrs = multi_attrs,
 };
 
 const struct attribute_group *ants_pool_groups[] = {
 	&pool_group,
-	&ants_stats_group,
+	&stats_group,
 	NULL
 };
 EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
 
-/* The kernel would remove default groups file by file, and not as one directory. */
+static const struct attribute_group *multi_groups[] = {
+	&pool_group,
+	&stats_group,
+	&multi_group,
+	NULL
+};
+
+/*
+ * There are no default groups: the kernel would remove those file by file, and
+ * not as one directory; and the files of a multi are about shards, which are made
+ * later.
+ */
 const struct kobj_type ants_pool_ktype = {
 	.sysfs_ops = &kobj_sysfs_ops,
 	.release = ants_pool_free,
+};
+
+const struct kobj_type ants_multi_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = ants_multi_free,
 };
 
 /*
@@ -371,6 +576,44 @@ void ants_sysfs_put(struct ants_pool *pool)
 {
 	cancel_work_sync(&pool->notice.work);
 	kobject_put(&pool->kobj);
+}
+
+/*
+ * Add the directories of a multi. After an error the caller still has to put the
+ * kobject.
+ */
+int ants_multi_sysfs_add(struct ants_multi *multi)
+{
+	int err;
+
+	multi->kobj.kset = ants_kset;
+	err = kobject_add(&multi->kobj, NULL, "%s", multi->name);
+	if (!err)
+		ants_multi_debugfs_add(multi);
+	return err;
+}
+
+/* Remove them, when those of the shards are gone. */
+void ants_multi_sysfs_del(struct ants_multi *multi)
+{
+	ants_multi_debugfs_del(multi);
+	kobject_del(&multi->kobj);
+}
+
+/* Add the files, once there is something to show. */
+int ants_multi_sysfs_show(struct ants_multi *multi)
+{
+	int err = sysfs_create_groups(&multi->kobj, multi_groups);
+
+	if (!err)
+		kobject_uevent(&multi->kobj, KOBJ_ADD);
+	return err;
+}
+
+/* From here on the files give no access to the shards. */
+void ants_multi_sysfs_hide(struct ants_multi *multi)
+{
+	sysfs_remove_groups(&multi->kobj, multi_groups);
 }
 
 int ants_sysfs_init(void)

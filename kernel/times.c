@@ -129,14 +129,17 @@ void ants_times_switch(struct ants_pool *pool)
 }
 
 /* Have the times of one task in so many taken; 0 for none. */
-void ants_set_timing(struct ants_pool *pool, unsigned int every)
+int ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
 	lockdep_assert_held(&pool->config.lock);
+	if (every > ANTS_SAMPLE_MAX)
+		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
 	pool->times.left = 0;
 	ants_unlock_irq(pool);
 	ants_times_switch(pool);
+	return 0;
 }
 
 /* Add the counters; the last of @nr sums also counts all longer times. */

@@ -36,7 +36,7 @@ u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
 void ants_stall_arm(struct ants_pool *pool);
 void ants_times_switch(struct ants_pool *pool);
-void ants_set_timing(struct ants_pool *pool, unsigned int every);
+int ants_set_timing(struct ants_pool *pool, unsigned int every);
 void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot);
 void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot);
 void ants_sample_end(struct ants_worker *w);

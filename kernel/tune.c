@@ -261,7 +261,8 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	return 0;
 }
 
-int ants_set_nonblocking(struct ants_pool *pool, bool on)
+/* @on is 0 or 1. */
+int ants_set_nonblocking(struct ants_pool *pool, unsigned int on)
 {
 	lockdep_assert_held(&pool->config.lock);
 	if (on && pool->flags & ANTS_CALLER_RUNS)
