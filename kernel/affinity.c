@@ -61,10 +61,11 @@ int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags)
 
 /*
  * @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. The
- * rest was checked, too.
+ * rest was checked, too. Return NULL if there is no memory.
  */
 struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, int node)
+					  const struct cpumask *cpus, bool given,
+					  int node)
 {
 	struct ants_affinity *affinity =
 		kzalloc(sizeof(*affinity) + cpumask_size(),
@@ -77,7 +78,7 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	affinity->nice = nice;
 	affinity->sched = sched;
 	mask = ants_affinity_cpus(affinity);
-	affinity->given = cpus;
+	affinity->given = given;
 	if (cpus)
 		cpumask_and(mask, cpus, cpu_possible_mask);
 	else
@@ -88,48 +89,34 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	return affinity;
 }
 
-/* A copy of the pool's affinity for the same CPUs. */
-static struct ants_affinity *affinity_copy(const struct ants_pool *pool,
-					   int nice, enum ants_sched sched)
+/* A copy of the pool's affinity with one change; an ERR_PTR if it is refused. */
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_place *place)
 {
-	struct ants_affinity *affinity = pool->target.affinity, *other;
-	int err = ants_check_sched(nice, sched, pool->flags);
+	struct ants_affinity *old = pool->target.affinity, *new;
+	const struct cpumask *cpus = old->any ? NULL : ants_affinity_cpus(old);
+	enum ants_sched sched = old->sched;
+	bool given = old->given;
+	int nice = old->nice;
 
-	if (err)
-		return ERR_PTR(err);
-	other = ants_affinity_alloc(nice, sched,
-				    affinity->any ? NULL : ants_affinity_cpus(affinity),
-				    pool->node);
-	if (other)
-		other->given = affinity->given;
-	return other;
-}
-
-/*
- * A copy of the pool's affinity with another nice value. Like the following ones,
- * NULL if there is no memory for it; an ERR_PTR if it is not possible.
- */
-struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
-					      int nice)
-{
-	return affinity_copy(pool, nice, pool->target.affinity->sched);
-}
-
-/* The same with another policy. */
-struct ants_affinity *ants_affinity_with_sched(const struct ants_pool *pool,
-					       enum ants_sched sched)
-{
-	return affinity_copy(pool, pool->target.affinity->nice, sched);
-}
-
-/* The same with other CPUs; NULL as for ants_affinity_alloc(). */
-struct ants_affinity *ants_affinity_with_cpus(const struct ants_pool *pool,
-					      const struct cpumask *cpus)
-{
-	const struct ants_affinity *affinity = pool->target.affinity;
-
-	return ants_affinity_alloc(affinity->nice, affinity->sched, cpus,
-				   pool->node);
+	switch (place->what) {
+	case ANTS_PLACE_NICE:
+		nice = place->value;
+		break;
+	case ANTS_PLACE_SCHED:
+		sched = place->value;
+		break;
+	case ANTS_PLACE_CPUS:
+		cpus = place->cpus;
+		given = cpus;
+		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
+			return ERR_PTR(-EINVAL);
+		break;
+	}
+	if (ants_check_sched(nice, sched, pool->flags))
+		return ERR_PTR(-EINVAL);
+	new = ants_affinity_alloc(nice, sched, cpus, given, pool->node);
+	return new ?: ERR_PTR(-ENOMEM);
 }
 
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool)

@@ -33,6 +33,25 @@ struct ants_affinity {
 	unsigned long cpus[];
 };
 
+/* What may change of it. */
+enum ants_placing {
+	ANTS_PLACE_NICE = 1,
+	ANTS_PLACE_SCHED,
+	ANTS_PLACE_CPUS,
+};
+
+/**
+ * struct ants_place - a change of one of these; the others stay
+ * @what: which one
+ * @value: the nice value, or one of enum ants_sched
+ * @cpus: the CPUs, NULL for those that ants chooses
+ */
+struct ants_place {
+	enum ants_placing what;
+	int value;
+	const struct cpumask *cpus;
+};
+
 static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
 {
 	return to_cpumask(affinity->cpus);
@@ -54,13 +73,10 @@ static inline void ants_update_stay_limit(struct ants_pool *pool)
 /* affinity.c */
 int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags);
 struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, int node);
-struct ants_affinity *ants_affinity_with_nice(const struct ants_pool *pool,
-					      int nice);
-struct ants_affinity *ants_affinity_with_sched(const struct ants_pool *pool,
-					       enum ants_sched sched);
-struct ants_affinity *ants_affinity_with_cpus(const struct ants_pool *pool,
-					      const struct cpumask *cpus);
+					  const struct cpumask *cpus, bool given,
+					  int node);
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_place *place);
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
 void ants_affinity_put(struct ants_affinity *affinity);
 void ants_leave_out_isolated(struct cpumask *mask);
@@ -73,9 +89,7 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 				unsigned int affinity_seq);
 
 /* affinity_set.c: with pool->config.lock held, but for ants_affinity_invalidate() */
-int __ants_set_nice(struct ants_pool *pool, int nice);
-int __ants_set_sched(struct ants_pool *pool, enum ants_sched sched);
-int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask);
+int ants_place(struct ants_pool *pool, const struct ants_place *place);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
 void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo);

@@ -38,71 +38,47 @@ void ants_affinity_change(struct ants_pool *pool,
 	ants_affinity_put(affinity);
 }
 
-/* @affinity: NULL if there was no memory for it, an ERR_PTR if it is refused. */
-static int change_affinity(struct ants_pool *pool,
-			   struct ants_affinity *affinity)
+/* With pool->config.lock held. After an error nothing has changed. */
+int ants_place(struct ants_pool *pool, const struct ants_place *place)
 {
-	if (IS_ERR_OR_NULL(affinity))
-		return affinity ? PTR_ERR(affinity) : -ENOMEM;
+	struct ants_affinity *affinity = ants_affinity_with(pool, place);
+
+	if (IS_ERR(affinity))
+		return PTR_ERR(affinity);
 	ants_affinity_change(pool, affinity);
 	return 0;
 }
 
-int __ants_set_nice(struct ants_pool *pool, int nice)
-{
-	lockdep_assert_held(&pool->config.lock);
-	return change_affinity(pool, ants_affinity_with_nice(pool, nice));
-}
-
-int __ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
-{
-	lockdep_assert_held(&pool->config.lock);
-	return change_affinity(pool, ants_affinity_with_sched(pool, sched));
-}
-
-int __ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
-{
-	lockdep_assert_held(&pool->config.lock);
-	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
-		return -EINVAL;
-	return change_affinity(pool, ants_affinity_with_cpus(pool, mask));
-}
-
-int ants_set_nice(struct ants_pool *pool, int nice)
+/* The same for a user of the pool. */
+static int place_user(struct ants_pool *pool, const struct ants_place *place)
 {
 	DEFINE_ANTS_VISIT(visit);
 	int err = ants_config_lock_user(pool, &visit);
 
 	if (err)
 		return err;
-	err = __ants_set_nice(pool, nice);
+	err = ants_place(pool, place);
 	ants_config_unlock(pool);
 	return err;
+}
+
+int ants_set_nice(struct ants_pool *pool, int nice)
+{
+	return place_user(pool, &(struct ants_place){
+				.what = ANTS_PLACE_NICE, .value = nice });
 }
 EXPORT_SYMBOL_GPL(ants_set_nice);
 
 int ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_config_lock_user(pool, &visit);
-
-	if (err)
-		return err;
-	err = __ants_set_sched(pool, sched);
-	ants_config_unlock(pool);
-	return err;
+	return place_user(pool, &(struct ants_place){
+				.what = ANTS_PLACE_SCHED, .value = sched });
 }
 EXPORT_SYMBOL_GPL(ants_set_sched);
 
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_config_lock_user(pool, &visit);
-
-	if (err)
-		return err;
-	err = __ants_set_cpumask(pool, mask);
-	ants_config_unlock(pool);
-	return err;
+	return place_user(pool, &(struct ants_place){
+				.what = ANTS_PLACE_CPUS, .cpus = mask });
 }
 EXPORT_SYMBOL_GPL(ants_set_cpumask);

@@ -13,6 +13,7 @@
 #include <linux/percpu.h>
 
 struct ants_affinity;
+struct ants_place;
 struct ants_visit;
 
 /**
@@ -143,10 +144,7 @@ void ants_multi_unlock(struct ants_multi *multi);
 /* multi_set.c: with multi->config held, for all shards or none */
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
 int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
-int __ants_multi_set_nice(struct ants_multi *multi, int nice);
-int __ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched);
-int __ants_multi_set_cpumask(struct ants_multi *multi,
-			     const struct cpumask *mask);
+int ants_multi_place(struct ants_multi *multi, const struct ants_place *place);
 
 /* multi.c */
 void __ants_multi_destroy(struct ants_multi *multi);

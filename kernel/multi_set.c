@@ -129,19 +129,6 @@ int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 	return change_quota(multi, &quota, capacity);
 }
 
-int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
-{
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_multi_lock_user(multi, &visit);
-
-	if (err)
-		return err;
-	err = __ants_multi_tune(multi, capacity);
-	ants_multi_unlock(multi);
-	return err;
-}
-EXPORT_SYMBOL_GPL(ants_multi_tune);
-
 static unsigned int get_queue_depth(const struct ants_pool *pool)
 {
 	return pool->config.queue_depth;
@@ -164,58 +151,65 @@ int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 	return change_quota(multi, &quota, depth);
 }
 
-int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
+/* Change a total for a user of the multi. */
+static int set_user(struct ants_multi *multi,
+		    int (*set)(struct ants_multi *multi, unsigned int total),
+		    unsigned int total)
 {
 	DEFINE_ANTS_VISIT(visit);
 	int err = ants_multi_lock_user(multi, &visit);
 
 	if (err)
 		return err;
-	err = __ants_multi_set_queue_depth(multi, depth);
+	err = set(multi, total);
 	ants_multi_unlock(multi);
 	return err;
 }
+
+int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	return set_user(multi, __ants_multi_tune, capacity);
+}
+EXPORT_SYMBOL_GPL(ants_multi_tune);
+
+int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
+{
+	return set_user(multi, __ants_multi_set_queue_depth, depth);
+}
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
-/*
- * Makes a new affinity for a shard; NULL if there is no memory, an ERR_PTR if the
- * shard refuses it.
- */
-typedef struct ants_affinity *(*make_affinity_t)(const struct ants_pool *pool,
-						 const void *arg);
-
-static int make_affinities(struct ants_multi *multi, make_affinity_t make,
-			   const void *arg)
+static int make_affinities(struct ants_multi *multi,
+			   const struct ants_place *place)
 {
 	struct ants_shard *shard;
 	unsigned int i;
-	int err;
 
 	for (i = 0; i < multi->nr_shards; i++) {
 		shard = &multi->shards[i];
 		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
-				  NULL : make(shard->pool, arg);
-		if (!IS_ERR_OR_NULL(shard->affinity))
+				  ERR_PTR(-ENOMEM) :
+				  ants_affinity_with(shard->pool, place);
+		if (!IS_ERR(shard->affinity))
 			continue;
-		err = shard->affinity ? PTR_ERR(shard->affinity) : -ENOMEM;
 		while (i--)
 			ants_affinity_put(multi->shards[i].affinity);
-		return err;
+		return PTR_ERR(shard->affinity);
 	}
 	return 0;
 }
 
 /* Make all affinities before the first one is applied. */
-static int change_affinities(struct ants_multi *multi, make_affinity_t make,
-			     const void *arg)
+int ants_multi_place(struct ants_multi *multi, const struct ants_place *place)
 {
 	struct ants_shard *shard;
 	unsigned int i;
 	int err;
 
 	lockdep_assert_held(&multi->config);
+	if (place->what == ANTS_PLACE_CPUS && multi->strategy == ANTS_LOCAL)
+		return -EINVAL;
 	lock_shards(multi);
-	err = make_affinities(multi, make, arg);
+	err = make_affinities(multi, place);
 	for (i = 0; i < multi->nr_shards && !err; i++) {
 		shard = &multi->shards[i];
 		ants_affinity_change(shard->pool, shard->affinity);
@@ -224,79 +218,35 @@ static int change_affinities(struct ants_multi *multi, make_affinity_t make,
 	return err;
 }
 
-static struct ants_affinity *affinity_with_nice(const struct ants_pool *pool,
-						const void *nice)
+static int place_user(struct ants_multi *multi, const struct ants_place *place)
 {
-	return ants_affinity_with_nice(pool, *(const int *)nice);
-}
+	DEFINE_ANTS_VISIT(visit);
+	int err = ants_multi_lock_user(multi, &visit);
 
-int __ants_multi_set_nice(struct ants_multi *multi, int nice)
-{
-	return change_affinities(multi, affinity_with_nice, &nice);
+	if (err)
+		return err;
+	err = ants_multi_place(multi, place);
+	ants_multi_unlock(multi);
+	return err;
 }
 
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_multi_lock_user(multi, &visit);
-
-	if (err)
-		return err;
-	err = __ants_multi_set_nice(multi, nice);
-	ants_multi_unlock(multi);
-	return err;
+	return place_user(multi, &(struct ants_place){
+				.what = ANTS_PLACE_NICE, .value = nice });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 
-static struct ants_affinity *affinity_with_sched(const struct ants_pool *pool,
-						 const void *sched)
-{
-	return ants_affinity_with_sched(pool, *(const enum ants_sched *)sched);
-}
-
-int __ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
-{
-	return change_affinities(multi, affinity_with_sched, &sched);
-}
-
 int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_multi_lock_user(multi, &visit);
-
-	if (err)
-		return err;
-	err = __ants_multi_set_sched(multi, sched);
-	ants_multi_unlock(multi);
-	return err;
+	return place_user(multi, &(struct ants_place){
+				.what = ANTS_PLACE_SCHED, .value = sched });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_sched);
 
-static struct ants_affinity *affinity_with_cpus(const struct ants_pool *pool,
-						const void *mask)
-{
-	return ants_affinity_with_cpus(pool, mask);
-}
-
-int __ants_multi_set_cpumask(struct ants_multi *multi,
-			     const struct cpumask *mask)
-{
-	if (multi->strategy == ANTS_LOCAL)
-		return -EINVAL;
-	if (mask && !cpumask_intersects(mask, cpu_possible_mask))
-		return -EINVAL;
-	return change_affinities(multi, affinity_with_cpus, mask);
-}
-
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_multi_lock_user(multi, &visit);
-
-	if (err)
-		return err;
-	err = __ants_multi_set_cpumask(multi, mask);
-	ants_multi_unlock(multi);
-	return err;
+	return place_user(multi, &(struct ants_place){
+				.what = ANTS_PLACE_CPUS, .cpus = mask });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_cpumask);

@@ -174,11 +174,9 @@ static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
 			 bool given)
 {
 	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
-						    attrs->cpumask, pool->node);
-	if (!pool->target.affinity)
-		return -ENOMEM;
-	pool->target.affinity->given = given;
-	return 0;
+						    attrs->cpumask, given,
+						    pool->node);
+	return pool->target.affinity ? 0 : -ENOMEM;
 }
 
 /*

@@ -40,7 +40,9 @@ enum kind {
  *	others differ if they were changed one by one
  * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
  * @wide: the value in struct ants_stats is a u64
- * @offset: where the value is in struct ants_pool, or in struct ants_stats
+ * @offset: where the value is in struct ants_pool, or in struct ants_stats; of the
+ *	times of tasks 0 for how long they wait, 1 for how long they run
+ * @place: the value is in struct ants_affinity
  * @get: returns the value of a pool; if NULL, it is at @offset
  * @set: changes that of a pool, with pool->config.lock held
  * @set_all: changes those of all shards, with multi->config held
@@ -53,6 +55,7 @@ struct row {
 	bool fixed;
 	bool wide;
 	unsigned int offset;
+	enum ants_placing place;
 	s64 (*get)(struct ants_pool *pool);
 	int (*set)(struct ants_pool *pool, unsigned int value);
 	int (*set_all)(struct ants_multi *multi, unsigned int value);
@@ -125,8 +128,31 @@ static int parse(const char *buf, enum kind kind, unsigned int *value)
 	return err;
 }
 
+static struct ants_affinity *affinity_of(struct ants_pool *pool)
+{
+	struct ants_affinity *affinity;
+
+	raw_spin_lock_irq(&pool->lock);
+	affinity = ants_affinity_get(pool);
+	ants_unlock_irq(pool);
+	return affinity;
+}
+
+static int place_of(enum ants_placing what, struct ants_pool *pool)
+{
+	struct ants_affinity *affinity = affinity_of(pool);
+	int value = affinity->nice;
+
+	if (what == ANTS_PLACE_SCHED)
+		value = affinity->sched;
+	ants_affinity_put(affinity);
+	return value;
+}
+
 static s64 value_of(const struct row *row, struct ants_pool *pool)
 {
+	if (row->place)
+		return place_of(row->place, pool);
 	return row->get ? row->get(pool) :
 	       READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
 }
@@ -147,21 +173,31 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return emit(buf, row->kind, value);
 }
 
-/* It serialises the changes; a signal ends the wait for earlier ones. */
-static struct mutex *config_lock(struct kobject *kobj)
-{
-	return multi_of(kobj) ? &multi_of(kobj)->config :
-				&to_pool(kobj)->config.lock;
-}
-
-/* Root can change the mode of a file, but not what the owner has fixed. */
+/*
+ * Make one change after the earlier ones; a signal ends the wait for those. Root
+ * can change the mode of a file, but not what the owner has fixed.
+ */
 static int change(struct kobject *kobj, const struct row *row,
-		  unsigned int value)
+		  unsigned int value, const struct cpumask *cpus)
 {
+	struct ants_place place = { row->place, value, cpus };
+	struct ants_multi *multi = multi_of(kobj);
+	struct ants_pool *pool = to_pool(kobj);
+	struct mutex *lock = multi ? &multi->config : &pool->config.lock;
+	int err = mutex_lock_interruptible(lock);
+
+	if (err)
+		return err;
 	if (row->fixed && is_fixed(kobj))
-		return -EPERM;
-	return multi_of(kobj) ? row->set_all(multi_of(kobj), value) :
-				row->set(to_pool(kobj), value);
+		err = -EPERM;
+	else if (row->place)
+		err = multi ? ants_multi_place(multi, &place) :
+			      ants_place(pool, &place);
+	else
+		err = multi ? row->set_all(multi, value) :
+			      row->set(pool, value);
+	mutex_unlock(lock);
+	return err;
 }
 
 static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -171,61 +207,8 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 	unsigned int value;
 	int err;
 
-	err = parse(buf, row->kind, &value) ?:
-	      mutex_lock_interruptible(config_lock(kobj));
-	if (err)
-		return err;
-	err = change(kobj, row, value);
-	mutex_unlock(config_lock(kobj));
+	err = parse(buf, row->kind, &value) ?: change(kobj, row, value, NULL);
 	return err ?: count;
-}
-
-static struct ants_affinity *affinity_of(struct ants_pool *pool)
-{
-	struct ants_affinity *affinity;
-
-	raw_spin_lock_irq(&pool->lock);
-	affinity = ants_affinity_get(pool);
-	ants_unlock_irq(pool);
-	return affinity;
-}
-
-static s64 get_nice(struct ants_pool *pool)
-{
-	struct ants_affinity *affinity = affinity_of(pool);
-	int nice = affinity->nice;
-
-	ants_affinity_put(affinity);
-	return nice;
-}
-
-static int set_nice(struct ants_pool *pool, unsigned int value)
-{
-	return __ants_set_nice(pool, value);
-}
-
-static int set_all_nice(struct ants_multi *multi, unsigned int value)
-{
-	return __ants_multi_set_nice(multi, value);
-}
-
-static s64 get_sched(struct ants_pool *pool)
-{
-	struct ants_affinity *affinity = affinity_of(pool);
-	enum ants_sched sched = affinity->sched;
-
-	ants_affinity_put(affinity);
-	return sched;
-}
-
-static int set_sched(struct ants_pool *pool, unsigned int value)
-{
-	return __ants_set_sched(pool, value);
-}
-
-static int set_all_sched(struct ants_multi *multi, unsigned int value)
-{
-	return __ants_multi_set_sched(multi, value);
 }
 
 static s64 get_nonblocking(struct ants_pool *pool)
@@ -275,18 +258,6 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return len;
 }
 
-static int set_cpumask(struct kobject *kobj, const struct cpumask *mask)
-{
-	int err = mutex_lock_interruptible(config_lock(kobj));
-
-	if (err)
-		return err;
-	err = multi_of(kobj) ? __ants_multi_set_cpumask(multi_of(kobj), mask) :
-			       __ants_set_cpumask(to_pool(kobj), mask);
-	mutex_unlock(config_lock(kobj));
-	return err;
-}
-
 static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 			     const char *buf, size_t count)
 {
@@ -299,7 +270,7 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	/* A number that does not fit in the mask, like a CPU that cannot exist. */
 	if (err == -EOVERFLOW)
 		err = -ERANGE;
-	err = err ?: set_cpumask(kobj, mask);
+	err = err ?: change(kobj, row_of(&attr->attr), 0, mask);
 	free_cpumask_var(mask);
 	return err ?: count;
 }
@@ -361,33 +332,18 @@ static ssize_t last_fault_show(struct kobject *kobj,
 	return sysfs_emit(buf, "%s\n", name);
 }
 
-static ssize_t emit_times(char *buf, const u64 *counts)
+static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
 {
+	u64 counts[2][ANTS_TIMES], *shown = counts[row_of(&attr->attr)->offset];
 	ssize_t len = 0;
 	int i;
 
+	ants_times_read(to_pool(kobj), counts[0], counts[1]);
 	for (i = 0; i < ANTS_TIMES; i++)
-		len += sysfs_emit_at(buf, len, "%llu%c", counts[i],
+		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
 				     i < ANTS_TIMES - 1 ? ',' : '\n');
 	return len;
-}
-
-static ssize_t wait_us_show(struct kobject *kobj, struct kobj_attribute *attr,
-			    char *buf)
-{
-	u64 wait[ANTS_TIMES], run[ANTS_TIMES];
-
-	ants_times_read(to_pool(kobj), wait, run);
-	return emit_times(buf, wait);
-}
-
-static ssize_t run_us_show(struct kobject *kobj, struct kobj_attribute *attr,
-			   char *buf)
-{
-	u64 wait[ANTS_TIMES], run[ANTS_TIMES];
-
-	ants_times_read(to_pool(kobj), wait, run);
-	return emit_times(buf, run);
 }
 
 #define ROW(_name, _mode, _show, _store, ...)				\
@@ -429,11 +385,10 @@ static struct attribute *pool_attrs[] = {
 	VALUE(expiry_ms, FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
 	VALUE(stall_ms, FIELD(stall.ms), .set = ants_set_stall_ms),
 	VALUE(max_faults, FIELD(faults.max), .set = ants_set_max_faults),
-	VALUE(nice, .kind = SIGNED, .get = get_nice, .set = set_nice,
-	      .multi = true, .set_all = set_all_nice),
-	VALUE(sched, .kind = SCHED, .get = get_sched, .set = set_sched,
-	      .multi = true, .set_all = set_all_sched),
-	ROW(cpulist, 0644, cpulist_show, cpulist_store, .multi = true),
+	VALUE(nice, .kind = SIGNED, .place = ANTS_PLACE_NICE, .multi = true),
+	VALUE(sched, .kind = SCHED, .place = ANTS_PLACE_SCHED, .multi = true),
+	ROW(cpulist, 0644, cpulist_show, cpulist_store,
+	    .place = ANTS_PLACE_CPUS, .multi = true),
 	ROW(state, 0444, state_show, NULL, .multi = true),
 	NULL
 };
@@ -465,8 +420,8 @@ static struct attribute *stats_attrs[] = {
 	STAT(dirty),
 	ROW(last_fault, 0444, last_fault_show, NULL),
 	VALUE(timing, FIELD(times.every), .set = ants_set_timing),
-	ROW(wait_us, 0444, wait_us_show, NULL),
-	ROW(run_us, 0444, run_us_show, NULL),
+	ROW(wait_us, 0444, times_show, NULL, .offset = 0),
+	ROW(run_us, 0444, times_show, NULL, .offset = 1),
 	ROW(longest_ms, 0444, value_show, NULL, .get = get_longest_ms),
 	NULL
 };
@@ -487,7 +442,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 		return 0;
 	if ((row->fixed && is_fixed(kobj)) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
-	     row->file.store == cpulist_store))
+	     row->place == ANTS_PLACE_CPUS))
 		return 0444;
 	return attr->mode;
 }
