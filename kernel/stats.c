@@ -19,8 +19,11 @@ static unsigned int nr_free(const struct ants_pool *pool)
 						  ants_nr_admissible(pool);
 }
 
-static void read_gauges(const struct ants_pool *pool, struct ants_stats *stats)
+void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 {
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(lock_of(pool), flags);
 	stats->capacity = pool->limits.capacity;
 	stats->running = pool->workers.nr;
 	stats->idle = pool->workers.nr_idle;
@@ -28,11 +31,6 @@ static void read_gauges(const struct ants_pool *pool, struct ants_stats *stats)
 	stats->pending = pool->nr_pending;
 	stats->waiting = pool->space.nr_waiting;
 	stats->free = nr_free(pool);
-}
-
-static void read_counters(const struct ants_pool *pool,
-			  struct ants_stats *stats)
-{
 	stats->peak_running = pool->counts.peak_running;
 	stats->peak_busy = pool->peak_busy;
 	stats->peak_pending = pool->peak_pending;
@@ -51,15 +49,6 @@ static void read_counters(const struct ants_pool *pool,
 	stats->faults = pool->counts.faults;
 	stats->lost = pool->counts.lost;
 	stats->dirty = pool->counts.dirty;
-}
-
-void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(lock_of(pool), flags);
-	read_gauges(pool, stats);
-	read_counters(pool, stats);
 	raw_spin_unlock_irqrestore(lock_of(pool), flags);
 }
 EXPORT_SYMBOL_GPL(ants_pool_stats);
