@@ -7,7 +7,6 @@
 #include <linux/sysfs.h>
 
 #include "internal.h"
-#include "debugfs.h"
 #include "multi.h"
 #include "sysfs.h"
 
@@ -282,25 +281,11 @@ const struct kobj_type ants_multi_ktype = {
 	.release = ants_multi_free,
 };
 
-/*
- * Add the directories. After an error the caller still has to put the kobject.
- */
+/* Add the directory. After an error the caller still has to put the kobject. */
 int ants_multi_sysfs_add(struct ants_multi *multi)
 {
-	int err;
-
 	multi->kobj.kset = ants_kset;
-	err = kobject_add(&multi->kobj, NULL, "%s", multi->name);
-	if (!err)
-		ants_multi_debugfs_add(multi);
-	return err;
-}
-
-/* Remove them, when those of the shards are gone. */
-void ants_multi_sysfs_del(struct ants_multi *multi)
-{
-	ants_multi_debugfs_del(multi);
-	kobject_del(&multi->kobj);
+	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
 }
 
 /* Add the files, once there is something to show. */

@@ -332,8 +332,7 @@ const struct kobj_type ants_pool_ktype = {
 };
 
 /*
- * Show @pool in sysfs and debugfs. After an error the caller still has to put
- * the kobject.
+ * Show @pool in sysfs. After an error the caller still has to put the kobject.
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {
@@ -354,7 +353,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 		return err;
 	}
 	kobject_uevent(&pool->kobj, KOBJ_ADD);
-	ants_debugfs_add(pool);
 	return 0;
 }
 
@@ -362,7 +360,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 void ants_sysfs_del(struct ants_pool *pool)
 {
 	ants_notice_end(pool);
-	ants_debugfs_del(pool);
 	kobject_del(&pool->kobj);
 }
 
