@@ -11,8 +11,6 @@ struct seq_file;
 
 /* A list shows at most so many entries of a pool, and then how many are left. */
 #define ANTS_DEBUGFS_MOST	1024U
-/* The table of all pools; it stood among the directories of the pools. */
-#define ANTS_DEBUGFS_SUMMARY	"summary"
 
 /**
  * struct ants_table - a file
