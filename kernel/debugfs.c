@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: ants/summary has a line for each pool, and ants/<pool>/ lists its
- * workers, waiters and pending tasks by their functions. A reader collects as
- * many lines as one hold of the lock allows, and prints them after it has
- * dropped the lock. A pool that is being destroyed has these files until its
- * last task, thread and caller is gone.
+ * debugfs: ants/summary has a line for each pool; ants/workers, ants/waiters and
+ * ants/pending list the workers, waiters and pending tasks of all pools by their
+ * functions. A reader collects as many lines as one hold of the pool's lock
+ * allows, and prints them after it has dropped that lock. It holds
+ * ants_registry_lock, so that the pool stays; a pool that is being destroyed is
+ * in these files until its last task, thread and caller is gone.
  */
 #include <linux/debugfs.h>
 #include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 #include "debugfs.h"
-#include "multi.h"
 #include "walk.h"
 
 /* An unknown age. */
@@ -25,7 +24,7 @@
 static struct dentry *root;
 
 /**
- * struct row - a line of a file
+ * struct ants_row - a line about an entry of a list
  * @func: the function that it is about, or 0
  * @inner: the function of the innermost task that runs inside that one, or 0
  * @ms: for how long that has been so, or NO_AGE
@@ -34,7 +33,7 @@ static struct dentry *root;
  * @cpu: where it runs, or ran last
  * @comm: its name
  */
-struct row {
+struct ants_row {
 	unsigned long func;
 	unsigned long inner;
 	unsigned long ms;
@@ -44,50 +43,25 @@ struct row {
 	char comm[TASK_COMM_LEN];
 };
 
-struct view;
-
 /**
- * struct table - a file that is being read
- * @walker: the walk over a list
- * @view: what file it is
+ * struct shown - what the reader that holds ants_registry_lock is being shown
+ * @table: what file
  * @seq: where to print
- * @pool: the pool
- * @what: the priority of the tasks in that list
- * @seen: number of lines of the whole file
+ * @pool: of which pool
+ * @what: the priority of the tasks in the list
+ * @seen: number of lines about the pool
  * @nr: number of @rows that are to be printed
  * @rows: those of one hold
  */
-struct table {
-	struct ants_walker walker;
-	const struct view *view;
+static struct shown {
+	const struct ants_table *table;
 	struct seq_file *seq;
 	struct ants_pool *pool;
 	const char *what;
 	unsigned int seen;
 	unsigned int nr;
-	struct row rows[ANTS_HOLD_MAX];
-};
-
-/**
- * struct view - a file
- * @head: its first line
- * @walk: walks over the lists that it is about
- * @nr: how long these are
- * @see: makes a row of an entry
- * @print: prints a row
- */
-struct view {
-	const char *head;
-	void (*walk)(struct table *table);
-	unsigned int (*nr)(const struct ants_pool *pool);
-	void (*see)(struct ants_walker *walker, struct list_head *entry);
-	void (*print)(struct seq_file *seq, const struct row *row);
-};
-
-static const char * const prio_names[] = {
-	[ANTS_PRIO_NORMAL] = "normal",
-	[ANTS_PRIO_HIGH] = "high",
-};
+	struct ants_row rows[ANTS_HOLD_MAX];
+} shown;
 
 static unsigned long ms_since(unsigned long when)
 {
@@ -95,7 +69,7 @@ static unsigned long ms_since(unsigned long when)
 }
 
 /* Print the age of a row, or "-" if it is unknown. */
-static void print_age(struct seq_file *seq, const struct row *row)
+static void print_age(struct seq_file *seq, const struct ants_row *row)
 {
 	if (row->ms == NO_AGE)
 		seq_printf(seq, "%12s", "-");
@@ -104,7 +78,7 @@ static void print_age(struct seq_file *seq, const struct row *row)
 }
 
 /* The functions, the outer one first. */
-static void print_func(struct seq_file *seq, const struct row *row)
+static void print_func(struct seq_file *seq, const struct ants_row *row)
 {
 	if (!row->func)
 		seq_puts(seq, "  -");
@@ -114,86 +88,68 @@ static void print_func(struct seq_file *seq, const struct row *row)
 		seq_printf(seq, " > %ps", (void *)row->inner);
 }
 
+/* Each line begins with the name of a pool. */
+static void print_name(const char *name)
+{
+	seq_printf(shown.seq, "%-*s  ", NAME_WIDTH, name);
+}
+
 /* The lock is dropped: print what was collected, unless it does not fit. */
 static bool print_rows(struct ants_walker *walker)
 {
-	struct table *table = container_of(walker, struct table, walker);
 	unsigned int i;
 
-	for (i = 0; i < table->nr; i++) {
-		table->view->print(table->seq, &table->rows[i]);
-		seq_putc(table->seq, '\n');
+	for (i = 0; i < shown.nr; i++) {
+		print_name(shown.pool->name);
+		shown.table->print(shown.seq, &shown.rows[i]);
+		seq_putc(shown.seq, '\n');
 	}
-	table->nr = 0;
-	return !seq_has_overflowed(table->seq);
+	shown.nr = 0;
+	return !seq_has_overflowed(shown.seq);
 }
 
-static bool is_timed(const struct ants_walker *walker)
+static bool is_timed(void)
 {
-	const struct table *table = container_of(walker, struct table, walker);
-
-	return table->pool->timed & ANTS_TIMED_COUNT;
+	return shown.pool->timed & ANTS_TIMED_COUNT;
 }
 
-static struct row *next_row(struct ants_walker *walker)
+static struct ants_row *next_row(void)
 {
-	struct table *table = container_of(walker, struct table, walker);
-	struct row *row = &table->rows[table->nr++];
+	struct ants_row *row = &shown.rows[shown.nr++];
 
 	memset(row, 0, sizeof(*row));
 	row->ms = NO_AGE;
-	row->what = table->what;
+	row->what = shown.what;
 	return row;
 }
 
-static void row_of_task(struct row *row, const struct task_struct *task)
+static void row_of_task(struct ants_row *row, const struct task_struct *task)
 {
 	row->pid = task_pid_nr((struct task_struct *)task);
 	row->cpu = task_cpu(task);
 	strscpy(row->comm, task->comm, sizeof(row->comm));
 }
 
-static void table_walk(struct table *table, struct list_head *list)
+static void show_list(struct list_head *list, const char *what)
 {
-	table->seen += ants_walk(table->pool, list,
-				 ANTS_DEBUGFS_MOST - table->seen,
-				 &table->walker);
-}
+	struct ants_walker walker = {
+		.see = shown.table->see, .rest = print_rows,
+	};
 
-/* The same for the list of one priority. */
-static void table_walk_prio(struct table *table, struct list_head *list,
-			    enum ants_prio prio)
-{
-	table->what = prio_names[prio];
-	table_walk(table, list);
+	shown.what = what;
+	shown.seen += ants_walk(shown.pool, list,
+				ANTS_DEBUGFS_MOST - shown.seen, &walker);
 }
 
 /* The lists may have become longer or shorter meanwhile. */
-static void print_rest(const struct table *table)
+static void print_rest(void)
 {
-	unsigned int nr = table->view->nr(table->pool);
+	unsigned int nr = shown.table->nr(shown.pool);
 
-	if (table->seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST)
-		seq_printf(table->seq, "... and %u more\n",
-			   nr - ANTS_DEBUGFS_MOST);
-}
-
-static int show_view(struct seq_file *seq, const struct view *view)
-{
-	struct table *table = kzalloc(sizeof(*table), GFP_KERNEL);
-
-	if (!table)
-		return -ENOMEM;
-	table->walker.see = view->see;
-	table->walker.rest = print_rows;
-	table->view = view;
-	table->seq = seq;
-	table->pool = seq->private;
-	seq_puts(seq, view->head);
-	view->walk(table);
-	print_rest(table);
-	kfree(table);
-	return 0;
+	if (nr <= ANTS_DEBUGFS_MOST)
+		return;
+	print_name(shown.pool->name);
+	seq_printf(shown.seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
 }
 
 static const char *worker_state(const struct ants_worker *w)
@@ -213,7 +169,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
-	struct row *row = next_row(walker);
+	struct ants_row *row = next_row();
 
 	row_of_task(row, w->task);
 	row->what = worker_state(w);
@@ -222,41 +178,27 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
 		row->ms = ms_since(w->idle_since);
-	else if (row->func && is_timed(walker))
+	else if (row->func && is_timed())
 		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 }
 
-static void print_worker(struct seq_file *seq, const struct row *row)
+static void print_worker(struct seq_file *seq, const struct ants_row *row)
 {
 	seq_printf(seq, "%7d  %-7s  %3u", row->pid, row->what, row->cpu);
 	print_age(seq, row);
 	print_func(seq, row);
 }
 
-static void walk_workers(struct table *table)
+static void show_workers(struct ants_pool *pool)
 {
-	table_walk(table, &table->pool->workers.list);
+	show_list(&pool->workers.list, NULL);
 }
-
-int ants_workers_show(struct seq_file *seq, void *unused)
-{
-	static const struct view view = {
-		.head = "    pid  state    cpu          ms  runs\n",
-		.walk = walk_workers,
-		.nr = ants_nr_running,
-		.see = see_worker,
-		.print = print_worker,
-	};
-
-	return show_view(seq, &view);
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_workers_show);
 
 static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
 						      node);
-	struct row *row = next_row(walker);
+	struct ants_row *row = next_row();
 	const void *data;
 
 	row_of_task(row, waiter->task);
@@ -264,7 +206,7 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	row->ms = ms_since(waiter->since);
 }
 
-static void print_waiter(struct seq_file *seq, const struct row *row)
+static void print_waiter(struct seq_file *seq, const struct ants_row *row)
 {
 	seq_printf(seq, "%7d  %-6s", row->pid, row->what);
 	print_age(seq, row);
@@ -273,67 +215,37 @@ static void print_waiter(struct seq_file *seq, const struct row *row)
 	seq_printf(seq, "  (%*pE)", (int)strlen(row->comm), row->comm);
 }
 
-static void walk_waiters(struct table *table)
+static void show_waiters(struct ants_pool *pool)
 {
-	struct ants_fifo *fifo = table->pool->waiters.fifo;
+	struct ants_fifo *fifo = pool->waiters.fifo;
 
-	table_walk_prio(table, &fifo[ANTS_PRIO_HIGH].list, ANTS_PRIO_HIGH);
-	table_walk_prio(table, &fifo[ANTS_PRIO_NORMAL].list, ANTS_PRIO_NORMAL);
+	show_list(&fifo[ANTS_PRIO_HIGH].list, "high");
+	show_list(&fifo[ANTS_PRIO_NORMAL].list, "normal");
 }
-
-int ants_waiters_show(struct seq_file *seq, void *unused)
-{
-	static const struct view view = {
-		.head = "    pid  prio            ms  waits to submit  (caller)\n",
-		.walk = walk_waiters,
-		.nr = ants_nr_waiting,
-		.see = see_waiter,
-		.print = print_waiter,
-	};
-
-	return show_view(seq, &view);
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_waiters_show);
 
 static void see_pending(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
-	struct row *row = next_row(walker);
+	struct ants_row *row = next_row();
 
 	row->func = ants_task_func(slot->fn, slot->data);
-	if (is_timed(walker))
+	if (is_timed())
 		row->ms = ants_clock_ms((u32)(ants_clock() - slot->stamp));
 }
 
-static void print_pending(struct seq_file *seq, const struct row *row)
+static void print_pending(struct seq_file *seq, const struct ants_row *row)
 {
 	seq_printf(seq, "%-6s", row->what);
 	print_age(seq, row);
 	print_func(seq, row);
 }
 
-static void walk_pending(struct table *table)
+static void show_pending(struct ants_pool *pool)
 {
-	struct ants_pool *pool = table->pool;
-
-	table_walk_prio(table, &pool->urgent.list, ANTS_PRIO_HIGH);
-	table_walk_prio(table, &pool->pending, ANTS_PRIO_NORMAL);
+	show_list(&pool->urgent.list, "high");
+	show_list(&pool->pending, "normal");
 }
-
-int ants_pending_show(struct seq_file *seq, void *unused)
-{
-	static const struct view view = {
-		.head = "prio            ms  is pending\n",
-		.walk = walk_pending,
-		.nr = ants_nr_pending,
-		.see = see_pending,
-		.print = print_pending,
-	};
-
-	return show_view(seq, &view);
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_pending_show);
 
 static void print_bound(struct seq_file *seq, unsigned int bound)
 {
@@ -343,15 +255,17 @@ static void print_bound(struct seq_file *seq, unsigned int bound)
 		seq_printf(seq, "%10u", bound);
 }
 
-static void print_pool(struct seq_file *seq, struct ants_pool *pool)
+/* The numbers are of the same moment. */
+static void show_numbers(struct ants_pool *pool)
 {
+	struct seq_file *seq = shown.seq;
 	struct ants_longest longest;
 	struct ants_stats s;
 
 	ants_longest(pool, &longest);
 	ants_pool_stats(pool, &s);
-	seq_printf(seq, "%-*s  %-8s", NAME_WIDTH, pool->name,
-		   ants_state(pool));
+	print_name(pool->name);
+	seq_printf(seq, "%-8s", ants_state(pool));
 	print_bound(seq, s.capacity);
 	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
 		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
@@ -362,68 +276,93 @@ static void print_pool(struct seq_file *seq, struct ants_pool *pool)
 		seq_puts(seq, "           -  -\n");
 }
 
-/* The numbers of each line are of the same moment. */
-int ants_summary_show(struct seq_file *seq, void *unused)
-{
-	struct ants_pool *pool;
+const struct ants_table ants_tables[ANTS_NR_TABLES] = {
+	[ANTS_SUMMARY] = {
+		.name = "summary",
+		.head =
+			"state     capacity running  idle  busy  pending  waiting    completed  rejected  longest ms  runs longest",
+		.show = show_numbers,
+	},
+	[ANTS_WORKERS] = {
+		.name = "workers",
+		.head = "    pid  state    cpu          ms  runs",
+		.show = show_workers,
+		.nr = ants_nr_running,
+		.see = see_worker,
+		.print = print_worker,
+	},
+	[ANTS_WAITERS] = {
+		.name = "waiters",
+		.head = "    pid  prio            ms  waits to submit  (caller)",
+		.show = show_waiters,
+		.nr = ants_nr_waiting,
+		.see = see_waiter,
+		.print = print_waiter,
+	},
+	[ANTS_PENDING] = {
+		.name = "pending",
+		.head = "prio            ms  is pending",
+		.show = show_pending,
+		.nr = ants_nr_pending,
+		.see = see_pending,
+		.print = print_pending,
+	},
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_tables);
 
-	seq_printf(seq, "%-*s  %-8s  capacity running  idle  busy  pending  waiting    completed  rejected  longest ms  runs longest\n",
-		   NAME_WIDTH, "pool", "state");
+static void *tables_start(struct seq_file *seq, loff_t *pos)
+{
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered)
-		print_pool(seq, pool);
+	return seq_list_start_head(&ants_pools, *pos);
+}
+
+static void *tables_next(struct seq_file *seq, void *entry, loff_t *pos)
+{
+	return seq_list_next(entry, &ants_pools, pos);
+}
+
+static void tables_stop(struct seq_file *seq, void *entry)
+{
 	mutex_unlock(&ants_registry_lock);
+}
+
+/* Print what a table says about one pool; and its head, in front of the first one. */
+static int tables_show(struct seq_file *seq, void *entry)
+{
+	shown.seq = seq;
+	shown.table = seq->private;
+	if (entry == &ants_pools) {
+		print_name("pool");
+		seq_printf(seq, "%s\n", shown.table->head);
+		return 0;
+	}
+	shown.pool = list_entry(entry, struct ants_pool, registered);
+	shown.seen = 0;
+	shown.table->show(shown.pool);
+	if (shown.seen == ANTS_DEBUGFS_MOST)
+		print_rest();
 	return 0;
 }
-EXPORT_SYMBOL_FOR_TESTS(ants_summary_show);
 
-DEFINE_SHOW_ATTRIBUTE(ants_workers);
-DEFINE_SHOW_ATTRIBUTE(ants_waiters);
-DEFINE_SHOW_ATTRIBUTE(ants_pending);
-DEFINE_SHOW_ATTRIBUTE(ants_summary);
+const struct seq_operations ants_tables_sops = {
+	.start = tables_start,
+	.next = tables_next,
+	.stop = tables_stop,
+	.show = tables_show,
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_tables_sops);
+
+DEFINE_SEQ_ATTRIBUTE(ants_tables);
 
 /* Without debugfs, or without memory, there are no files; all else works. */
-void ants_debugfs_add(struct ants_pool *pool)
-{
-	const struct ants_multi *multi;
-
-	if (pool->parent) {
-		multi = container_of(pool->parent, struct ants_multi, kobj);
-		pool->debug = debugfs_create_dir(kobject_name(&pool->kobj),
-						 multi->debug);
-	} else {
-		pool->debug = debugfs_create_dir(pool->name, root);
-	}
-	debugfs_create_file("workers", 0400, pool->debug, pool,
-			    &ants_workers_fops);
-	debugfs_create_file("waiters", 0400, pool->debug, pool,
-			    &ants_waiters_fops);
-	debugfs_create_file("pending", 0400, pool->debug, pool,
-			    &ants_pending_fops);
-}
-
-/* Waits for readers of the files. */
-void ants_debugfs_del(struct ants_pool *pool)
-{
-	debugfs_remove(pool->debug);
-}
-
-/* A directory for those of the shards. */
-void ants_multi_debugfs_add(struct ants_multi *multi)
-{
-	multi->debug = debugfs_create_dir(multi->name, root);
-}
-
-void ants_multi_debugfs_del(struct ants_multi *multi)
-{
-	debugfs_remove(multi->debug);
-}
-
 void ants_debugfs_init(void)
 {
+	unsigned int i;
+
 	root = debugfs_create_dir("ants", NULL);
-	debugfs_create_file(ANTS_DEBUGFS_SUMMARY, 0400, root, NULL,
-			    &ants_summary_fops);
+	for (i = 0; i < ANTS_NR_TABLES; i++)
+		debugfs_create_file(ants_tables[i].name, 0400, root,
+				    (void *)&ants_tables[i], &ants_tables_fops);
 }
 
 void ants_debugfs_exit(void)

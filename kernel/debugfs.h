@@ -1,28 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The files in debugfs. */
+/* The tables in debugfs. */
 #ifndef _ANTS_DEBUGFS_H
 #define _ANTS_DEBUGFS_H
 
-struct ants_multi;
 struct ants_pool;
+struct ants_row;
+struct ants_walker;
+struct list_head;
 struct seq_file;
 
-/* A file shows at most so many lines, and then how many are left. */
+/* A list shows at most so many entries of a pool, and then how many are left. */
 #define ANTS_DEBUGFS_MOST	1024U
-/* The table of all pools; it stands among the directories of the pools. */
-#define ANTS_DEBUGFS_SUMMARY	"summary"
+
+/**
+ * struct ants_table - a file
+ * @name: its name
+ * @head: its columns behind the name of the pool
+ * @show: prints what it says about a pool
+ * @nr: how long the lists are of which it shows the entries; else NULL
+ * @see: makes a row of an entry
+ * @print: prints a row
+ */
+struct ants_table {
+	const char *name;
+	const char *head;
+	void (*show)(struct ants_pool *pool);
+	unsigned int (*nr)(const struct ants_pool *pool);
+	void (*see)(struct ants_walker *walker, struct list_head *entry);
+	void (*print)(struct seq_file *seq, const struct ants_row *row);
+};
+
+enum {
+	ANTS_SUMMARY,
+	ANTS_WORKERS,
+	ANTS_WAITERS,
+	ANTS_PENDING,
+	ANTS_NR_TABLES
+};
 
 void ants_debugfs_init(void);
 void ants_debugfs_exit(void);
-void ants_debugfs_add(struct ants_pool *pool);
-void ants_debugfs_del(struct ants_pool *pool);
-void ants_multi_debugfs_add(struct ants_multi *multi);
-void ants_multi_debugfs_del(struct ants_multi *multi);
 
-/* What the files show; for tests, too. */
-int ants_workers_show(struct seq_file *seq, void *unused);
-int ants_waiters_show(struct seq_file *seq, void *unused);
-int ants_pending_show(struct seq_file *seq, void *unused);
-int ants_summary_show(struct seq_file *seq, void *unused);
+/* For tests, too. */
+extern const struct ants_table ants_tables[ANTS_NR_TABLES];
+extern const struct seq_operations ants_tables_sops;
 
 #endif /* _ANTS_DEBUGFS_H */

@@ -197,7 +197,7 @@ static int multi_populate(struct ants_multi *multi,
 		return 0;
 	quiesce_shards(multi);
 	end_shards(multi);
-	ants_multi_sysfs_del(multi);
+	kobject_del(&multi->kobj);
 	return err;
 }
 
@@ -263,7 +263,7 @@ void __ants_multi_destroy(struct ants_multi *multi)
 	quiesce_shards(multi);
 	ants_multi_sysfs_hide(multi);
 	end_shards(multi);
-	ants_multi_sysfs_del(multi);
+	kobject_del(&multi->kobj);
 	ants_registry_del(&multi->registered);
 	kobject_put(&multi->kobj);
 }

@@ -42,7 +42,6 @@ struct ants_shard {
  * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
  * @config: serialises reboot and every change of the whole
  * @kobj: /sys/kernel/ants/<name>
- * @debug: its directory in debugfs, if there is one
  * @registered: R: in ants_multis
  * @shards: I
  */
@@ -57,7 +56,6 @@ struct ants_multi {
 	/* Serialises what is done to all shards, except their end. */
 	struct mutex config;
 	struct kobject kobj;
-	struct dentry *debug;
 	struct list_head registered;
 	struct ants_shard shards[];
 };
@@ -153,7 +151,6 @@ void ants_multi_free(struct kobject *kobj);
 /* sysfs.c */
 extern const struct kobj_type ants_multi_ktype;
 int ants_multi_sysfs_add(struct ants_multi *multi);
-void ants_multi_sysfs_del(struct ants_multi *multi);
 int ants_multi_sysfs_show(struct ants_multi *multi);
 void ants_multi_sysfs_hide(struct ants_multi *multi);
 

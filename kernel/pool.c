@@ -361,7 +361,10 @@ void ants_pool_quiesce(struct ants_pool *pool)
 			TASK_UNINTERRUPTIBLE);
 }
 
-/* Next, remove the files in sysfs and debugfs, and what else finds the pool. */
+/*
+ * Next, remove the files in sysfs, and what else finds the pool. Readers of debugfs
+ * hold the lock of the registry, so this waits for them.
+ */
 void ants_pool_hide(struct ants_pool *pool)
 {
 	ants_sysfs_del(pool);

@@ -245,8 +245,6 @@ struct ants_pool {
 	struct kobject kobj;
 	/* I: the directory of the multi that it is a shard of, or NULL */
 	struct kobject *parent;
-	/* its directory in debugfs, if there is one */
-	struct dentry *debug;
 	/* R: in ants_pools */
 	struct list_head registered;
 #ifdef CONFIG_LOCKDEP

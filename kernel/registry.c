@@ -4,7 +4,6 @@
 #include <linux/mutex.h>
 
 #include "internal.h"
-#include "debugfs.h"
 #include "multi.h"
 
 /*
@@ -46,9 +45,6 @@ static bool name_is_taken(const char *name)
 	const struct ants_pool *pool;
 
 	lockdep_assert_held(&ants_registry_lock);
-	/* A file stands where the directory of such a pool would. */
-	if (!strcmp(name, ANTS_DEBUGFS_SUMMARY))
-		return true;
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (!strcmp(pool->name, name))
 			return true;

@@ -492,8 +492,7 @@ const struct kobj_type ants_multi_ktype = {
 };
 
 /*
- * Show @pool in sysfs and debugfs. After an error the caller still has to put
- * the kobject.
+ * Show @pool in sysfs. After an error the caller still has to put the kobject.
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {
@@ -514,7 +513,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 		return err;
 	}
 	kobject_uevent(&pool->kobj, KOBJ_ADD);
-	ants_debugfs_add(pool);
 	return 0;
 }
 
@@ -522,7 +520,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 void ants_sysfs_del(struct ants_pool *pool)
 {
 	ants_notice_end(pool);
-	ants_debugfs_del(pool);
 	kobject_del(&pool->kobj);
 }
 

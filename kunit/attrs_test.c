@@ -271,21 +271,6 @@ static void name_with_a_nul_is_refused(struct kunit *test)
 	ants_pool_destroy(pool);
 }
 
-/* That is a file in debugfs. */
-static void name_of_the_table_is_taken(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 2 };
-	struct ants_pool *pool = ants_pool_create(NULL, "summary");
-	struct ants_multi *multi;
-
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(pool), -EEXIST);
-	ants_pool_destroy(pool);
-	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "summary");
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(multi), -EEXIST);
-	ants_multi_destroy(multi);
-	test_pool(test, NULL, "summary2");
-}
-
 static void name_is_formatted(struct kunit *test)
 {
 	struct ants_pool *pool = ants_pool_create(NULL, "%s-%d%c", "disk", 7, 'b');
@@ -389,7 +374,6 @@ static struct kunit_case attrs_cases[] = {
 	KUNIT_CASE_PARAM(wrong_names_are_refused, wrong_names_gen_params),
 	KUNIT_CASE_PARAM(good_names_are_taken, good_names_gen_params),
 	KUNIT_CASE(name_with_a_nul_is_refused),
-	KUNIT_CASE(name_of_the_table_is_taken),
 	KUNIT_CASE(name_is_formatted),
 	KUNIT_CASE(taken_name_is_refused),
 	KUNIT_CASE(name_of_a_released_pool_stays_taken),

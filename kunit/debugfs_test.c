@@ -15,7 +15,7 @@ static void workers_say_what_they_run(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
-	const char *text = shown(test, rig->pool, ants_workers_show);
+	const char *text = shown(test, rig->pool, ANTS_WORKERS);
 
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 1);
 	expect_in(test, line_of(text, 0), "runs");
@@ -24,7 +24,7 @@ static void workers_say_what_they_run(struct kunit *test)
 	post_start(rig, 1);
 	gate_open(&rig->posts[1].gate);
 	ASSERT_SOON(test, ants_nr_idle(rig->pool) == 1);
-	text = shown(test, rig->pool, ants_workers_show);
+	text = shown(test, rig->pool, ANTS_WORKERS);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 3);
 	expect_in(test, line_of(text, 1), "busy");
 	expect_in(test, line_of(text, 1), "  post_task" IN_SUITE);
@@ -43,7 +43,7 @@ static void workers_are_known_by_their_pids(struct kunit *test)
 	post_start(rig, 0);
 	scnprintf(pid, sizeof(pid), "%7d ",
 		  task_pid_nr(rig->posts[0].thread));
-	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WORKERS), 1),
 		  pid);
 }
 
@@ -62,7 +62,7 @@ static void waiters_come_in_their_order(struct kunit *test)
 	start_waiters(rig, 1);
 	rig_async(rig, do_submit_high, 0, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 2);
-	text = shown(test, rig->pool, ants_waiters_show);
+	text = shown(test, rig->pool, ANTS_WAITERS);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 3);
 	expect_in(test, line_of(text, 1), "high");
 	expect_in(test, line_of(text, 1), "  count_task" IN_SUITE);
@@ -84,7 +84,7 @@ static void waiter_with_an_item_is_named_after_it(struct kunit *test)
 
 	rig_async(rig, wait_for_room, 0, work_of(item));
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	expect_in(test, line_of(shown(test, rig->pool, ants_waiters_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WAITERS), 1),
 		  "  item_fn" IN_SUITE);
 }
 
@@ -101,7 +101,7 @@ static void pending_tasks_come_in_their_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit_prio(rig->pool, gate_task,
 					       &rig->gate, ANTS_PRIO_HIGH, 0),
 			0);
-	text = shown(test, rig->pool, ants_pending_show);
+	text = shown(test, rig->pool, ANTS_PENDING);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), 4);
 	expect_in(test, line_of(text, 1), "high");
 	expect_in(test, line_of(text, 1), "  gate_task" IN_SUITE);
@@ -134,9 +134,9 @@ static void expect_call_named(struct kunit *test,
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
 	rig_async(rig, fn, 0, arg);
 	ASSERT_SOON(test, ants_nr_pending(rig->pool) == 1);
-	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WORKERS), 1),
 		  "  call_arg_fn" IN_SUITE);
-	expect_in(test, line_of(shown(test, rig->pool, ants_pending_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_PENDING), 1),
 		  "  call_arg_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
@@ -170,7 +170,7 @@ static void loop_has_the_name_of_its_function(struct kunit *test)
 
 	rig_async(rig, do_each, 0, NULL);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 2);
-	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WORKERS), 1),
 		  "  each_gate" IN_SUITE);
 	gate_open(&rig->gate);
 	expect_results(rig, 0, 0);
@@ -197,7 +197,7 @@ static void item_inside_a_task_is_shown_behind_it(struct kunit *test)
 	item->gate = &rig->gate;
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, waiting_task, rig), 0);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WORKERS), 1),
 		  "  waiting_task" IN_SUITE " > item_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
@@ -214,7 +214,7 @@ static void detached_item_is_named_while_it_runs(struct kunit *test)
 	item->gate = &rig->gate;
 	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
 	ASSERT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	expect_in(test, line_of(shown(test, rig->pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, rig->pool, ANTS_WORKERS), 1),
 		  "  item_fn" IN_SUITE);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
@@ -233,14 +233,14 @@ static void pool_is_shown_while_it_is_destroyed(struct kunit *test)
 	rig->pool = NULL;
 	ASSERT_SOON(test, ants_is_released(pool));
 	expect_blocked(test, destroy);
-	expect_in(test, line_of(shown(test, pool, ants_workers_show), 1),
+	expect_in(test, line_of(shown(test, pool, ANTS_WORKERS), 1),
 		  "  gate_task" IN_SUITE);
-	expect_in(test, line_of(shown(test, pool, ants_pending_show), 1),
+	expect_in(test, line_of(shown(test, pool, ANTS_PENDING), 1),
 		  "  count_task" IN_SUITE);
-	expect_in(test, shown(test, NULL, ants_summary_show), "draining");
+	expect_in(test, shown(test, NULL, ANTS_SUMMARY), "draining");
 	gate_open(&rig->gate);
 	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
-	KUNIT_EXPECT_PTR_EQ(test, strstr(shown(test, NULL, ants_summary_show),
+	KUNIT_EXPECT_PTR_EQ(test, strstr(shown(test, NULL, ANTS_SUMMARY),
 					 NAME " "), NULL);
 }
 
@@ -253,7 +253,7 @@ static void every_pool_has_a_line_in_the_summary(struct kunit *test)
 
 	rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
 	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "parts");
-	text = shown(test, NULL, ants_summary_show);
+	text = shown(test, NULL, ANTS_SUMMARY);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
 	expect_in(test, line_of(text, 0), "capacity");
 	expect_in(test, text, "\nsystem ");
@@ -262,6 +262,24 @@ static void every_pool_has_a_line_in_the_summary(struct kunit *test)
 	for (n = 0; !strstarts(line_of(text, n), NAME " "); n++)
 		KUNIT_ASSERT_LT(test, n, 100);
 	expect_in(test, line_of(text, n), "open             1       1     0     1");
+}
+
+/* The head is there once, and each row says which pool it is about. */
+static void rows_name_their_pool(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = 2, .min_workers = 2 };
+	struct ants_multi *multi;
+	const char *text;
+
+	rig_make_full(test, NAME, (struct ants_attrs){ .capacity = 1 });
+	multi = ants_multi_create(&attrs, 2, ANTS_ROUND_ROBIN, "parts");
+	text = shown(test, NULL, ANTS_WORKERS);
+	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "pool                          pid"));
+	KUNIT_EXPECT_PTR_EQ(test, strstr(text, "\npool "), NULL);
+	expect_in(test, text, "\n" NAME " ");
+	expect_in(test, text, "\nparts/0 ");
+	expect_in(test, text, "\nparts/1 ");
 }
 
 /* What does not fit into the buffer is asked for again, with a larger one. */
@@ -275,9 +293,9 @@ static void full_buffer_ends_a_walk(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
 						  &rig->count), 0);
 	KUNIT_EXPECT_LT(test, strlen(shown_in(test, rig->pool,
-					      ants_pending_show, 256)), 257UL);
+					      ANTS_PENDING, 256)), 257UL);
 	KUNIT_EXPECT_EQ(test, nr_lines(shown(test, rig->pool,
-					     ants_pending_show)), NR_LONG + 1);
+					     ANTS_PENDING)), NR_LONG + 1);
 }
 
 static void long_list_is_cut_off(struct kunit *test)
@@ -290,35 +308,34 @@ static void long_list_is_cut_off(struct kunit *test)
 	for (i = 0; i < ANTS_DEBUGFS_MOST + 5; i++)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
 						  &rig->count), 0);
-	text = shown(test, rig->pool, ants_pending_show);
+	text = shown(test, rig->pool, ANTS_PENDING);
 	KUNIT_EXPECT_EQ(test, nr_lines(text), ANTS_DEBUGFS_MOST + 2);
-	KUNIT_EXPECT_STREQ(test, line_of(text, ANTS_DEBUGFS_MOST + 1),
-			   "... and 5 more");
+	text = line_of(text, ANTS_DEBUGFS_MOST + 1);
+	KUNIT_EXPECT_TRUE(test, strstarts(text, NAME " "));
+	expect_in(test, text, "  ... and 5 more");
 }
 
 /* A reader in a thread of its own, and what it read. */
 struct reader {
-	show_fn_t show;
+	unsigned int table;
 	char *text;
 };
 
 static int do_read(struct async_call *call)
 {
 	struct reader *reader = call->data;
-	struct seq_file seq = {
-		.buf = reader->text, .size = SHOW_SIZE, .private = call->pool,
-	};
 
-	return reader->show(&seq, NULL);
+	show(call->pool, reader->table, reader->text, SHOW_SIZE);
+	return 0;
 }
 
 /* A reader that stands still when it has seen the entries of one hold. */
 static struct async_call *read_first(struct rig *rig, struct reader *reader,
-				     show_fn_t show)
+				     unsigned int table)
 {
 	struct async_call *call;
 
-	reader->show = show;
+	reader->table = table;
 	reader->text = kunit_kzalloc(rig->test, SHOW_SIZE + 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(rig->test, reader->text);
 	hold(rig, ANTS_PAUSE_WALK);
@@ -355,7 +372,7 @@ static void pending_tasks_start_under_a_reader(struct kunit *test)
 {
 	struct rig *rig = rig_pending(test);
 	struct reader reader;
-	struct async_call *call = read_first(rig, &reader, ants_pending_show);
+	struct async_call *call = read_first(rig, &reader, ANTS_PENDING);
 
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&rig->count) == NR_LONG);
@@ -366,7 +383,7 @@ static void pending_tasks_are_cancelled_under_a_reader(struct kunit *test)
 {
 	struct rig *rig = rig_pending(test);
 	struct reader reader;
-	struct async_call *call = read_first(rig, &reader, ants_pending_show);
+	struct async_call *call = read_first(rig, &reader, ANTS_PENDING);
 
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL),
 			NR_LONG);
@@ -384,7 +401,7 @@ static void waiters_leave_under_a_reader(struct kunit *test)
 	int i;
 
 	start_waiters(rig, NR_LONG);
-	call = read_first(rig, &reader, ants_waiters_show);
+	call = read_first(rig, &reader, ANTS_WAITERS);
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, async_stop(&rig->calls[ANTS_HOLD_MAX + i]),
 				-EINTR);
@@ -400,7 +417,7 @@ static void all_waiters_leave_under_a_reader(struct kunit *test)
 	struct async_call *call;
 
 	start_waiters(rig, NR_LONG);
-	call = read_first(rig, &reader, ants_waiters_show);
+	call = read_first(rig, &reader, ANTS_WAITERS);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	EXPECT_SOON(test, !ants_nr_waiting(rig->pool));
 	read_rest(rig, call, &reader, 1 + ANTS_HOLD_MAX);
@@ -414,18 +431,18 @@ static void workers_leave_under_a_reader(struct kunit *test)
 	struct async_call *call;
 
 	park(rig, 0, NR_LONG);
-	call = read_first(rig, &reader, ants_workers_show);
+	call = read_first(rig, &reader, ANTS_WORKERS);
 	expire(rig->pool, NR_LONG);
 	EXPECT_SOON(test, !ants_nr_running(rig->pool));
 	read_rest(rig, call, &reader, 1 + ANTS_HOLD_MAX);
 }
 
-/* There is one cursor. */
+/* A pool has one cursor. */
 static void readers_take_turns(struct kunit *test)
 {
 	struct rig *rig = rig_pending(test);
-	struct reader first, second = { .show = ants_workers_show };
-	struct async_call *call = read_first(rig, &first, ants_pending_show), *other;
+	struct reader first, second = { .table = ANTS_WORKERS };
+	struct async_call *call = read_first(rig, &first, ANTS_PENDING), *other;
 
 	second.text = kunit_kzalloc(test, SHOW_SIZE + 1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, second.text);
@@ -435,6 +452,26 @@ static void readers_take_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, async_result(other), 0);
 	KUNIT_EXPECT_EQ(test, nr_lines(second.text), 2);
 	gate_open(&rig->gate);
+}
+
+/* It is destroyed meanwhile, and nothing but the reader keeps it. */
+static void pool_stays_until_its_reader_is_done(struct kunit *test)
+{
+	struct rig *rig = rig_pending(test);
+	struct ants_pool *pool = rig->pool;
+	struct async_call *call, *destroy;
+	struct reader reader;
+
+	call = read_first(rig, &reader, ANTS_PENDING);
+	gate_open(&rig->gate);
+	destroy = rig_async(rig, do_destroy, 0, NULL);
+	rig->pool = NULL;
+	ASSERT_SOON(test, !pool->kobj.state_in_sysfs);
+	expect_blocked(test, destroy);
+	let_go(rig, ANTS_PAUSE_WALK);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
+	KUNIT_EXPECT_EQ(test, nr_lines(reader.text), 1 + ANTS_HOLD_MAX);
 }
 
 static struct kunit_case debugfs_cases[] = {
@@ -450,6 +487,7 @@ static struct kunit_case debugfs_cases[] = {
 	KUNIT_CASE(detached_item_is_named_while_it_runs),
 	KUNIT_CASE(pool_is_shown_while_it_is_destroyed),
 	KUNIT_CASE(every_pool_has_a_line_in_the_summary),
+	KUNIT_CASE(rows_name_their_pool),
 	KUNIT_CASE(full_buffer_ends_a_walk),
 	KUNIT_CASE(long_list_is_cut_off),
 	KUNIT_CASE(pending_tasks_start_under_a_reader),
@@ -458,6 +496,7 @@ static struct kunit_case debugfs_cases[] = {
 	KUNIT_CASE(all_waiters_leave_under_a_reader),
 	KUNIT_CASE(workers_leave_under_a_reader),
 	KUNIT_CASE(readers_take_turns),
+	KUNIT_CASE(pool_stays_until_its_reader_is_done),
 	{}
 };
 

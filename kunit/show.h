@@ -12,24 +12,39 @@
 
 #define SHOW_SIZE	(128 << 10)
 
-typedef int (*show_fn_t)(struct seq_file *seq, void *unused);
-
-/* The text of a file; the memory is the test's. */
-static inline const char *shown_in(struct kunit *test, struct ants_pool *pool,
-				   show_fn_t show, size_t size)
+/* Read the head of a file, and what it says about @pool, or about all pools. */
+static inline void show(struct ants_pool *pool, unsigned int table, char *text,
+			size_t size)
 {
-	struct seq_file seq = { .size = size, .private = pool };
+	struct seq_file seq = {
+		.buf = text, .size = size, .private = (void *)&ants_tables[table],
+	};
+	const struct seq_operations *ops = &ants_tables_sops;
+	loff_t pos = 0;
+	void *entry;
 
-	seq.buf = kunit_kzalloc(test, size + 1, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, seq.buf);
-	KUNIT_EXPECT_EQ(test, show(&seq, NULL), 0);
-	return seq.buf;
+	for (entry = ops->start(&seq, &pos); entry;
+	     entry = ops->next(&seq, entry, &pos))
+		if (!pool || !pos || entry == &pool->registered)
+			ops->show(&seq, entry);
+	ops->stop(&seq, NULL);
+}
+
+/* The memory is the test's. */
+static inline const char *shown_in(struct kunit *test, struct ants_pool *pool,
+				   unsigned int table, size_t size)
+{
+	char *text = kunit_kzalloc(test, size + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	show(pool, table, text, size);
+	return text;
 }
 
 static inline const char *shown(struct kunit *test, struct ants_pool *pool,
-				show_fn_t show)
+				unsigned int table)
 {
-	return shown_in(test, pool, show, SHOW_SIZE);
+	return shown_in(test, pool, table, SHOW_SIZE);
 }
 
 /* Line @nr of @text, the first of which is 0; "" if there is none. */

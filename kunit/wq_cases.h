@@ -422,15 +422,15 @@ static void one_name_serves_twice(struct kunit *test)
 /* What becomes of the attributes. */
 static void pool_is_what_was_asked_for(struct kunit *test)
 {
-	struct ants_pool *pool = wq_make(test), *ordered, *bound, *odd, *table;
+	struct ants_pool *pool = wq_make(test), *ordered, *bound, *odd, *other;
 
 	ordered = wq_own(test, alloc_ordered_workqueue("order", 0));
 	bound = wq_own(test, alloc_workqueue("bound", WQ_HIGHPRI, 2));
 	odd = wq_own(test, alloc_workqueue("a b\n\377%c", 0, 1, '\t'));
-	table = wq_own(test, alloc_workqueue("summary", 0, 1));
+	other = wq_own(test, alloc_workqueue("system", 0, 1));
 	KUNIT_EXPECT_STREQ(test, pool->name, "test!wq");
 	KUNIT_EXPECT_STREQ(test, odd->name, "a b!!!");
-	KUNIT_EXPECT_STREQ(test, table->name, "summary~2");
+	KUNIT_EXPECT_STREQ(test, other->name, "system~2");
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 8 * num_online_nodes());
 	KUNIT_EXPECT_TRUE(test, pool->flags & ANTS_MEM_RECLAIM);
 	KUNIT_EXPECT_FALSE(test, pool->flags & ANTS_FREEZABLE);

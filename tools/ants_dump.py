@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 The pools of a kernel that has crashed or hangs, from a core of it, and their
-workers, waiters and pending tasks as in /sys/kernel/debug/ants/<pool>/.
+workers, waiters and pending tasks as in /sys/kernel/debug/ants/.
 
     drgn -c CORE -s vmlinux -s ants.ko -s CLIENT.ko tools/ants_dump.py [POOL...]
 

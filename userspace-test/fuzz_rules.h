@@ -183,15 +183,13 @@ static bool may_be_read_only(const struct entry *e)
 /* Is it a file of what comes and goes? */
 static bool may_go(const struct entry *e)
 {
-	return e->file->root != PARAMETERS &&
-	       strcmp(e->file->name, "summary") &&
+	return e->file->root == POOLS &&
 	       !strstr(e->path, "/" STAY "/") && !strstr(e->path, "/system/");
 }
 
 static bool is_gone(const struct entry *e, int err)
 {
-	return may_go(e) && (err == -ENOENT || err == -ENODEV ||
-			     (err == -EIO && e->file->root == TABLES));
+	return may_go(e) && (err == -ENOENT || err == -ENODEV);
 }
 
 static bool open_fits(const struct entry *e, bool write, int err)

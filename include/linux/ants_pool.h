@@ -203,7 +203,7 @@ extern struct ants_pool *ants_system_pool;
  * @attrs: its attributes; NULL for the defaults
  * @...: printf format and arguments of the name: printable ASCII characters
  *	without a slash, at least one and fewer than %ANTS_NAME_LEN; not "." or
- *	"..". No two pools have the same name, and none has the name "summary"
+ *	"..". No two pools have the same name
  *
  * Starts &ants_attrs.min_workers threads, all of them with %ANTS_PREALLOC. If
  * the module parameter max_threads does not allow that many, that is -ENOMEM.

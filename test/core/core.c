@@ -60,10 +60,6 @@ int ants_multi_sysfs_add(struct ants_multi *multi)
 	return 0;
 }
 
-void ants_multi_sysfs_del(struct ants_multi *multi)
-{
-}
-
 int ants_multi_sysfs_show(struct ants_multi *multi)
 {
 	return 0;

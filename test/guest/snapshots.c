@@ -47,13 +47,10 @@ static int counters[NR_COUNTERS], summary, workers;
 static unsigned int nr, nr_changed, nr_unchanged, nr_arriving, nr_waiting;
 static unsigned int nr_wrong;
 
-static int open_file(const char *fmt, const char *name)
+static int open_file(const char *path)
 {
-	char path[300];
-	int fd;
+	int fd = open(path, O_RDONLY);
 
-	snprintf(path, sizeof(path), fmt, pool, name);
-	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		err(1, "%s", path);
 	return fd;
@@ -61,15 +58,16 @@ static int open_file(const char *fmt, const char *name)
 
 static void open_files(void)
 {
+	char path[300];
 	int i;
 
-	for (i = 0; i < NR_COUNTERS; i++)
-		counters[i] = open_file("/sys/kernel/ants/%s/stats/%s",
-					counter_files[i]);
-	workers = open_file("/sys/kernel/debug/ants/%s/workers", "");
-	summary = open("/sys/kernel/debug/ants/summary", O_RDONLY);
-	if (summary < 0)
-		err(1, "summary");
+	for (i = 0; i < NR_COUNTERS; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/ants/%s/stats/%s",
+			 pool, counter_files[i]);
+		counters[i] = open_file(path);
+	}
+	workers = open_file("/sys/kernel/debug/ants/workers");
+	summary = open_file("/sys/kernel/debug/ants/summary");
 }
 
 /* The whole text as it is now. */
@@ -96,15 +94,22 @@ static void read_counters(unsigned long long *values)
 		values[i] = strtoull(read_text(counters[i]), NULL, 10);
 }
 
-static void read_line(struct line *line)
+/* The first line at @text or below that is about the pool, or NULL. */
+static const char *find_row(const char *text)
 {
-	const char *text = read_text(summary);
 	size_t len = strlen(pool);
 
 	while (text && (strncmp(text, pool, len) || text[len] != ' ')) {
 		text = strchr(text, '\n');
 		text += !!text;
 	}
+	return text;
+}
+
+static void read_line(struct line *line)
+{
+	const char *text = find_row(read_text(summary));
+
 	if (!text)
 		errx(1, "no pool %s in summary", pool);
 	snprintf(line->text, sizeof(line->text), "%.*s",
@@ -126,12 +131,12 @@ static void must(bool holds, const char *what, const struct line *line)
 /* A thread has a function if, and only if, it is busy. */
 static void read_threads(struct threads *threads, const struct line *line)
 {
-	const char *text = read_text(workers);
+	const char *text = find_row(read_text(workers));
 	char state[16], function[2];
 
 	memset(threads, 0, sizeof(*threads));
-	while ((text = strchr(text, '\n')) && *++text) {
-		if (sscanf(text, "%*d %15s %*u %*s %1s", state, function) != 2)
+	for (; text; text = find_row(strchr(text, '\n'))) {
+		if (sscanf(text, "%*s %*d %15s %*u %*s %1s", state, function) != 2)
 			errx(1, "unknown thread: %s", text);
 		threads->nr++;
 		threads->idle += !strcmp(state, "idle");

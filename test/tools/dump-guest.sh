@@ -17,23 +17,28 @@ say_pool()
 	echo "ants-said: $1 $(cat "$POOLS/$1/state") capacity=$(cat "$POOLS/$1/capacity")$_numbers"
 }
 
-# The name of the module, in brackets, is not in the core.
+# rows_of POOL FILE: the name of the module, in brackets, is not in the core
+rows_of()
+{
+	grep "^$1 " "$DEBUG/$2" | sed 's/ \[[a-z_]*\]//g'
+}
+
 say_lists()
 {
-	sed 's/ \[[a-z_]*\]//g' "$DEBUG/$1/workers" | awk 'NR > 1 {
-		line = "ants-said: worker " $1 " " $2
-		for (i = 5; i <= NF; i++)
+	rows_of "$1" workers | awk '{
+		line = "ants-said: worker " $2 " " $3
+		for (i = 6; i <= NF; i++)
 			line = line " " $i
 		print line
-		if ($4 != "-")
-			print "ants-age: worker", $1, $4
+		if ($5 != "-")
+			print "ants-age: worker", $2, $5
 	}'
-	sed 's/ \[[a-z_]*\]//g' "$DEBUG/$1/waiters" | awk 'NR > 1 {
-		print "ants-said: waiter", $1, $2, $4, $5
-		print "ants-age: waiter", $1, $3
+	rows_of "$1" waiters | awk '{
+		print "ants-said: waiter", $2, $3, $5, $6
+		print "ants-age: waiter", $2, $4
 	}'
-	sed 's/ \[[a-z_]*\]//g' "$DEBUG/$1/pending" | awk 'NR > 1 {
-		print "ants-said: pending -", $1, $3
+	rows_of "$1" pending | awk '{
+		print "ants-said: pending -", $2, $4
 	}'
 }
 

@@ -94,7 +94,7 @@ set_files()
 	echo $((RANDOM % 2)) >"$1/stats/timing"
 	# longer than any task runs
 	echo $((RANDOM % 2 * 1000000)) >"$1/stall_ms"
-	cat "$1"/stats/* "$1"/cpulist "$1"/state "$DEBUG/${1##*/}"/* "$DEBUG/summary" >/dev/null
+	cat "$1"/stats/* "$1"/cpulist "$1"/state >/dev/null
 }
 
 file_loop()
@@ -104,6 +104,7 @@ file_loop()
 		for _pool in "$POOLS"/torture-*; do
 			set_files "$_pool"
 		done
+		cat "$DEBUG"/* >/dev/null
 		# Tasks that wait for each other may wait for as long as there is a
 		# limit, and on a busy machine the files above take minutes.
 		echo $((RANDOM % 2 * (1 + RANDOM % 40))) >"$MAX_THREADS"
@@ -135,9 +136,9 @@ calm_threads()
 show_state()
 {
 	echo "# max_threads $(cat "$MAX_THREADS")"
-	find "$DEBUG" -type f | while read -r _file; do
-		echo "# ${_file#"$DEBUG"/}:"
-		head -n 40 "$_file" 2>/dev/null | sed 's/^/#   /'
+	for _file in "$DEBUG"/*; do
+		echo "# ${_file##*/}:"
+		awk '++rows[$1] <= 40 { print "#   " $0 }' "$_file"
 	done
 	for _dir in /proc/[0-9]*; do
 		read -r _comm 2>/dev/null <"$_dir/comm" || continue

@@ -11,7 +11,7 @@
 . /ants/lib.sh
 
 ECHO=$POOLS/echo
-WAITERS=/sys/kernel/debug/ants/echo/waiters
+WAITERS=/sys/kernel/debug/ants/waiters
 TRACE=/sys/kernel/tracing
 EVENTS=$TRACE/events/ants
 
@@ -105,7 +105,7 @@ traced()
 is_listed()
 {
 	cat $WAITERS
-	grep -qE "^ *$(acceptor)  normal +[0-9]+  echo_serve \[ants_echo\]  \(echo_accept\)$" $WAITERS
+	grep -qE "^echo +$(acceptor)  normal +[0-9]+  echo_serve \[ants_echo\]  \(echo_accept\)$" $WAITERS
 }
 
 # More connections than there is room for, that stay until their client is killed.
@@ -142,7 +142,7 @@ check "so does the trace" traced waiter_enrol
 check "nothing ends" [ "$(completed)" -eq "$stuck" ]
 
 check "a larger capacity" [ "$(antstat set echo capacity 32)" = "echo: capacity 4 -> 32" ]
-check "no caller waits" wait_for "stat_is echo waiting 0 && ! grep -q echo_serve $WAITERS" 60
+check "no caller waits" wait_for "stat_is echo waiting 0 && ! grep -q '^echo ' $WAITERS" 60
 check "the trace says why" traced waiter_enrol pool_tune waiter_grant
 check "the traffic flows" flows
 echo 0 >$EVENTS/enable
