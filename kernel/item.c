@@ -95,15 +95,18 @@ void ants_work_run(void *data)
 }
 
 /*
- * The function of a detached item may free the item or queue it on any pool, so
- * the item is in no pool from here on. Nothing can wait for it.
+ * The detached item that @w runs is in no pool from here on: its function may free
+ * it or queue it on any pool, and nothing can wait for it. Return false if that is
+ * so already.
  */
-static void work_detach(struct ants_work *work)
+bool ants_work_detach(struct ants_worker *w)
 {
-	ants_work_move(work, ANTS_WORK_IDLE);
-	WRITE_ONCE(work->flags, ANTS_WORK_DETACHED);
-	WRITE_ONCE(work->result, -EINPROGRESS);
-	ants_work_unclaim(work);
+	if (!(w->tag & ANTS_TAG_WORK))
+		return false;
+	w->tag &= ~ANTS_TAG_WORK;
+	ants_work_move(w->data, ANTS_WORK_IDLE);
+	ants_work_unclaim(w->data);
+	return true;
 }
 
 /* Mark @work as running in @w, unless its group was cancelled. */
@@ -119,8 +122,14 @@ void ants_work_start(struct ants_worker *w, struct ants_work *work)
 	if (likely(!work->flags))
 		return;
 	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_STOP);
-	if (work->flags & ANTS_WORK_DETACHED)
-		work_detach(work);
+	if (!(work->flags & ANTS_WORK_DETACHED))
+		return;
+	w->func_addr = (unsigned long)work->fn;
+	w->tag |= ANTS_TAG_DETACHED;
+	if (work->flags & ANTS_WORK_LATE)
+		w->fn = work->late_fn;
+	else
+		ants_work_detach(w);
 }
 
 /*
@@ -140,7 +149,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		ants_group_note(pool, group, work, todo);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
-		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_DETACHED);
+		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_KINDS);
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);

@@ -51,6 +51,11 @@ enum ants_work_state {
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
+#define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
+
+/* The states in which the function of an item runs. */
+#define ANTS_WORK_RUNS		(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) |	\
+				 BIT(ANTS_WORK_REARMED))
 
 /*
  * The most tasks that join one work item; others that wait for it do not run
@@ -83,6 +88,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 int ants_work_may_run_again(const struct ants_pool *pool,
 			    const struct ants_work *work);
+bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
@@ -128,9 +134,7 @@ static inline void ants_work_offer(struct ants_work *work,
 /* Does its function run? */
 static inline bool ants_work_runs(const struct ants_work *work)
 {
-	return work->state == ANTS_WORK_RUNNING ||
-	       work->state == ANTS_WORK_AGAIN ||
-	       work->state == ANTS_WORK_REARMED;
+	return BIT(work->state) & ANTS_WORK_RUNS;
 }
 
 /* The worker that runs the item, or NULL. */

@@ -116,7 +116,8 @@
 #define ANTS_TAG_WORK		2U
 #define ANTS_TAG_HIGH		4U
 /*
- * In the tag of a worker: it runs a work item that it may not touch any more.
+ * In the tag of a worker: it runs a detached work item, which may be gone. ANTS_TAG_WORK
+ * is set as well as long as the item is in the pool.
  */
 #define ANTS_TAG_DETACHED	8U
 /* The task is charged to its submitter: see charge.c. */

@@ -48,8 +48,8 @@ static const struct ants_work *item_of(const struct ants_worker *w)
 {
 	if (w->depth)
 		return w->estate->inner[w->depth - 1].work;
-	/* This bit is not set for a detached item, which may be gone. */
-	return w->tag & ANTS_TAG_WORK ? w->data : NULL;
+	/* A detached item may be gone. */
+	return !w->func_addr && w->tag & ANTS_TAG_WORK ? w->data : NULL;
 }
 
 /*

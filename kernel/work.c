@@ -29,7 +29,7 @@ void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 		ants_object_init(work);
 	memset(work, 0, sizeof(*work));
 	work->fn = fn;
-	work->flags = flags & ANTS_WORK_DETACHED;
+	work->flags = flags & ANTS_WORK_KINDS;
 	work->result = -EINVAL;
 }
 EXPORT_SYMBOL_GPL(ants_work_init);
@@ -200,3 +200,19 @@ int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 	return ants_work_queue(pool, work, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
+
+/*
+ * An item that is ANTS_WORK_LATE is detached here, or by a caller that has cancelled
+ * it since a worker has taken it.
+ */
+bool ants_work_begin(void)
+{
+	struct ants_worker *w = ants_current_worker();
+	bool ret;
+
+	raw_spin_lock(&w->pool->lock);
+	ret = ants_work_detach(w);
+	raw_spin_unlock(&w->pool->lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ants_work_begin);

@@ -35,6 +35,9 @@ static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
 {
 	bool queued = work->state != ANTS_WORK_RUNNING;
 
+	/* One that is ANTS_WORK_LATE: its function has not begun. */
+	if (work->flags & ANTS_WORK_DETACHED)
+		return ants_work_detach(work->slot.data);
 	if (work->state == ANTS_WORK_AGAIN)
 		ants_work_take_off(pool, work, todo);
 	if (queued)
@@ -126,22 +129,16 @@ bool ants_work_cancelled(const struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
+/* The states of an item with a run that has not started. */
+#define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
+			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
+
 unsigned int ants_work_busy(const struct ants_work *work)
 {
-	switch ((enum ants_work_state)READ_ONCE(work->state)) {
-	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_DUE:
-	case ANTS_WORK_WAITING:
-	case ANTS_WORK_PENDING:
-		return ANTS_WORK_BUSY_PENDING;
-	case ANTS_WORK_AGAIN:
-	case ANTS_WORK_REARMED:
-		return ANTS_WORK_BUSY_PENDING | ANTS_WORK_BUSY_RUNNING;
-	case ANTS_WORK_RUNNING:
-		return ANTS_WORK_BUSY_RUNNING;
-	default:
-		return 0;
-	}
+	unsigned int state = BIT(READ_ONCE(work->state));
+
+	return (state & QUEUED_STATES ? ANTS_WORK_BUSY_PENDING : 0) |
+	       (state & ANTS_WORK_RUNS ? ANTS_WORK_BUSY_RUNNING : 0);
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
 

@@ -165,11 +165,7 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 		slot_return(w->pool, slot, todo);
 		return;
 	}
-	w->func_addr = (unsigned long)work->fn;
 	ants_work_start(w, work);
-	/* From here on the item belongs to its function. */
-	if (unlikely(work->flags & ANTS_WORK_DETACHED))
-		w->tag ^= ANTS_TAG_WORK | ANTS_TAG_DETACHED;
 }
 
 /*

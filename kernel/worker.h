@@ -58,8 +58,8 @@ struct ants_charge {
  * @data: L: the argument of that task
  * @started: L: the clock when it started that task, if pool->timed was set then
  * @told: L: its @started, if that task was reported as one that stalls
- * @func_addr: L: address of the function of a work item that it runs, else 0;
- *	the item may be gone
+ * @func_addr: L: address of the function of a detached work item that it runs,
+ *	else 0; the item may be gone
  * @depth: L: number of tasks that run inside its task, one inside the other
  * @estate: I: those tasks, and what else is needed if the thread dies
  * @waits_for: L: the work item of the pool for which its task waits, NULL if

@@ -484,7 +484,7 @@ static void items_of_a_workqueue_die(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, wq);
 	atomic_set(&nr_worked, 0);
 	for (i = 0; i < NR_WORKS; i++) {
-		ants_wq_init(&works[i], die_work, &ants_wq_file);
+		ants_wq_init(&works[i], die_work);
 		announce_death("ants_wq_run");
 		KUNIT_EXPECT_TRUE(test, ants_wq_queue(wq, &works[i], 0));
 		EXPECT_SOON(test, stats_of(wq).faults == i + 1 && settled(wq));
@@ -493,7 +493,7 @@ static void items_of_a_workqueue_die(struct kunit *test)
 	for (i = 0; i < NR_WORKS; i++)
 		KUNIT_EXPECT_EQ(test, ants_wq_busy(&works[i]),
 				(unsigned int)WORK_BUSY_RUNNING);
-	ants_wq_init(&works[i], count_work, &ants_wq_file);
+	ants_wq_init(&works[i], count_work);
 	KUNIT_EXPECT_TRUE(test, ants_wq_queue(wq, &works[i], 0));
 	KUNIT_EXPECT_TRUE(test, ants_wq_flush(&works[i], false) ||
 			  atomic_read(&nr_worked));

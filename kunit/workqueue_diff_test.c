@@ -35,13 +35,11 @@ struct wq_side {
 	bool (*flush_delayed)(void *item);
 	unsigned int (*busy)(void *item);
 	struct timer_list *(*timer)(void *item);
-	bool (*waits)(void *item);
 };
 
 #define SIDE(name)	on_wq_##name
 #define SIDE_MAKE_FULL	alloc_ordered_workqueue("diff", 0)
 #define SIDE_TIMER(dwork)	(&(dwork)->timer)
-#define SIDE_WAITS(dwork)	(!!(dwork))
 #include "wq_side.h"
 
 #include <linux/ants_workqueue.h>
@@ -56,21 +54,9 @@ static void *full_pool(void)
 	return IS_ERR(pool) ? NULL : pool;
 }
 
-/* A thread of the pool has it, and waits for the end of another run. */
-static bool run_waits(struct ants_wq_work *work)
-{
-	bool ret;
-
-	raw_spin_lock_irq(&work->file->lock);
-	ret = ants_wq_running(work, true);
-	raw_spin_unlock_irq(&work->file->lock);
-	return ret;
-}
-
 #define SIDE(name)	on_pool_##name
 #define SIDE_MAKE_FULL	full_pool()
 #define SIDE_TIMER(dwork)	(&(dwork)->work.item.timer)
-#define SIDE_WAITS(dwork)	run_waits(&(dwork)->work)
 #include "wq_side.h"
 
 /* As WAIT_FOR(), for what nearly always comes about at once. */
@@ -261,8 +247,6 @@ static bool item_agrees(struct sequence *seq, unsigned int nr)
 		return false;
 	busy = seq->items[nr] ? seq->side->busy(seq->items[nr]) : 0;
 	if (!(busy & WORK_BUSY_RUNNING) != !model_runs(&seq->model, nr))
-		return false;
-	if (model_collides(&seq->model, nr) && !seq->side->waits(seq->items[nr]))
 		return false;
 	return item->closed || !(busy & WORK_BUSY_PENDING) == !model_pending(&seq->model, nr);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Workqueues that are pools: an item whose timer has fired, and is about to look at it. */
+/*
+ * Workqueues that are pools: an item whose timer has fired, and is about to look at it,
+ * and one that a thread has taken, and is about to run.
+ */
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
@@ -61,6 +64,126 @@ static void item_is_put_off_while_a_timer_looks_at_it(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cancel_delayed_work_sync(&shape->dwork));
 }
 
+/* A thread has taken the item, and is about to run it. */
+static void shape_take(struct kunit *test, struct shape *shape)
+{
+	hold(ANTS_PAUSE_RUN, shape->wq);
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	expect_held(test, ANTS_PAUSE_RUN);
+}
+
+/* The same for an item whose other run has not ended. */
+static struct shape *shape_taken(struct kunit *test)
+{
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+	struct gate *gate = wq_gate(test, shape);
+
+	KUNIT_EXPECT_TRUE(test, shape_queue(shape));
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	shape_take(test, shape);
+	return shape;
+}
+
+static void expect_runs(struct kunit *test, struct shape *shape, int runs)
+{
+	flush_workqueue(shape->wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&shape->runs), runs);
+	KUNIT_EXPECT_FALSE(test, shape->overlapped);
+	KUNIT_EXPECT_EQ(test, work_busy(&shape->dwork.work), 0U);
+}
+
+static void second_run_that_a_thread_has_taken_is_taken_back(struct kunit *test)
+{
+	struct shape *shape = shape_taken(test);
+
+	KUNIT_EXPECT_EQ(test, work_busy(&shape->dwork.work),
+			(unsigned int)(WORK_BUSY_PENDING | WORK_BUSY_RUNNING));
+	KUNIT_EXPECT_TRUE(test, cancel_work(&shape->dwork.work));
+	KUNIT_EXPECT_FALSE(test, cancel_work(&shape->dwork.work));
+	let_go(ANTS_PAUSE_RUN);
+	gate_open(shape->gate);
+	expect_runs(test, shape, 1);
+}
+
+static void run_that_a_thread_has_taken_is_taken_back(struct kunit *test)
+{
+	struct shape *shape = shape_make(test, wq_make(test), NULL);
+
+	shape_take(test, shape);
+	KUNIT_EXPECT_TRUE(test, work_pending(&shape->dwork.work));
+	KUNIT_EXPECT_FALSE(test, shape_queue(shape));
+	KUNIT_EXPECT_TRUE(test, cancel_work_sync(&shape->dwork.work));
+	let_go(ANTS_PAUSE_RUN);
+	expect_runs(test, shape, 0);
+}
+
+/* The thread that has taken it does not run it when it is queued elsewhere. */
+static void run_that_a_thread_has_taken_goes_elsewhere(struct kunit *test)
+{
+	struct workqueue_struct *other = wq_make(test);
+	struct shape *shape = shape_taken(test);
+
+	KUNIT_EXPECT_TRUE(test, mod_delayed_work(other, &shape->dwork, 0));
+	let_go(ANTS_PAUSE_RUN);
+	EXPECT_SOON(test, ants_nr_busy(shape->wq) == 1);
+	KUNIT_EXPECT_TRUE(test, work_pending(&shape->dwork.work));
+	gate_open(shape->gate);
+	flush_workqueue(other);
+	expect_runs(test, shape, 2);
+}
+
+/* An item that the last of those that have a reference frees. */
+struct counted {
+	struct work_struct work;
+	struct gate *gate;
+	atomic_t refs;
+	atomic_t *freed;
+};
+
+static void counted_put(struct counted *counted)
+{
+	if (!atomic_dec_and_test(&counted->refs))
+		return;
+	atomic_inc(counted->freed);
+	kfree(counted);
+}
+
+static void counted_fn(struct work_struct *work)
+{
+	struct counted *counted = container_of(work, struct counted, work);
+
+	gate_task(counted->gate);
+	counted_put(counted);
+}
+
+/* The thread that has taken a run must not look at the item when that was taken back. */
+static void item_goes_before_a_thread_that_has_taken_it(struct kunit *test)
+{
+	struct counted *counted = kzalloc(sizeof(*counted), GFP_KERNEL);
+	struct workqueue_struct *wq = wq_make(test);
+	struct gate *gate = test_gate(test);
+	atomic_t *freed = counter(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, counted);
+	INIT_WORK(&counted->work, counted_fn);
+	counted->gate = gate;
+	counted->freed = freed;
+	atomic_set(&counted->refs, 2);
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &counted->work));
+	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
+	hold(ANTS_PAUSE_RUN, wq);
+	KUNIT_EXPECT_TRUE(test, queue_work(wq, &counted->work));
+	expect_held(test, ANTS_PAUSE_RUN);
+	if (cancel_work(&counted->work))
+		counted_put(counted);
+	gate_open(gate);
+	EXPECT_SOON(test, atomic_read(freed) == 1);
+	let_go(ANTS_PAUSE_RUN);
+	flush_workqueue(wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(freed), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->entered), 1);
+}
+
 #define NR_LATE		40
 
 /* Shapes number themselves in the order in which they start. */
@@ -107,6 +230,10 @@ static void items_that_wait_for_room_keep_their_order(struct kunit *test)
 static struct kunit_case workqueue_due_cases[] = {
 	KUNIT_CASE(item_that_a_timer_looks_at_cannot_be_had),
 	KUNIT_CASE(item_is_put_off_while_a_timer_looks_at_it),
+	KUNIT_CASE(second_run_that_a_thread_has_taken_is_taken_back),
+	KUNIT_CASE(run_that_a_thread_has_taken_is_taken_back),
+	KUNIT_CASE(run_that_a_thread_has_taken_goes_elsewhere),
+	KUNIT_CASE(item_goes_before_a_thread_that_has_taken_it),
 	KUNIT_CASE(items_that_wait_for_room_keep_their_order),
 	{}
 };

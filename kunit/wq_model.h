@@ -181,15 +181,6 @@ static inline bool model_is_queued(struct model *m, unsigned int item)
 	return model_find(m, item, false, &wq);
 }
 
-/* Is it active, and waits for the end of another run of the item? */
-static inline bool model_collides(struct model *m, unsigned int item)
-{
-	unsigned int wq;
-	const struct model_run *run = model_find(m, item, false, &wq);
-
-	return run && run - m->wqs[wq].runs < m->wqs[wq].max;
-}
-
 static inline bool model_pending(struct model *m, unsigned int item)
 {
 	return model_is_queued(m, item) || m->items[item].armed != NOT_ARMED;

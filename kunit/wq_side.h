@@ -113,11 +113,6 @@ static struct timer_list *SIDE(timer)(void *item)
 	return SIDE_TIMER(SIDE(of)(item));
 }
 
-static bool SIDE(waits)(void *item)
-{
-	return SIDE_WAITS(SIDE(of)(item));
-}
-
 static const struct wq_side SIDE(side) = {
 	.item_make = SIDE(item_make),
 	.item_init = SIDE(item_init),
@@ -134,11 +129,9 @@ static const struct wq_side SIDE(side) = {
 	.flush_delayed = SIDE(flush_delayed),
 	.busy = SIDE(busy),
 	.timer = SIDE(timer),
-	.waits = SIDE(waits),
 };
 
 #undef side_item
 #undef SIDE
 #undef SIDE_MAKE_FULL
 #undef SIDE_TIMER
-#undef SIDE_WAITS

@@ -35,11 +35,11 @@ typedef int (*ants_work_fn_t)(struct ants_work *work);
  *	begins, so the function may free it, or queue it again. Such an item
  *	cannot be waited for, has no result, and belongs to no group. If it is
  *	queued again before its function has returned, both runs may overlap.
- *	ants_work_result() tells a start, after which it is -EINPROGRESS, from an
- *	end without a run.
  */
 enum ants_work_flags {
 	ANTS_WORK_DETACHED	= 1 << 0,
+	/* private: with the former; see ants_work_begin() */
+	ANTS_WORK_LATE		= 1 << 1,
 };
 
 /**
@@ -81,7 +81,12 @@ struct ants_slot {
  * has returned true. For an item in a group see struct ants_group.
  */
 struct ants_work {
-	ants_work_fn_t fn;
+	union {
+		ants_work_fn_t fn;
+		/* private: of an item that is ANTS_WORK_LATE */
+		ants_fn_t late_fn;
+		/* public: */
+	};
 	enum ants_prio prio;
 	/* private: */
 	unsigned int flags;
@@ -512,5 +517,19 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
  * Context: Softirq.
  */
 void ants_delayed_timer_fn(struct timer_list *timer);
+
+/**
+ * ants_work_begin() - the function of a work item takes the item over
+ *
+ * Exported for <linux/ants_wq.h>, and for nothing else. A detached item that is
+ * ANTS_WORK_LATE stays in its pool, where it can be cancelled, until its function
+ * calls this. Until then the function must not touch the item: the caller that has
+ * cancelled it may have freed it.
+ *
+ * Context: A task that is such an item, with interrupts off.
+ * Return: true: the item is in no pool from here on. false: it was cancelled, and
+ * may be gone.
+ */
+bool ants_work_begin(void);
 
 #endif /* _LINUX_ANTS_WORK_H */

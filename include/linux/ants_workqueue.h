@@ -34,9 +34,6 @@
  * - An item whose timer has fired cannot be taken back until the timer function has
  *   looked at it: cancel_delayed_work() returns false then, and the item runs. If
  *   mod_delayed_work() comes then, the item stays in the workqueue that it was in.
- * - An item that runs and is queued again, where the pool has another thread for it, cannot
- *   be taken back at the moment when that thread begins to wait for the end of the run:
- *   cancel_work() returns false then, and the item runs once more.
  * - While a caller of cancel_work_sync() waits, mod_delayed_work() and work_pending()
  *   return false, as from 6.10 on.
  * - destroy_workqueue() disarms the timers of its items. As before, such an item is
@@ -134,14 +131,14 @@
 #define DECLARE_DEFERRABLE_WORK	DECLARE_DELAYED_WORK
 
 #define INIT_WORK(_work, _func)							\
-	ants_wq_init(ANTS_WQ_ITEM(_work), _func, &ants_wq_file)
+	ants_wq_init(ANTS_WQ_ITEM(_work), _func)
 #define INIT_WORK_ONSTACK(_work, _func)						\
-	ants_wq_init_onstack(ANTS_WQ_ITEM(_work), _func, &ants_wq_file)
+	ants_wq_init_onstack(ANTS_WQ_ITEM(_work), _func)
 #define INIT_WORK_ONSTACK_KEY(_work, _func, _key)	INIT_WORK_ONSTACK(_work, _func)
 #define INIT_DELAYED_WORK(_dwork, _func)					\
-	ants_wq_init(ANTS_WQ_DELAYED(_dwork), _func, &ants_wq_file)
+	ants_wq_init(ANTS_WQ_DELAYED(_dwork), _func)
 #define INIT_DELAYED_WORK_ONSTACK(_dwork, _func)				\
-	ants_wq_init_onstack(ANTS_WQ_DELAYED(_dwork), _func, &ants_wq_file)
+	ants_wq_init_onstack(ANTS_WQ_DELAYED(_dwork), _func)
 #define __INIT_WORK(_work, _func, _onstack)		INIT_WORK(_work, _func)
 #define __INIT_DELAYED_WORK(_dwork, _func, _flags)	INIT_DELAYED_WORK(_dwork, _func)
 #define __INIT_DELAYED_WORK_ONSTACK(_dwork, _func, _flags)			\

@@ -6,7 +6,9 @@
  * Such an item is a detached one here: from its start on the pool does not know it, so
  * its function may free it, or queue it again. Where an item is before it starts, the
  * pool alone says; here is noted only what the pool does not know, the runs. All runs of
- * a file share one lock, which is taken before that of a pool.
+ * a file share one lock, which is taken before that of a pool. An item starts under that
+ * lock, in ants_wq_begin(): a caller that holds the lock finds it in its pool, or its run
+ * here.
  *
  * Two runs of an item may not overlap, so one that comes to its start too early waits
  * there, and occupies a thread as it would occupy max_active.
@@ -47,15 +49,13 @@ struct ants_wq_work;
 typedef void (*ants_wq_func_t)(struct ants_wq_work *work);
 
 /*
- * The replacement of struct work_struct. An item that the pool has started has the
- * result -EINPROGRESS until ants_wq_begin() sees it. If it is queued again before,
- * @late counts it instead. While @closed is not zero it cannot be queued.
+ * The replacement of struct work_struct. @file is that of the source that has
+ * initialised it. While @closed is not zero it cannot be queued.
  */
 struct ants_wq_work {
 	ants_wq_func_t func;
 	struct ants_delayed_work item;
 	struct ants_wq_file *file;
-	unsigned int late;
 	unsigned int closed;
 };
 
@@ -74,14 +74,14 @@ struct ants_wq_running {
 };
 
 /*
- * A caller that waits for an item: for as many starts, and the end of that run. The
- * item that its function becomes, with another function, is another one.
+ * A caller that waits for an item: for its start, if @start, and the end of that run.
+ * The item that its function becomes, with another function, is another one.
  */
 struct ants_wq_waiter {
 	struct hlist_node node;
 	struct ants_wq_work *work;
 	ants_wq_func_t func;
-	unsigned int starts;
+	bool start;
 	struct completion done;
 };
 
@@ -108,25 +108,11 @@ ants_wq_running(const struct ants_wq_work *work, bool waits)
 	return ants_wq_find(work->file, work, work->func, waits);
 }
 
-/*
- * Has a pool got the item? A pool that starts or ends it at this moment has made that up
- * when a call that takes the lock of the pool returns.
- */
+/* The pool that has got the item, or NULL. */
 static inline struct ants_pool *ants_wq_in_pool(struct ants_wq_work *work)
 {
-	struct ants_work *item = &work->item.work;
-
-	/* Pairs with smp_store_release() in kernel/item.c. */
-	if (smp_load_acquire(&item->pool) && !ants_work_pending(item))
-		ants_work_cancel(item);
-	/* As above. */
-	return smp_load_acquire(&item->pool);
-}
-
-/* How many runs have started, and are about to come to ants_wq_begin()? */
-static inline unsigned int ants_wq_starting(const struct ants_wq_work *work)
-{
-	return work->late + (READ_ONCE(work->item.work.result) == -EINPROGRESS);
+	/* Pairs with smp_store_release() in kernel/item.h. */
+	return smp_load_acquire(&work->item.work.pool);
 }
 
 /* Was its pool closed before it was due? As with a workqueue, it stays pending. */
@@ -147,10 +133,6 @@ static inline void ants_wq_hand_over(struct ants_pool *pool, struct ants_wq_work
 {
 	int err = -EAGAIN;
 
-	if (work->item.work.result == -EINPROGRESS) {
-		work->late++;
-		work->item.work.result = 0;
-	}
 	if (!delay)
 		err = ants_queue_work(pool, &work->item.work);
 	if (err == -EAGAIN)
@@ -170,8 +152,8 @@ static inline void ants_wq_notify(struct ants_wq_file *file,
 	hlist_for_each_entry_safe(waiter, tmp, &file->waiters, node) {
 		if (waiter->work != work || waiter->func != func)
 			continue;
-		waiter->starts -= start && waiter->starts;
-		if (!end || waiter->starts)
+		waiter->start &= !start;
+		if (!end || waiter->start)
 			continue;
 		hlist_del_init(&waiter->node);
 		complete(&waiter->done);
@@ -180,19 +162,20 @@ static inline void ants_wq_notify(struct ants_wq_file *file,
 
 /*
  * From here on the item may be queued again, and its memory may go. Return false if the
- * run was taken back while it waited for another one.
+ * run was taken back: before this, when the item may be gone already, or while it waited
+ * for another one.
  */
-static inline bool ants_wq_begin(struct ants_wq_running *run)
+static inline bool ants_wq_begin(struct ants_wq_file *file, struct ants_wq_running *run)
 {
 	struct ants_wq_work *work = run->work;
-	struct ants_wq_file *file = work->file;
 	bool taken;
 
 	raw_spin_lock_irq(&file->lock);
-	if (work->late)
-		work->late--;
-	else
-		work->item.work.result = 0;
+	if (!ants_work_begin()) {
+		raw_spin_unlock_irq(&file->lock);
+		return false;
+	}
+	run->func = work->func;
 	run->waits = ants_wq_running(work, false);
 	hash_add(file->runs, &run->node, (unsigned long)work);
 	while (run->waits) {
@@ -226,24 +209,24 @@ static inline void ants_wq_end(struct ants_wq_file *file, struct ants_wq_running
 	raw_spin_unlock_irq(&file->lock);
 }
 
-/* The function that the pool runs. The client's function may free the item. */
-static inline int ants_wq_run(struct ants_work *item)
+/*
+ * The function that the pool runs. The item may be gone before it begins, and the
+ * client's function may free it. Its file is this one.
+ */
+static inline void ants_wq_run(void *item)
 {
 	struct ants_wq_work *work = container_of(item, struct ants_wq_work, item.work);
 	struct ants_wq_running last_resort, *run;
-	struct ants_wq_file *file = work->file;
 
 	run = kmalloc(sizeof(*run), GFP_NOWAIT | __GFP_NOWARN) ?: &last_resort;
 	run->work = work;
-	run->func = work->func;
 	init_completion(&run->turn);
-	if (ants_wq_begin(run)) {
+	if (ants_wq_begin(&ants_wq_file, run)) {
 		run->func(work);
-		ants_wq_end(file, run);
+		ants_wq_end(&ants_wq_file, run);
 	}
 	if (run != &last_resort)
 		kfree(run);
-	return 0;
 }
 
 /*
@@ -275,25 +258,17 @@ static inline int ants_wq_take_back(struct ants_wq_work *work, unsigned long del
 		hash_del(&run->node);
 		run->work = NULL;
 		ants_wq_let_go(run);
-	} else if (!ants_wq_in_pool(work) && ants_wq_given_up(work)) {
-		work->item.work.result = -ECANCELED;
 	} else {
 		ret = ants_wq_withdraw(work, delay);
 	}
+	if (!ret && ants_wq_given_up(work)) {
+		work->item.work.result = -ECANCELED;
+		ret = 1;
+	}
 	if (ret > 0)
 		ants_wq_notify(work->file, work, work->func, true,
-			       !ants_wq_running(work, false) && !ants_wq_starting(work));
+			       !ants_wq_running(work, false));
 	return ret;
-}
-
-/* The same for all pending runs: there may be two while the first is about to start. */
-static inline int ants_wq_take_all(struct ants_wq_work *work, unsigned long delay)
-{
-	int ret, some = 0;
-
-	while ((ret = ants_wq_take_back(work, delay)) > 0)
-		some = 1;
-	return ret ?: some;
 }
 
 static inline bool ants_wq_queue(struct ants_pool *pool, struct ants_wq_work *work,
@@ -318,7 +293,7 @@ static inline bool ants_wq_mod(struct ants_pool *pool, struct ants_wq_work *work
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
 	if (!work->closed) {
-		ret = ants_wq_take_all(work, delay);
+		ret = ants_wq_take_back(work, delay);
 		if (ret >= 0)
 			ants_wq_hand_over(pool, work, delay);
 	}
@@ -334,7 +309,7 @@ static inline bool ants_wq_cancel(struct ants_wq_work *work, bool close)
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
 	work->closed += close;
-	ret = ants_wq_take_all(work, 0) > 0;
+	ret = ants_wq_take_back(work, 0) > 0;
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
 }
@@ -363,10 +338,10 @@ static inline bool ants_wq_enable_and_queue(struct ants_pool *pool,
 	return ret;
 }
 
-/* How many starts a caller waits for. As with a workqueue, it waits for no delay. */
-static inline unsigned int ants_wq_starts(struct ants_wq_work *work)
+/* Does a caller wait for a start? As with a workqueue, it waits for no delay. */
+static inline bool ants_wq_starts(struct ants_wq_work *work)
 {
-	return ants_wq_starting(work) + !!ants_wq_running(work, true) +
+	return ants_wq_running(work, true) ||
 	       (ants_wq_in_pool(work) && !timer_pending(&work->item.timer));
 }
 
@@ -374,7 +349,7 @@ static inline unsigned int ants_wq_starts(struct ants_wq_work *work)
 static inline bool ants_wq_is_lost(struct ants_wq_file *file,
 				   const struct ants_wq_waiter *waiter)
 {
-	return waiter->starts && !ants_wq_find(file, waiter->work, waiter->func, false) &&
+	return waiter->start && !ants_wq_find(file, waiter->work, waiter->func, false) &&
 	       !ants_wq_starts(waiter->work);
 }
 
@@ -385,10 +360,10 @@ static inline bool ants_wq_wait(struct ants_wq_work *work)
 	struct ants_wq_waiter waiter = {
 		.work = work,
 		.func = work->func,
-		.starts = ants_wq_starts(work),
+		.start = ants_wq_starts(work),
 	};
 
-	if (!ants_wq_running(work, false) && !waiter.starts)
+	if (!ants_wq_running(work, false) && !waiter.start)
 		return false;
 	init_completion(&waiter.done);
 	hlist_add_head(&waiter.node, &file->waiters);
@@ -426,7 +401,7 @@ static inline bool ants_wq_cancel_sync(struct ants_wq_work *work, bool close)
 
 	raw_spin_lock_irq(&work->file->lock);
 	work->closed++;
-	ret = ants_wq_take_all(work, 0) > 0;
+	ret = ants_wq_take_back(work, 0) > 0;
 	ants_wq_wait(work);
 	work->closed -= !close;
 	raw_spin_unlock_irq(&work->file->lock);
@@ -440,30 +415,31 @@ static inline unsigned int ants_wq_busy(struct ants_wq_work *work)
 
 	raw_spin_lock_irqsave(&work->file->lock, flags);
 	ret = ants_wq_pending(work) ? WORK_BUSY_PENDING : 0;
-	if (ants_wq_running(work, false) || ants_wq_starting(work))
+	if (ants_wq_running(work, false))
 		ret |= WORK_BUSY_RUNNING;
 	raw_spin_unlock_irqrestore(&work->file->lock, flags);
 	return ret;
 }
 
-static inline void ants_wq_init(struct ants_wq_work *work, ants_wq_func_t func,
-				struct ants_wq_file *file)
+#define ANTS_WQ_KIND	(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
+
+static inline void ants_wq_init(struct ants_wq_work *work, ants_wq_func_t func)
 {
 	memset(work, 0, sizeof(*work));
-	ants_delayed_work_init(&work->item, ants_wq_run, ANTS_WORK_DETACHED);
+	ants_delayed_work_init(&work->item, NULL, ANTS_WQ_KIND);
+	work->item.work.late_fn = ants_wq_run;
 	work->func = func;
-	work->file = file;
+	work->file = &ants_wq_file;
 }
 
-static inline void ants_wq_init_onstack(struct ants_wq_work *work,
-					ants_wq_func_t func,
-					struct ants_wq_file *file)
+static inline void ants_wq_init_onstack(struct ants_wq_work *work, ants_wq_func_t func)
 {
 	memset(work, 0, sizeof(*work));
-	ants_delayed_work_init_onstack(&work->item, ants_wq_run);
-	ants_work_init(&work->item.work, ants_wq_run, ANTS_WORK_DETACHED);
+	ants_delayed_work_init_onstack(&work->item, NULL);
+	ants_work_init(&work->item.work, NULL, ANTS_WQ_KIND);
+	work->item.work.late_fn = ants_wq_run;
 	work->func = func;
-	work->file = file;
+	work->file = &ants_wq_file;
 }
 
 #define ANTS_WQ_INITIALIZER(_func) {						\
@@ -471,8 +447,8 @@ static inline void ants_wq_init_onstack(struct ants_wq_work *work,
 	.file = &ants_wq_file,							\
 	.item = {								\
 		.work = {							\
-			.fn = ants_wq_run,					\
-			.flags = ANTS_WORK_DETACHED,				\
+			.late_fn = ants_wq_run,					\
+			.flags = ANTS_WQ_KIND,					\
 			.result = -EINVAL,					\
 		},								\
 		.timer = __TIMER_INITIALIZER(ants_delayed_timer_fn, 0),		\
