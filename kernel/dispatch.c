@@ -86,7 +86,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	ants_todo_wake(todo, waiter->task);
 	if (fifo->unlogged == waiter)
 		ants_unlogged_next(fifo);
-	ants_walk_skip(pool, &waiter->node);
+	ants_cursors_skip(pool, &waiter->node);
 	list_del(&waiter->node);
 	pool->space.nr_waiting--;
 	/* The work item may be gone once it has ended. */

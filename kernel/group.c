@@ -8,7 +8,7 @@
  * A cancel ends the members that have not started, in several holds of the
  * lock. Such a walk keeps the group: while @walking is set the group does not
  * end. A walk that an error began is done by the upkeep work. Between two holds
- * the group is then in pool->cancel.groups; it leaves that list when its last
+ * the group is then in pool->cancelled_groups; it leaves that list when its last
  * member ends, so no group waits for the upkeep work.
  */
 #include <linux/export.h>
@@ -253,14 +253,14 @@ void ants_group_cancel_next(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_lock_batch(pool, &todo, &batch);
-	group = list_first_entry_or_null(&pool->cancel.groups, struct ants_group,
+	group = list_first_entry_or_null(&pool->cancelled_groups, struct ants_group,
 					 node);
 	if (group) {
 		list_del_init(&group->node);
 		group->walking = true;
 		if (walk_round(group, &todo)) {
 			group->walking = false;
-			list_add(&group->node, &pool->cancel.groups);
+			list_add(&group->node, &pool->cancelled_groups);
 		}
 		ants_room_freed(pool, &todo);
 	}

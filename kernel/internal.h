@@ -7,7 +7,7 @@
  * on its own line, which tools/call-order checks:
  *
  *	debug, jitter, trace, objects
- *	charge, slot, affinity, walk, times
+ *	charge, walk, slot, affinity, times
  *	item_wait, item, group_item, wake, spin, dispatch, policy
  *	stall, timer, watch, breaker, dirty, thread
  *	worker, stand_in, wait, caller, submit, invoke

@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "internal.h"
+#include "walk.h"
 
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)
@@ -320,25 +321,24 @@ static void retire_expired(struct ants_pool *pool)
 		;
 }
 
-/* Wake the parked workers that have a new affinity to apply. */
-static void rebind_round(struct ants_pool *pool)
+static void see_parked(struct ants_walker *walker, struct list_head *entry)
 {
-	struct ants_worker *w;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	unsigned int i;
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
 
-	ants_lock_batch(pool, &todo, &batch);
-	w = pool->target.rebind_next ?: list_first_entry(&pool->workers.list,
-						  struct ants_worker, member);
-	for (i = 0; i < ANTS_HOLD_MAX && &w->member != &pool->workers.list; i++) {
-		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
-			ants_todo_wake(&todo, w->task);
-		w = list_next_entry(w, member);
-	}
-	WRITE_ONCE(pool->target.rebind_wanted, &w->member != &pool->workers.list);
-	pool->target.rebind_next = pool->target.rebind_wanted ? w : NULL;
-	ants_unlock(pool, &todo);
+	if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
+		ants_todo_wake(&walker->todo, w->task);
+}
+
+/* Wake the parked workers that have a new affinity to apply. */
+static void rebind_parked(struct ants_pool *pool)
+{
+	struct ants_walker walker = { .see = see_parked };
+
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->target.rebind_wanted, false);
+	ants_unlock_irq(pool);
+	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
 	ants_pause(ANTS_PAUSE_REBIND, pool);
 }
 
@@ -381,7 +381,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	bool done;
 
 	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancel.groups) &&
+	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
@@ -404,9 +404,9 @@ void ants_upkeep_fn(struct work_struct *work)
 
 	do {
 		while (READ_ONCE(pool->target.rebind_wanted))
-			rebind_round(pool);
+			rebind_parked(pool);
 		ants_notify_rest(pool);
-		while (!list_empty(&pool->cancel.groups))
+		while (!list_empty(&pool->cancelled_groups))
 			ants_group_cancel_next(pool);
 		while (start_maker(pool))
 			;

@@ -334,8 +334,7 @@ static void read_rest(struct rig *rig, struct async_call *call,
 	let_go(rig, ANTS_PAUSE_WALK);
 	KUNIT_EXPECT_EQ(rig->test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(rig->test, nr_lines(reader->text), lines);
-	KUNIT_EXPECT_PTR_EQ(rig->test, READ_ONCE(rig->pool->walk.at), NULL);
-	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->pick.walking));
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->pick.nr_cursors), 0U);
 }
 
 static struct rig *rig_pending(struct kunit *test)
@@ -420,20 +419,16 @@ static void workers_leave_under_a_reader(struct kunit *test)
 	read_rest(rig, call, &reader, 1 + ANTS_HOLD_MAX);
 }
 
-/* There is one cursor. */
-static void readers_take_turns(struct kunit *test)
+static void readers_go_side_by_side(struct kunit *test)
 {
 	struct rig *rig = rig_pending(test);
-	struct reader first, second = { .show = ants_workers_show };
-	struct async_call *call = read_first(rig, &first, ants_pending_show), *other;
+	struct reader reader;
+	struct async_call *call = read_first(rig, &reader, ants_pending_show);
 
-	second.text = kunit_kzalloc(test, SHOW_SIZE + 1, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, second.text);
-	other = rig_async(rig, do_read, 0, &second);
-	expect_blocked(test, other);
-	read_rest(rig, call, &first, 1 + NR_LONG);
-	KUNIT_EXPECT_EQ(test, async_result(other), 0);
-	KUNIT_EXPECT_EQ(test, nr_lines(second.text), 2);
+	KUNIT_EXPECT_EQ(test, nr_lines(shown(test, rig->pool, ants_pending_show)),
+			1 + NR_LONG);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->pick.nr_cursors), 1U);
+	read_rest(rig, call, &reader, 1 + NR_LONG);
 	gate_open(&rig->gate);
 }
 
@@ -457,7 +452,7 @@ static struct kunit_case debugfs_cases[] = {
 	KUNIT_CASE(waiters_leave_under_a_reader),
 	KUNIT_CASE(all_waiters_leave_under_a_reader),
 	KUNIT_CASE(workers_leave_under_a_reader),
-	KUNIT_CASE(readers_take_turns),
+	KUNIT_CASE(readers_go_side_by_side),
 	{}
 };
 
