@@ -246,25 +246,23 @@ static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
  * One section for the upkeep work: walk over the first group that an error
  * cancelled.
  */
-void ants_group_cancel_next(struct ants_pool *pool)
+bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
+			     void *unused)
 {
 	struct ants_group *group;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
 
-	ants_lock_batch(pool, &todo, &batch);
-	group = list_first_entry_or_null(&pool->cancelled_groups, struct ants_group,
-					 node);
-	if (group) {
-		list_del_init(&group->node);
-		group->walking = true;
-		if (walk_round(group, &todo)) {
-			group->walking = false;
-			list_add(&group->node, &pool->cancelled_groups);
-		}
-		ants_room_freed(pool, &todo);
+	group = list_first_entry_or_null(&pool->cancelled_groups,
+					 struct ants_group, node);
+	if (!group)
+		return false;
+	list_del_init(&group->node);
+	group->walking = true;
+	if (walk_round(group, todo)) {
+		group->walking = false;
+		list_add(&group->node, &pool->cancelled_groups);
 	}
-	ants_unlock(pool, &todo);
+	ants_room_freed(pool, todo);
+	return !list_empty(&pool->cancelled_groups);
 }
 
 void ants_group_cancel(struct ants_group *group)
