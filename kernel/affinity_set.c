@@ -16,7 +16,6 @@ void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo)
 	pool->target.seq++;
 	pool->target.nr_stale = pool->workers.nr - pool->workers.nr_making;
 	ants_update_stay_limit(pool);
-	pool->target.rebind_next = NULL;
 	if (!pool->workers.nr_idle)
 		return;
 	WRITE_ONCE(pool->target.rebind_wanted, true);

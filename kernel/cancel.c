@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cancelling pending tasks of a pool, all of them or those that the caller
- * picks. The lists are walked in several holds of the lock, with a cursor in
- * the pool, as unload.c does. There is one cursor, so the calls take turns.
+ * picks.
  */
 #include <linux/export.h>
 
 #include "internal.h"
+#include "walk.h"
 
 /**
  * struct sieve - one walk over the pending tasks
- * @pool: the pool
+ * @walker: the walk
  * @match: picks tasks; NULL for all
  * @arg: the argument of @match
- * @left: number of entries of the list that have not been looked at
  * @cancelled: number of tasks cancelled so far
  * @charges: to whom those of this hold were charged
  * @nr_charges: their number
  */
 struct sieve {
-	struct ants_pool *pool;
+	struct ants_walker walker;
 	ants_match_t match;
 	void *arg;
-	unsigned int left;
 	unsigned int cancelled;
 	struct ants_charge charges[ANTS_HOLD_MAX];
 	unsigned int nr_charges;
@@ -51,8 +49,9 @@ static bool sieve_matches(const struct sieve *s, const struct ants_slot *slot)
 static void cancel_one(struct sieve *s, struct ants_slot *slot,
 		       struct ants_todo *todo)
 {
-	struct ants_pool *pool = s->pool;
+	struct ants_pool *pool = s->walker.pool;
 
+	s->cancelled++;
 	if (slot->tag & ANTS_TAG_WORK) {
 		ants_work_cancel_waiting(pool, slot->data, todo);
 		return;
@@ -67,73 +66,41 @@ static void cancel_one(struct sieve *s, struct ants_slot *slot,
 	ants_stock_put(pool, slot);
 }
 
-/* From here on a thread that takes an entry out of @list moves the cursor. */
-static void sift_begin(struct sieve *s, struct list_head *list)
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
 {
-	struct ants_pool *pool = s->pool;
+	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+	struct sieve *s = container_of(walker, struct sieve, walker);
 
-	raw_spin_lock_irq(&pool->lock);
-	pool->cancel.at = list->next;
-	pool->pick.cancel_scan = true;
-	s->left = list == &pool->urgent.list ? pool->pick.nr_high :
-					  pool->nr_pending - pool->pick.nr_high;
-	ants_unlock_irq(pool);
+	if (sieve_matches(s, slot))
+		cancel_one(s, slot, &walker->todo);
 }
 
-/*
- * Walk over @list within one hold, from where the last one stopped. Return
- * false at the end, or when as many entries were seen as there were at the
- * beginning: those accepted meanwhile come after them.
- */
-static bool sift_round(struct sieve *s, struct list_head *list)
+static void room_freed(struct ants_walker *walker)
 {
-	struct ants_pool *pool = s->pool;
-	struct ants_slot *slot;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	unsigned int i;
-	bool more;
+	ants_room_freed(walker->pool, &walker->todo);
+}
 
-	ants_lock_batch(pool, &todo, &batch);
-	for (i = 0; i < ANTS_HOLD_MAX && s->left &&
-	     !ants_todo_full(&todo); i++) {
-		if (pool->cancel.at == list)
-			break;
-		slot = list_entry(pool->cancel.at, struct ants_slot, node);
-		pool->cancel.at = slot->node.next;
-		s->left--;
-		if (!sieve_matches(s, slot))
-			continue;
-		cancel_one(s, slot, &todo);
-		s->cancelled++;
-	}
-	more = s->left && pool->cancel.at != list;
-	pool->pick.cancel_scan = more;
-	ants_room_freed(pool, &todo);
-	ants_unlock(pool, &todo);
+static bool put_charges(struct ants_walker *walker)
+{
+	struct sieve *s = container_of(walker, struct sieve, walker);
+
 	while (s->nr_charges)
 		ants_charge_put(&s->charges[--s->nr_charges]);
-	return more;
-}
-
-static void sieve_list(struct sieve *s, struct list_head *list)
-{
-	sift_begin(s, list);
-	while (sift_round(s, list)) {
-		ants_pause(ANTS_PAUSE_CANCEL, s->pool);
-		cond_resched_tasks_rcu_qs();
-	}
+	return true;
 }
 
 static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
 				   void *arg)
 {
-	struct sieve s = { .pool = pool, .match = match, .arg = arg };
+	struct sieve s = {
+		.walker = {
+			.see = see_slot, .end = room_freed, .rest = put_charges,
+		},
+		.match = match,
+		.arg = arg,
+	};
 
-	mutex_lock(&pool->cancel.lock);
-	sieve_list(&s, &pool->urgent.list);
-	sieve_list(&s, &pool->pending);
-	mutex_unlock(&pool->cancel.lock);
+	ants_walk_pending(pool, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return s.cancelled;

@@ -31,8 +31,7 @@
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
  * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
- * @ANTS_PAUSE_CANCEL: between two rounds of a walk over pending tasks
- * @ANTS_PAUSE_WALK: between two rounds of a walk over a list
+ * @ANTS_PAUSE_WALK: between two holds of a walk over a list
  * @ANTS_PAUSE_SCAN: unload.c is about to scan the pool
  * @ANTS_PAUSE_GROUP_CANCEL: between two rounds of ants_group_cancel(), inside
  *	an RCU section
@@ -44,7 +43,7 @@
  *	open it
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, and others may follow
  * @ANTS_PAUSE_STOCK: the same of slots
- * @ANTS_PAUSE_REBIND: between two rounds of waking parked workers to rebind
+ * @ANTS_PAUSE_REBIND: the parked workers were woken to rebind
  * @ANTS_PAUSE_DUE: the timer of a delayed work item has fired, in a softirq
  * @ANTS_PAUSE_EACH: a loop has memory for its helpers and has queued none yet
  * @ANTS_NR_PAUSE: the number of pause points
@@ -64,7 +63,6 @@ enum ants_pause_point {
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,
 	ANTS_PAUSE_DRAIN,
-	ANTS_PAUSE_CANCEL,
 	ANTS_PAUSE_WALK,
 	ANTS_PAUSE_SCAN,
 	ANTS_PAUSE_GROUP_CANCEL,

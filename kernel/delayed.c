@@ -13,6 +13,7 @@
 #include <linux/export.h>
 
 #include "internal.h"
+#include "walk.h"
 
 /*
  * The timer function of an item is about to run: have it make the item due at
@@ -75,63 +76,32 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 		ants_work_move(work, ANTS_WORK_DROPPED);
 }
 
-static struct ants_delayed_work *first_delayed(struct ants_pool *pool)
+/* End an item, unless its timer function is about to run, which ends it. */
+static void fail_one(struct ants_walker *walker, struct list_head *entry)
 {
-	struct list_head *list = &pool->delayed.list;
-
-	if (pool->space.has_due)
-		list = &pool->delayed.due[list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL])];
-	return list_first_entry_or_null(list, struct ants_delayed_work, node);
-}
-
-/*
- * End an item of a pool that takes no tasks any more. If its timer function is about to run, that
- * ends it; then move the item out of the way of the others.
- */
-static void fail_one(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		     struct ants_todo *todo)
-{
-	if (dwork->work.state == ANTS_WORK_DUE || timer_delete(&dwork->timer)) {
-		delayed_end(pool, dwork, ants_closed_error(pool), todo);
-		return;
-	}
-	/* A scan that comes to the last one has to see it. */
-	if (list_is_last(&dwork->node, &pool->delayed.list))
-		return;
-	ants_scan_skip(pool, &dwork->node);
-	list_move_tail(&dwork->node, &pool->delayed.list);
-}
-
-/*
- * End at most @nr items within one hold. Return how many are still to be seen.
- */
-static unsigned int fail_round(struct ants_pool *pool, unsigned int nr)
-{
+	struct ants_pool *pool = walker->pool;
 	struct ants_delayed_work *dwork;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	unsigned int seen;
 
-	ants_lock_batch(pool, &todo, &batch);
-	for (seen = 0; seen < min_t(unsigned int, nr, ANTS_HOLD_MAX); seen++) {
-		dwork = first_delayed(pool);
-		if (!dwork || ants_todo_full(&todo))
-			break;
-		fail_one(pool, dwork, &todo);
-	}
-	nr = first_delayed(pool) ? nr - seen : 0;
-	todo.bits |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &todo);
-	return nr;
+	dwork = list_entry(entry, struct ants_delayed_work, node);
+	if (dwork->work.state != ANTS_WORK_DUE && !timer_delete(&dwork->timer))
+		return;
+	delayed_end(pool, dwork, ants_closed_error(pool), &walker->todo);
+	walker->todo.bits |= ANTS_TODO_WAITQ;
 }
 
-/* End all items of a released pool; no more are added to it. */
+/*
+ * End all items of a pool that takes no tasks any more; no more are added, and
+ * none becomes due.
+ */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	unsigned int nr = ants_peek(pool->delayed.nr);
+	struct ants_walker walker = { .see = fail_one };
 
-	while (nr)
-		nr = fail_round(pool, nr);
+	if (!ants_peek(pool->delayed.nr))
+		return;
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
 }
 
 void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,

@@ -86,7 +86,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	ants_todo_wake(todo, waiter->task);
 	if (fifo->unlogged == waiter)
 		ants_unlogged_next(fifo);
-	ants_walk_skip(pool, &waiter->node);
+	ants_cursors_skip(pool, &waiter->node);
 	list_del(&waiter->node);
 	pool->space.nr_waiting--;
 	/* The work item may be gone once it has ended. */
@@ -299,19 +299,30 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 	pool->space.congested_all = false;
 }
 
-/* Grant once more, in a hold of its own. Return true if that was not enough. */
-static bool grant_round(struct ants_pool *pool)
+/* Call @round in one section after the other, until it returns false. */
+void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg)
 {
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
+	bool more;
+
+	do {
+		ants_lock_batch(pool, &todo, &batch);
+		more = round(pool, &todo, arg);
+		ants_unlock(pool, &todo);
+	} while (more);
+}
+
+/* Grant once more. Return true if that was not enough. */
+static bool grant_round(struct ants_pool *pool, struct ants_todo *todo,
+			void *unused)
+{
 	bool again;
 
-	ants_lock_batch(pool, &todo, &batch);
-	ants_serve_now(pool, &todo);
-	ants_wake_all(pool, &todo);
-	again = todo.bits & ANTS_TODO_GRANT;
-	todo.bits &= ~ANTS_TODO_GRANT;
-	ants_unlock(pool, &todo);
+	ants_serve_now(pool, todo);
+	ants_wake_all(pool, todo);
+	again = todo->bits & ANTS_TODO_GRANT;
+	todo->bits &= ~ANTS_TODO_GRANT;
 	return again;
 }
 
@@ -321,8 +332,7 @@ static bool grant_round(struct ants_pool *pool)
  */
 void ants_grant_all(struct ants_pool *pool)
 {
-	while (grant_round(pool))
-		;
+	ants_rounds(pool, grant_round, NULL);
 }
 
 static noinline void queue_works(struct ants_pool *pool,

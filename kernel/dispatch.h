@@ -93,6 +93,11 @@ void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
 void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
+/* What one section does; returns true if there is more to do. */
+typedef bool (*ants_round_t)(struct ants_pool *pool, struct ants_todo *todo,
+			     void *arg);
+
+void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg);
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);

@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "internal.h"
+#include "walk.h"
 
 /* A plain task that will not run, and to whom it was charged. */
 struct dropped {
@@ -18,25 +19,17 @@ struct dropped {
 
 /**
  * struct drop - the end of what was pending
- * @pool: the pool
+ * @walker: the walk
  * @nr: number of plain tasks that one hold has found
  * @found: those tasks
  * @unwanted: number of plain tasks that were given to nobody
  */
 struct drop {
-	struct ants_pool *pool;
+	struct ants_walker walker;
 	unsigned int nr;
 	struct dropped found[ANTS_HOLD_MAX];
 	unsigned int unwanted;
 };
-
-static struct ants_slot *first_pending(struct ants_pool *pool)
-{
-	struct list_head *list = pool->pick.nr_high ? &pool->urgent.list :
-						      &pool->pending;
-
-	return list_first_entry(list, struct ants_slot, node);
-}
 
 static void drop_item(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
@@ -49,7 +42,7 @@ static void drop_task(struct drop *drop, struct ants_slot *slot,
 		      struct ants_todo *todo)
 {
 	struct dropped *task = &drop->found[drop->nr++];
-	struct ants_pool *pool = drop->pool;
+	struct ants_pool *pool = drop->walker.pool;
 
 	*task = (struct dropped){ .fn = slot->fn, .data = slot->data };
 	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
@@ -62,10 +55,21 @@ static void drop_task(struct drop *drop, struct ants_slot *slot,
 	ants_stock_put(pool, slot);
 }
 
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+
+	if (slot->tag & ANTS_TAG_WORK)
+		drop_item(walker->pool, ants_slot_work(slot), &walker->todo);
+	else
+		drop_task(container_of(walker, struct drop, walker), slot,
+			  &walker->todo);
+}
+
 /* Give a task back, or end the call that it is. */
 static void hand_back(struct drop *drop, const struct dropped *task)
 {
-	struct ants_pool *pool = drop->pool;
+	struct ants_pool *pool = drop->walker.pool;
 
 	ants_charge_put(&task->charge);
 	if (task->fn == ants_call_run)
@@ -76,31 +80,15 @@ static void hand_back(struct drop *drop, const struct dropped *task)
 		drop->unwanted++;
 }
 
-/* One hold. Return false when nothing is pending any more. */
-static bool drop_round(struct drop *drop)
+static bool hand_all_back(struct ants_walker *walker)
 {
-	struct ants_pool *pool = drop->pool;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	struct ants_slot *slot;
+	struct drop *drop = container_of(walker, struct drop, walker);
 	unsigned int i;
-	bool more;
 
-	drop->nr = 0;
-	ants_lock_batch(pool, &todo, &batch);
-	for (i = 0; i < ANTS_HOLD_MAX && pool->nr_pending &&
-	     !ants_todo_full(&todo); i++) {
-		slot = first_pending(pool);
-		if (slot->tag & ANTS_TAG_WORK)
-			drop_item(pool, ants_slot_work(slot), &todo);
-		else
-			drop_task(drop, slot, &todo);
-	}
-	more = pool->nr_pending;
-	ants_unlock(pool, &todo);
 	for (i = 0; i < drop->nr; i++)
 		hand_back(drop, &drop->found[i]);
-	return more;
+	drop->nr = 0;
+	return true;
 }
 
 /* The pool may go from here on. */
@@ -119,14 +107,15 @@ void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
-	struct drop drop = { .pool = pool };
+	struct drop drop = {
+		.walker = { .see = see_slot, .rest = hand_all_back },
+	};
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
 	ants_fail_waiters(pool, -EIO);
 	ants_delayed_fail_all(pool);
-	while (drop_round(&drop))
-		cond_resched_tasks_rcu_qs();
+	ants_walk_pending(pool, &drop.walker);
 	if (drop.unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name,
 		       drop.unwanted);

@@ -8,7 +8,7 @@
  * A cancel ends the members that have not started, in several holds of the
  * lock. Such a walk keeps the group: while @walking is set the group does not
  * end. A walk that an error began is done by the upkeep work. Between two holds
- * the group is then in pool->cancel.groups; it leaves that list when its last
+ * the group is then in pool->cancelled_groups; it leaves that list when its last
  * member ends, so no group waits for the upkeep work.
  */
 #include <linux/export.h>
@@ -246,25 +246,23 @@ static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
  * One section for the upkeep work: walk over the first group that an error
  * cancelled.
  */
-void ants_group_cancel_next(struct ants_pool *pool)
+bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
+			     void *unused)
 {
 	struct ants_group *group;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
 
-	ants_lock_batch(pool, &todo, &batch);
-	group = list_first_entry_or_null(&pool->cancel.groups, struct ants_group,
-					 node);
-	if (group) {
-		list_del_init(&group->node);
-		group->walking = true;
-		if (walk_round(group, &todo)) {
-			group->walking = false;
-			list_add(&group->node, &pool->cancel.groups);
-		}
-		ants_room_freed(pool, &todo);
+	group = list_first_entry_or_null(&pool->cancelled_groups,
+					 struct ants_group, node);
+	if (!group)
+		return false;
+	list_del_init(&group->node);
+	group->walking = true;
+	if (walk_round(group, todo)) {
+		group->walking = false;
+		list_add(&group->node, &pool->cancelled_groups);
 	}
-	ants_unlock(pool, &todo);
+	ants_room_freed(pool, todo);
+	return !list_empty(&pool->cancelled_groups);
 }
 
 void ants_group_cancel(struct ants_group *group)

@@ -50,7 +50,7 @@ static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
 	if (!group->nr_left)
 		return;
 	group->cancel_at = group->works.next;
-	list_add_tail(&group->node, &pool->cancel.groups);
+	list_add_tail(&group->node, &pool->cancelled_groups);
 	ants_todo_upkeep(pool, todo);
 }
 

@@ -7,7 +7,7 @@
  * on its own line, which tools/call-order checks:
  *
  *	debug, jitter, trace, objects
- *	charge, slot, affinity, walk, times
+ *	charge, walk, slot, affinity, times
  *	item_wait, item, group_item, wake, spin, dispatch, policy
  *	stall, timer, watch, breaker, dirty, thread
  *	worker, stand_in, wait, caller, submit, invoke
@@ -286,7 +286,8 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_todo *todo);
 
 /* group.c: groups */
-void ants_group_cancel_next(struct ants_pool *pool);
+bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
+			     void *unused);
 
 /* delayed.c: work items with a timer */
 void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,

@@ -164,7 +164,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
 	lockdep_assert_held(&pool->lock);
-	ants_scan_skip(pool, &dwork->node);
+	ants_cursors_skip(pool, &dwork->node);
 	list_del(&dwork->node);
 	pool->delayed.nr--;
 	pool->space.has_due = !list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL]) ||
@@ -187,7 +187,7 @@ void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	}
 	ants_work_move(&dwork->work, ANTS_WORK_DUE);
 	ants_work_offer(&dwork->work, todo);
-	ants_scan_skip(pool, &dwork->node);
+	ants_cursors_skip(pool, &dwork->node);
 	list_move_tail(&dwork->node, &pool->delayed.due[dwork->work.prio]);
 	pool->space.has_due = true;
 	ants_update_admit_limit(pool);

@@ -110,7 +110,8 @@ void ants_work_notify_end(struct ants_pool *pool, struct hlist_head *waiters,
 void ants_work_notify_run(struct ants_pool *pool, struct ants_work *work,
 			  struct ants_todo *todo);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
-void ants_notify_rest(struct ants_pool *pool);
+bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *unused);
 
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);

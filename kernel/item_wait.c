@@ -161,30 +161,16 @@ void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 		ants_group_offer(work->group, todo);
 }
 
-/*
- * Notify waiters of ended items within one hold. Return false if none was left.
- */
-static bool notify_round(struct ants_pool *pool)
+/* Notify waiters of ended items, on behalf of the upkeep work. */
+bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *unused)
 {
 	struct ants_work_waiter *leader;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool found;
 
-	ants_lock_batch(pool, &todo, &batch);
-	found = !hlist_empty(&pool->unnotified);
-	if (found) {
-		leader = hlist_entry(pool->unnotified.first,
-				     struct ants_work_waiter, link);
-		ring_done(pool, leader, leader->result, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return found;
-}
-
-/* The part of the upkeep work in this. */
-void ants_notify_rest(struct ants_pool *pool)
-{
-	while (!hlist_empty(&pool->unnotified) && notify_round(pool))
-		;
+	if (hlist_empty(&pool->unnotified))
+		return false;
+	leader = hlist_entry(pool->unnotified.first, struct ants_work_waiter,
+			     link);
+	ring_done(pool, leader, leader->result, todo);
+	return !hlist_empty(&pool->unnotified);
 }

@@ -72,7 +72,7 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->waiters.nested);
 	INIT_LIST_HEAD(&pool->workers.list);
 	INIT_LIST_HEAD(&pool->workers.left);
-	INIT_LIST_HEAD(&pool->cancel.groups);
+	INIT_LIST_HEAD(&pool->cancelled_groups);
 	INIT_LIST_HEAD(&pool->upkeep.held_node);
 	INIT_LIST_HEAD(&pool->registered);
 }
@@ -98,8 +98,6 @@ static void init_locks(struct ants_pool *pool)
 {
 	raw_spin_lock_init(&pool->lock);
 	mutex_init(&pool->config.lock);
-	mutex_init(&pool->cancel.lock);
-	mutex_init(&pool->walk.lock);
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);

@@ -22,7 +22,6 @@
  *
  * Order: ants_registry_lock and pool->config.lock are never held together;
  * multi->config is taken before the pool->config.lock of one or all shards;
- * pool->cancel.lock and pool->walk.lock are taken before no other mutex;
  * pool->lock is innermost, except for the lock of the timer base, that of
  * thread.c, and those of the buckets in caller.c and debug.c.
  */
@@ -202,10 +201,16 @@ struct ants_pool {
 	struct ants_config config;
 	struct ants_release release;
 	struct ants_target target;
-	struct ants_cancel cancel;
-	struct ants_scan scan;
-	struct ants_walk walk;
 	struct ants_ops ops;
+	/* L: the walks over lists of the pool: see walk.c */
+	struct hlist_head cursors;
+	/*
+	 * L: groups that an error has cancelled, for the upkeep work. Each has a
+	 * member that has not ended, so the list of a drained pool is empty
+	 */
+	struct list_head cancelled_groups;
+	/* L: address of a function of @scan_mod that was found, or accepted */
+	unsigned long scan_hit;
 	/* L: work items that run and are queued again */
 	unsigned int nr_again;
 	/*

@@ -65,12 +65,8 @@ union ants_pick {
 	struct {
 		/* L: length of the list of urgent tasks */
 		unsigned int nr_high;
-		/* L: unload.c scans the pool */
-		bool scanning;
-		/* L: cancel.c scans the pending tasks */
-		bool cancel_scan;
-		/* L: walk.c walks over a list, maybe that of the pending tasks */
-		bool walking;
+		/* L: length of the list of cursors, of walks over any list */
+		unsigned int nr_cursors;
 	};
 	/* L: not 0 if there is a reason */
 	u64 needed;
@@ -399,43 +395,6 @@ struct ants_target {
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */
 	bool rebind_wanted;
-	/* L: the first one that was not woken; NULL to begin */
-	struct ants_worker *rebind_next;
-};
-
-/* cancel.c */
-struct ants_cancel {
-	/* serialises the walks */
-	struct mutex lock;
-	/*
-	 * L: cursor of the walk: the first entry that it has not seen, while
-	 * pick.cancel_scan
-	 */
-	struct list_head *at;
-	/*
-	 * L: groups that an error has cancelled, for the upkeep work. Each has a
-	 * member that has not ended, so the list of a drained pool is empty
-	 */
-	struct list_head groups;
-};
-
-/* walk.c */
-struct ants_walk {
-	/* serialises the walks */
-	struct mutex lock;
-	/* L: cursor: the first entry that was not seen; NULL if there is no walk */
-	struct list_head *at;
-};
-
-/* unload.c looks for the tasks of a module. */
-struct ants_scan {
-	/* L: address of a function of the module that was accepted meanwhile */
-	unsigned long hit;
-	/*
-	 * L: cursor: the first entry that was not seen of the list that is
-	 * scanned; NULL if none is
-	 */
-	struct list_head *at;
 };
 
 /* What the creator of the pool has given, see struct ants_attrs. */

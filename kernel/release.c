@@ -2,29 +2,19 @@
 /* Closing a pool, waiting until nothing of it is left, and opening it again. */
 #include "internal.h"
 
-/* End the waits of waiters within one hold. Return false when none is left. */
-static bool fail_round(struct ants_pool *pool, int err)
+static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *err)
 {
-	struct ants_waiter *waiter;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool more;
-
-	ants_lock_batch(pool, &todo, &batch);
-	while (pool->space.nr_waiting && !ants_todo_full(&todo)) {
-		waiter = ants_first_waiter(pool);
-		ants_waiter_end(pool, waiter, err, &todo);
-	}
-	more = pool->space.nr_waiting;
-	ants_unlock(pool, &todo);
-	return more;
+	while (pool->space.nr_waiting && !ants_todo_full(todo))
+		ants_waiter_end(pool, ants_first_waiter(pool), *(int *)err,
+				todo);
+	return pool->space.nr_waiting;
 }
 
 /* End all waits with @err; no other can begin. */
 void ants_fail_waiters(struct ants_pool *pool, int err)
 {
-	while (fail_round(pool, err))
-		;
+	ants_rounds(pool, fail_round, &err);
 }
 
 /*

@@ -219,7 +219,7 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_addr_in(addr, pool->scan_mod))
-		pool->scan.hit = addr;
+		pool->scan_hit = addr;
 }
 
 /* The same for a task whose functions are not known yet. */
@@ -232,9 +232,7 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
-	ants_scan_skip(pool, &slot->node);
-	ants_cancel_skip(pool, &slot->node);
-	ants_walk_skip(pool, &slot->node);
+	ants_cursors_skip(pool, &slot->node);
 	__list_del_entry(&slot->node);
 	pool->nr_pending--;
 	pool->pick.nr_high -= !!(slot->tag & ANTS_TAG_HIGH);

@@ -32,31 +32,16 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
 unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
 unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
 				  const struct module *mod);
+void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
-/* @node leaves the list that unload.c may be scanning; move its cursor on. */
-static inline void ants_scan_skip(struct ants_pool *pool,
-				  const struct list_head *node)
+/* @node leaves a list of the pool, in which walks may be: see walk.c. */
+static inline void ants_cursors_skip(struct ants_pool *pool,
+				     const struct list_head *node)
 {
-	if (unlikely(pool->scan.at == node))
-		pool->scan.at = node->next;
-}
-
-/* The same for the cursor of cancel.c, which scans pending tasks only. */
-static inline void ants_cancel_skip(struct ants_pool *pool,
-				    const struct list_head *node)
-{
-	if (unlikely(pool->pick.cancel_scan && pool->cancel.at == node))
-		pool->cancel.at = node->next;
-}
-
-/* The same for the cursor of walk.c: in a list of tasks, waiters or workers. */
-static inline void ants_walk_skip(struct ants_pool *pool,
-				  const struct list_head *node)
-{
-	if (unlikely(pool->pick.walking && pool->walk.at == node))
-		pool->walk.at = node->next;
+	if (unlikely(pool->pick.nr_cursors))
+		__ants_cursors_skip(pool, node);
 }
 
 static inline void ants_stock_put(struct ants_pool *pool,

@@ -530,26 +530,11 @@ void ants_sysfs_put(struct ants_pool *pool)
 	kobject_put(&pool->kobj);
 }
 
-/*
- * Add the directories of a multi. After an error the caller still has to put the
- * kobject.
- */
+/* Add the directory of a multi. After an error the caller still has to put the kobject. */
 int ants_multi_sysfs_add(struct ants_multi *multi)
 {
-	int err;
-
 	multi->kobj.kset = ants_kset;
-	err = kobject_add(&multi->kobj, NULL, "%s", multi->name);
-	if (!err)
-		ants_multi_debugfs_add(multi);
-	return err;
-}
-
-/* Remove them, when those of the shards are gone. */
-void ants_multi_sysfs_del(struct ants_multi *multi)
-{
-	ants_multi_debugfs_del(multi);
-	kobject_del(&multi->kobj);
+	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
 }
 
 /* Add the files, once there is something to show. */

@@ -53,17 +53,14 @@ static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
 static void timing_begin(struct ants_pool *pool)
 {
 	struct ants_walker walker = { .see = see_slot };
-	unsigned int nr_high, nr, nr_waiting;
+	unsigned int nr_waiting;
 
 	raw_spin_lock_irq(&pool->lock);
 	set_timed(pool, ANTS_TIMED_STAMP);
-	nr_high = pool->pick.nr_high;
-	nr = pool->nr_pending - nr_high;
 	nr_waiting = pool->space.nr_waiting;
 	ants_unlock_irq(pool);
 	stamp_waiters(pool, nr_waiting);
-	ants_walk(pool, &pool->urgent.list, nr_high, &walker);
-	ants_walk(pool, &pool->pending, nr, &walker);
+	ants_walk_pending(pool, &walker);
 	raw_spin_lock_irq(&pool->lock);
 	pool->times.since = ants_clock();
 	set_timed(pool, ANTS_TIMED_STAMP | ANTS_TIMED_COUNT);

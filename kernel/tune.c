@@ -69,22 +69,17 @@ static bool too_many_wait(const struct ants_pool *pool)
  * as may run. Then the newest give up, as many as one hold allows. Return true
  * if there may be more.
  */
-static bool refuse_round(struct ants_pool *pool)
+static bool refuse_round(struct ants_pool *pool, struct ants_todo *todo,
+			 void *unused)
 {
 	struct ants_waiter *waiter;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool more;
 
-	ants_lock_batch(pool, &todo, &batch);
-	while (too_many_wait(pool) && !ants_todo_full(&todo)) {
+	while (too_many_wait(pool) && !ants_todo_full(todo)) {
 		waiter = list_last_entry(&pool->waiters.nested, struct ants_waiter,
 					 nested);
-		ants_waiter_end(pool, waiter, -EDEADLK, &todo);
+		ants_waiter_end(pool, waiter, -EDEADLK, todo);
 	}
-	more = too_many_wait(pool);
-	ants_unlock(pool, &todo);
-	return more;
+	return too_many_wait(pool);
 }
 
 /* A waiter without a slot needs one to be granted. */
@@ -103,8 +98,7 @@ static void fill_for_waiters(struct ants_pool *pool)
 static void apply_bounds(struct ants_pool *pool)
 {
 	ants_pause(ANTS_PAUSE_TUNE, pool);
-	while (refuse_round(pool))
-		;
+	ants_rounds(pool, refuse_round, NULL);
 	ants_retire_above(pool);
 	fill_for_waiters(pool);
 	ants_grant_all(pool);

@@ -13,16 +13,10 @@
 
 #include "internal.h"
 #include "multi.h"
+#include "walk.h"
 
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
-
-/*
- * Return the address of a function of @mod that an entry of one of the pool's
- * lists runs, or 0.
- */
-typedef unsigned long (*func_addr_fn_t)(struct list_head *entry,
-					const struct module *mod);
 
 /* Return @addr if it lies in @mod, else 0. */
 unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
@@ -41,73 +35,45 @@ unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
 				     ants_addr_in(ants_task_func(fn, data), mod);
 }
 
-static unsigned long slot_func_addr(struct list_head *entry,
-				    const struct module *mod)
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
 
-	return ants_task_func_addr(slot->fn, slot->data, mod);
+	ants_scan_task(walker->pool, slot->fn, slot->data);
 }
 
 /* A task may run inside another one; both are looked at. */
-static unsigned long inner_func_addr(const struct ants_worker *w,
-				     const struct module *mod)
-{
-	const struct ants_inner *inner = w->estate->inner;
-	unsigned long addr = 0;
-	unsigned int i;
-
-	for (i = 0; i < w->depth && !addr; i++)
-		addr = ants_addr_in(inner[i].func_addr, mod) ?:
-		       ants_addr_in((unsigned long)inner[i].release, mod);
-	return addr;
-}
-
-static unsigned long worker_func_addr(struct list_head *entry,
-				      const struct module *mod)
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
+	const struct ants_inner *inner = w->estate->inner;
+	unsigned int i;
 
 	/* A detached work item may be gone already. */
-	return inner_func_addr(w, mod) ?:
-	       (w->fn == ants_call_run ? ants_call_func_addr(w->data, mod) :
-					 ants_addr_in(ants_worker_func(w), mod));
+	if (w->fn == ants_call_run)
+		ants_scan_task(w->pool, w->fn, w->data);
+	else
+		ants_scan_hit(w->pool, ants_worker_func(w));
+	for (i = 0; i < w->depth; i++) {
+		ants_scan_hit(w->pool, inner[i].func_addr);
+		ants_scan_hit(w->pool, (unsigned long)inner[i].release);
+	}
 }
 
-static unsigned long delayed_func_addr(struct list_head *entry,
-				       const struct module *mod)
+static void see_delayed(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_delayed_work *dwork;
 
 	dwork = list_entry(entry, struct ants_delayed_work, node);
-	return ants_addr_in((unsigned long)dwork->work.fn, mod);
+	ants_scan_hit(walker->pool, (unsigned long)dwork->work.fn);
 }
 
-/*
- * Scan a list within one hold, from where the last one stopped. A thread that
- * takes the entry at the cursor out of the list moves the cursor, see
- * ants_scan_skip(). Return false at the end, or when a function of the module
- * was found.
- */
-static bool scan_round(struct ants_pool *pool, struct list_head *list,
-		       func_addr_fn_t func_addr_of, unsigned long *found)
+/* One function is enough. */
+static bool none_found(struct ants_walker *walker)
 {
-	unsigned long addr;
-	unsigned int i;
-
-	lockdep_assert_held(&pool->lock);
-	pool->scan.at = pool->scan.at ?: list->next;
-	for (i = 0; i < ANTS_HOLD_MAX && pool->scan.at != list; i++) {
-		addr = func_addr_of(pool->scan.at, pool->scan_mod);
-		*found = addr ?: *found;
-		pool->scan.at = pool->scan.at->next;
-	}
-	if (!*found && pool->scan.at != list)
-		return true;
-	pool->scan.at = NULL;
-	return false;
+	return !ants_peek(walker->pool->scan_hit);
 }
 
 /*
@@ -118,55 +84,17 @@ static void scan_begin(struct ants_pool *pool, const struct module *mod)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_mod = mod;
-	pool->scan.hit = 0;
-	pool->pick.scanning = true;
+	pool->scan_hit = 0;
 	ants_unlock_irq(pool);
 }
 
-/* Return what was found, or was accepted meanwhile. */
-static unsigned long scan_end(struct ants_pool *pool)
+static void scan_list(struct ants_pool *pool, struct list_head *list,
+		      void (*see)(struct ants_walker *walker,
+				  struct list_head *entry))
 {
-	unsigned long hit;
+	struct ants_walker walker = { .see = see, .rest = none_found };
 
-	raw_spin_lock_irq(&pool->lock);
-	hit = pool->scan.hit;
-	pool->scan_mod = NULL;
-	pool->pick.scanning = false;
-	ants_unlock_irq(pool);
-	return hit;
-}
-
-/* Scan one list, in as many holds of the lock as it takes. */
-static unsigned long scan_list(struct ants_pool *pool, struct list_head *list,
-			       func_addr_fn_t func_addr_of)
-{
-	unsigned long found = 0;
-	bool more;
-
-	do {
-		raw_spin_lock_irq(&pool->lock);
-		more = scan_round(pool, list, func_addr_of, &found);
-		ants_unlock_irq(pool);
-	} while (more);
-	return found;
-}
-
-/*
- * Return an address if the pool may call functions of a client that no list
- * shows: while it buries a dead thread, and while it gives up pending tasks,
- * whose data it hands back.
- */
-static unsigned long fault_addr(struct ants_pool *pool)
-{
-	unsigned long addr = 0;
-
-	raw_spin_lock_irq(&pool->lock);
-	if (pool->faults.burying)
-		addr = (unsigned long)ants_burial_fn;
-	else if (pool->faults.queued)
-		addr = (unsigned long)ants_drop_fn;
-	ants_unlock_irq(pool);
-	return addr;
+	ants_walk(pool, list, UINT_MAX, &walker);
 }
 
 /*
@@ -175,22 +103,33 @@ static unsigned long fault_addr(struct ants_pool *pool)
  */
 static void scan_pool(struct ants_pool *pool)
 {
-	unsigned long addr;
-
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	addr = scan_list(pool, &pool->delayed.list, delayed_func_addr) ?:
-	       scan_list(pool, &pool->delayed.due[ANTS_PRIO_HIGH], delayed_func_addr) ?:
-	       scan_list(pool, &pool->delayed.due[ANTS_PRIO_NORMAL],
-			 delayed_func_addr) ?:
-	       scan_list(pool, &pool->urgent.list, slot_func_addr) ?:
-	       scan_list(pool, &pool->pending, slot_func_addr) ?:
-	       scan_list(pool, &pool->workers.list, worker_func_addr) ?:
-	       fault_addr(pool);
-	if (!addr)
-		return;
+	scan_list(pool, &pool->delayed.list, see_delayed);
+	scan_list(pool, &pool->delayed.due[ANTS_PRIO_HIGH], see_delayed);
+	scan_list(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], see_delayed);
+	scan_list(pool, &pool->urgent.list, see_slot);
+	scan_list(pool, &pool->pending, see_slot);
+	scan_list(pool, &pool->workers.list, see_worker);
+}
+
+/*
+ * Return what was found, or was accepted meanwhile. The pool may also call
+ * functions of a client that no list shows: while it buries a dead thread, and
+ * while it gives up pending tasks, whose data it hands back.
+ */
+static unsigned long scan_end(struct ants_pool *pool)
+{
+	unsigned long hit;
+
 	raw_spin_lock_irq(&pool->lock);
-	pool->scan.hit = addr;
+	hit = pool->scan_hit;
+	if (!hit && pool->faults.burying)
+		hit = (unsigned long)ants_burial_fn;
+	else if (!hit && pool->faults.queued)
+		hit = (unsigned long)ants_drop_fn;
+	pool->scan_mod = NULL;
 	ants_unlock_irq(pool);
+	return hit;
 }
 
 /*

@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "internal.h"
+#include "walk.h"
 
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)
@@ -78,25 +79,20 @@ static bool takes_worker(const struct ants_pool *pool)
 	       !ants_closed_error(pool);
 }
 
-/* Start workers within one hold. Return true if that was not enough. */
-static bool start_round(struct ants_pool *pool, struct list_head *prepared)
+static bool start_round(struct ants_pool *pool, struct ants_todo *todo,
+			void *prepared)
 {
+	struct list_head *list = prepared;
 	struct ants_worker *w;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool more;
 
-	ants_lock_batch(pool, &todo, &batch);
-	while (!list_empty(prepared) && !ants_todo_full(&todo) &&
+	while (!list_empty(list) && !ants_todo_full(todo) &&
 	       takes_worker(pool)) {
-		w = list_first_entry(prepared, struct ants_worker, node);
+		w = list_first_entry(list, struct ants_worker, node);
 		list_del(&w->node);
 		worker_reserve(pool);
-		worker_add(w, &todo);
+		worker_add(w, todo);
 	}
-	more = !list_empty(prepared) && takes_worker(pool);
-	ants_unlock(pool, &todo);
-	return more;
+	return !list_empty(list) && takes_worker(pool);
 }
 
 /*
@@ -105,8 +101,7 @@ static bool start_round(struct ants_pool *pool, struct list_head *prepared)
  */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
-	while (!list_empty(prepared) && start_round(pool, prepared))
-		;
+	ants_rounds(pool, start_round, prepared);
 }
 
 static bool wants_making(const struct ants_pool *pool)
@@ -284,24 +279,13 @@ static bool idle_above(const struct ants_pool *pool)
 	       (ants_closed_error(pool) || ants_nr_staying(pool) > pool->limits.capacity);
 }
 
-/*
- * Retire idle workers while @surplus says so. Return true if one hold was not
- * enough.
- */
-static bool retire_round(struct ants_pool *pool,
-			 bool (*surplus)(const struct ants_pool *pool))
+static bool retire_above(struct ants_pool *pool, struct ants_todo *todo,
+			 void *unused)
 {
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool more;
-
-	ants_lock_batch(pool, &todo, &batch);
-	while (surplus(pool) && !ants_todo_full(&todo))
-		retire_oldest(pool, surplus == ants_idle_expired, &todo);
-	more = surplus(pool);
+	while (idle_above(pool) && !ants_todo_full(todo))
+		retire_oldest(pool, false, todo);
 	ants_timer_arm_reaper(pool);
-	ants_unlock(pool, &todo);
-	return more;
+	return idle_above(pool);
 }
 
 /*
@@ -310,35 +294,36 @@ static bool retire_round(struct ants_pool *pool,
  */
 void ants_retire_above(struct ants_pool *pool)
 {
-	while (retire_round(pool, idle_above))
-		;
+	ants_rounds(pool, retire_above, NULL);
 }
 
-static void retire_expired(struct ants_pool *pool)
+static bool retire_expired(struct ants_pool *pool, struct ants_todo *todo,
+			   void *unused)
 {
-	while (retire_round(pool, ants_idle_expired))
-		;
+	while (ants_idle_expired(pool) && !ants_todo_full(todo))
+		retire_oldest(pool, true, todo);
+	ants_timer_arm_reaper(pool);
+	return ants_idle_expired(pool);
+}
+
+static void see_parked(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+
+	if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
+		ants_todo_wake(&walker->todo, w->task);
 }
 
 /* Wake the parked workers that have a new affinity to apply. */
-static void rebind_round(struct ants_pool *pool)
+static void rebind_parked(struct ants_pool *pool)
 {
-	struct ants_worker *w;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	unsigned int i;
+	struct ants_walker walker = { .see = see_parked };
 
-	ants_lock_batch(pool, &todo, &batch);
-	w = pool->target.rebind_next ?: list_first_entry(&pool->workers.list,
-						  struct ants_worker, member);
-	for (i = 0; i < ANTS_HOLD_MAX && &w->member != &pool->workers.list; i++) {
-		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
-			ants_todo_wake(&todo, w->task);
-		w = list_next_entry(w, member);
-	}
-	WRITE_ONCE(pool->target.rebind_wanted, &w->member != &pool->workers.list);
-	pool->target.rebind_next = pool->target.rebind_wanted ? w : NULL;
-	ants_unlock(pool, &todo);
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->target.rebind_wanted, false);
+	ants_unlock_irq(pool);
+	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
 	ants_pause(ANTS_PAUSE_REBIND, pool);
 }
 
@@ -381,7 +366,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	bool done;
 
 	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancel.groups) &&
+	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
@@ -404,13 +389,14 @@ void ants_upkeep_fn(struct work_struct *work)
 
 	do {
 		while (READ_ONCE(pool->target.rebind_wanted))
-			rebind_round(pool);
-		ants_notify_rest(pool);
-		while (!list_empty(&pool->cancel.groups))
-			ants_group_cancel_next(pool);
+			rebind_parked(pool);
+		if (!hlist_empty(&pool->unnotified))
+			ants_rounds(pool, ants_notify_round, NULL);
+		if (!list_empty(&pool->cancelled_groups))
+			ants_rounds(pool, ants_group_cancel_round, NULL);
 		while (start_maker(pool))
 			;
-		retire_expired(pool);
+		ants_rounds(pool, retire_expired, NULL);
 		wake_waitq(pool);
 		tend_stock(pool);
 	} while (!upkeep_done(pool, &told));

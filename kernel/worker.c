@@ -287,10 +287,7 @@ void ants_worker_unlist(struct ants_worker *w)
 
 	w->fn = NULL;
 	ants_time_end(w);
-	ants_scan_skip(pool, &w->member);
-	ants_walk_skip(pool, &w->member);
-	if (unlikely(w == pool->target.rebind_next))
-		pool->target.rebind_next = list_next_entry(w, member);
+	ants_cursors_skip(pool, &w->member);
 	if (w == pool->wakes.arrived)
 		pool->wakes.arrived = NULL;
 	ants_affinity_clear_stale(w);

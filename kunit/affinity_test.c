@@ -151,12 +151,12 @@ static void second_change_begins_anew(struct kunit *test)
 
 	park(rig, 0, 40);
 	EXPECT_SOON(test, settled(rig->pool));
-	hold(rig, ANTS_PAUSE_REBIND);
+	hold(rig, ANTS_PAUSE_WALK);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
-	held(rig, ANTS_PAUSE_REBIND);
+	held(rig, ANTS_PAUSE_WALK);
 	EXPECT_SOON(test, nr_with_nice(rig, 40, 5) == ANTS_HOLD_MAX);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 6), 0);
-	let_go(rig, ANTS_PAUSE_REBIND);
+	let_go(rig, ANTS_PAUSE_WALK);
 	EXPECT_SOON(test, all_applied(rig->pool));
 	EXPECT_SOON(test, nr_with_nice(rig, 40, 6) == 40);
 }
@@ -181,13 +181,13 @@ static void worker_leaves_under_the_walk(struct kunit *test)
 		if (i != ANTS_HOLD_MAX)
 			gate_open(&rig->posts[i].gate);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == nr - 1);
-	hold(rig, ANTS_PAUSE_REBIND);
+	hold(rig, ANTS_PAUSE_WALK);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 5), 0);
-	held(rig, ANTS_PAUSE_REBIND);
+	held(rig, ANTS_PAUSE_WALK);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, nr - 1), 0);
 	gate_open(&rig->posts[ANTS_HOLD_MAX].gate);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == nr - 1);
-	let_go(rig, ANTS_PAUSE_REBIND);
+	let_go(rig, ANTS_PAUSE_WALK);
 	EXPECT_SOON(test, all_applied(rig->pool));
 	EXPECT_SOON(test, nr_with_nice(rig, nr, 5) >= nr - 1);
 	for (i = 0; i < nr; i++)

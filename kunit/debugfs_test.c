@@ -351,8 +351,7 @@ static void read_rest(struct rig *rig, struct async_call *call,
 	let_go(rig, ANTS_PAUSE_WALK);
 	KUNIT_EXPECT_EQ(rig->test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(rig->test, nr_lines(reader->text), lines);
-	KUNIT_EXPECT_PTR_EQ(rig->test, READ_ONCE(rig->pool->walk.at), NULL);
-	KUNIT_EXPECT_FALSE(rig->test, ants_peek(rig->pool->pick.walking));
+	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->pick.nr_cursors), 0U);
 }
 
 static struct rig *rig_pending(struct kunit *test)
@@ -437,7 +436,7 @@ static void workers_leave_under_a_reader(struct kunit *test)
 	read_rest(rig, call, &reader, 1 + ANTS_HOLD_MAX);
 }
 
-/* A pool has one cursor. */
+/* Whoever reads holds the lock of the registry. */
 static void readers_take_turns(struct kunit *test)
 {
 	struct rig *rig = rig_pending(test);

@@ -271,12 +271,12 @@ static void cancel_takes_over_from_the_upkeep(struct kunit *test)
 	start_at(team, 0, &team->rig->gate);
 	submit_range(team, 1, MANY);
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_at(team, 1)));
-	KUNIT_EXPECT_FALSE(test, list_empty(&pool->cancel.groups));
+	KUNIT_EXPECT_FALSE(test, list_empty(&pool->cancelled_groups));
 	KUNIT_EXPECT_EQ(test, submit(team, 1), -EALREADY);
 	expect_next(team, 1);
 	KUNIT_EXPECT_EQ(test, submit(team, 1), -ECANCELED);
 	ants_group_cancel(&team->group);
-	KUNIT_EXPECT_TRUE(test, list_empty(&pool->cancel.groups));
+	KUNIT_EXPECT_TRUE(test, list_empty(&pool->cancelled_groups));
 	expect_members(team, 1, MANY, 0, -ECANCELED);
 	let_go(team->rig, ANTS_PAUSE_REBIND);
 	gate_open(&team->rig->gate);

@@ -396,15 +396,13 @@ static void requeued_item_leaves_a_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_queue_work(pool, work_of(item)), 0);
 	raw_spin_lock_irq(&pool->lock);
 	pool->scan_mod = THIS_MODULE;
-	pool->scan.hit = 0;
-	pool->pick.scanning = true;
+	pool->scan_hit = 0;
 	raw_spin_unlock_irq(&pool->lock);
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, state_of(item) == ANTS_WORK_PENDING);
 	raw_spin_lock_irq(&pool->lock);
-	hit = pool->scan.hit;
+	hit = pool->scan_hit;
 	pool->scan_mod = NULL;
-	pool->pick.scanning = false;
 	raw_spin_unlock_irq(&pool->lock);
 	KUNIT_EXPECT_TRUE(test, within_module(hit, THIS_MODULE));
 	gate_open(&rig->gate);

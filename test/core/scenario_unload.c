@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "internal.h"
 #include "explore.h"
 
 /**
@@ -96,6 +97,68 @@ static void unload_requeue(void)
 	WARN_ON(ants_submit(pool, foreign_fn, NULL));
 	unload();
 	WARN(runs != 2, "it ran %u times", runs);
+	end();
+}
+
+/* A scan and a cancel see them in two holds of the lock. */
+#define MANY	(ANTS_HOLD_MAX + 3)
+
+/* The entry at which both are between these holds. */
+static struct ants_work middle;
+
+static int foreign_item_fn(struct ants_work *work)
+{
+	shim_point();
+	return 0;
+}
+
+/* Is the pending task one that is to be cancelled? Count those looked at. */
+static bool pick_marked(ants_fn_t fn, void *data, void *seen)
+{
+	++*(unsigned int *)seen;
+	return fn && data;
+}
+
+static int cancel_marked_fn(void *unused)
+{
+	unsigned int seen = 0, nr;
+
+	nr = ants_cancel_pending(pool, pick_marked, &seen);
+	WARN(nr > 1, "%u tasks were cancelled", nr);
+	return 0;
+}
+
+/* The entry moves behind all others. */
+static int move_middle_fn(void *unused)
+{
+	if (!ants_work_cancel(&middle))
+		return 0;
+	ants_work_init(&middle, foreign_item_fn, 0);
+	WARN_ON(ants_queue_work(pool, &middle));
+	return 0;
+}
+
+/*
+ * A scan and a cancel walk over the pending tasks while the entry that both
+ * would see next goes. Behind it is a task of the module.
+ */
+static void unload_cancel(void)
+{
+	const struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
+	unsigned int i;
+
+	begin(&attrs, again_fn);
+	ants_work_init(&middle, foreign_item_fn, 0);
+	for (i = 0; i < ANTS_HOLD_MAX; i++)
+		WARN_ON(ants_submit(pool, foreign_fn, NULL));
+	WARN_ON(ants_queue_work(pool, &middle));
+	WARN_ON(ants_submit(pool, task_fn, NULL));
+	WARN_ON(ants_submit(pool, foreign_fn, "marked"));
+	explore_begin();
+	explore_call(cancel_marked_fn, NULL, "cancel");
+	explore_call(move_middle_fn, NULL, "move");
+	unload();
+	WARN(runs != 1, "it ran %u times", runs);
 	end();
 }
 
@@ -251,6 +314,7 @@ static void unload_fault_call(void)
 
 const struct scenario scenarios_unload[] = {
 	{ "unload-requeue", unload_requeue },
+	{ "unload-cancel", unload_cancel },
 	{ "unload-delayed", unload_delayed },
 	{ "unload-hand-on", unload_hand_on },
 	{ "unload-call", unload_call },
