@@ -234,8 +234,6 @@ struct ants_upkeep {
 	struct work_struct work;
 	/* joins threads that have left */
 	struct work_struct joiner;
-	/* acts as the worker stand_in */
-	struct work_struct stand_in;
 	/* make the threads that tasks and config.floor want, each one at a time */
 	struct ants_maker makers[ANTS_MAKERS];
 	/* L: number of @makers that are queued or run */
@@ -244,10 +242,6 @@ struct ants_upkeep {
 	bool queued;
 	/* L: the same for @joiner */
 	bool join_queued;
-	/* L: @stand_in is queued or runs, and will wake the pool's waitq */
-	bool stand_in_queued;
-	/* L: @stand_in will never end: its thread has died in a task */
-	bool stand_in_lost;
 	/*
 	 * L: a caller that may not allocate has found the stock low, or the last
 	 * worker has left

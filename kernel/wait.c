@@ -307,7 +307,7 @@ void ants_caller_leave(struct ants_pool *pool)
  */
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
 {
-	if (ants_in_task_of(pool))
+	if (ants_in_pool(pool))
 		return -EDEADLK;
 	if (timeout)
 		ants_wait_touch(pool);
@@ -356,7 +356,6 @@ static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 
 	prepare_to_wait(&s->pool->waitq, &wait, ants_sleep_state(state));
 	if (!cond_is_true(s->pool, cond, arg)) {
-		ants_stand_in_ask(s->pool);
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1)
 			ants_schedule_timeout(state, sleeper_slice(s));
@@ -368,9 +367,9 @@ static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 
 /*
  * Wait until @cond returns true; it may take what it waited for. The caller is
- * counted in, or owns the pool. If no thread can be made, a stand-in is asked
- * for. A caller in TASK_UNINTERRUPTIBLE is not frozen, because destroy is often
- * called with a lock of a device held. Return 0, -EINTR or -ETIMEDOUT.
+ * counted in, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
+ * because destroy is often called with a lock of a device held. Return 0, -EINTR
+ * or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)
