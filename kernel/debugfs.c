@@ -275,10 +275,10 @@ static void print_waiter(struct seq_file *seq, const struct row *row)
 
 static void walk_waiters(struct table *table)
 {
-	struct ants_fifo *fifo = table->pool->waiters.fifo;
+	struct list_head *fifo = table->pool->waiters.fifo;
 
-	table_walk_prio(table, &fifo[ANTS_PRIO_HIGH].list, ANTS_PRIO_HIGH);
-	table_walk_prio(table, &fifo[ANTS_PRIO_NORMAL].list, ANTS_PRIO_NORMAL);
+	table_walk_prio(table, &fifo[ANTS_PRIO_HIGH], ANTS_PRIO_HIGH);
+	table_walk_prio(table, &fifo[ANTS_PRIO_NORMAL], ANTS_PRIO_NORMAL);
 }
 
 int ants_waiters_show(struct seq_file *seq, void *unused)

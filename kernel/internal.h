@@ -154,6 +154,7 @@ int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
 int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
+extern struct ratelimit_state ants_long_wait_limit;
 
 /* watch.c: the thread of a worker, and its end */
 struct ants_worker *ants_worker_alloc(struct ants_pool *pool);
@@ -229,14 +230,11 @@ void ants_burial_fn(struct work_struct *work);
 void ants_stall_look(struct ants_pool *pool);
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
 
-/* timer.c: reaper, late wake-ups, end of a back-off, long waits */
+/* timer.c: reaper, late wake-ups, end of a back-off */
 bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
-extern struct ratelimit_state ants_long_wait_limit;
-void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
-			pid_t pid);
 
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);

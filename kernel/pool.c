@@ -66,8 +66,8 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_NORMAL]);
 	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->workers.idle);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL].list);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH].list);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->waiters.nested);
 	INIT_LIST_HEAD(&pool->workers.list);
 	INIT_LIST_HEAD(&pool->workers.left);

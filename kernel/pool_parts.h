@@ -129,8 +129,7 @@ struct ants_workers {
 
 /*
  * The timer serves the reaper, late wake-ups, back-off, batches that hold waiters
- * back, the log of long waits, and tasks that stall. It does not retire workers
- * itself.
+ * back, and tasks that stall. It does not retire workers itself.
  */
 struct ants_timer {
 	/* armed and taken back with the pool's lock held */
@@ -153,8 +152,8 @@ struct ants_timer {
 
 /* Submitters that wait; how many they are is in space.nr_waiting. */
 struct ants_waiters {
-	/* L: those of each priority */
-	struct ants_fifo fifo[2];
+	/* L: FIFOs, by priority */
+	struct list_head fifo[2];
 	/* L: those of high priority granted in a row while others waited */
 	unsigned int high_grants;
 	/*
