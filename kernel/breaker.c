@@ -69,7 +69,6 @@ void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo)
 
 	lockdep_assert_held(&pool->lock);
 	ants_back_off(pool);
-	todo->bits |= ANTS_TODO_WAITQ;
 	if (counted || nr_ready(pool) > 1)
 		return;
 	if (++pool->faults.row_init >= pool->faults.max)

@@ -163,7 +163,7 @@ bool ants_runs_task_of(struct ants_pool *pool)
 	unsigned long flags;
 	bool found = false;
 
-	if (ants_in_task_of(pool))
+	if (ants_in_pool(pool))
 		return true;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	hlist_for_each_entry(run, &bucket->runs, node)

@@ -276,8 +276,7 @@ static const unsigned int worker_next[] = {
 	[ANTS_NEW] = TO(BUSY),
 	[ANTS_IDLE] = TO(WAKING) | TO(LEAVING),
 	[ANTS_WAKING] = TO(BUSY),
-	/* Only the stand-in becomes new again. */
-	[ANTS_BUSY] = TO(IDLE) | TO(LEAVING) | TO(LEFT) | TO(NEW),
+	[ANTS_BUSY] = TO(IDLE) | TO(LEAVING) | TO(LEFT),
 	[ANTS_LEAVING] = TO(BUSY) | TO(LEFT),
 	[ANTS_LEFT] = 0,
 };
@@ -412,7 +411,7 @@ void ants_visit_section(struct ants_pool *pool)
 {
 	if (!in_task() || !visit_lapsed(pool))
 		return;
-	WARN(!rcu_read_lock_held() && !ants_in_task_of(pool),
+	WARN(!rcu_read_lock_held() && !ants_in_pool(pool),
 	     "ants: a caller that is not counted in comes back to its pool\n");
 }
 

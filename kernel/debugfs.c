@@ -217,10 +217,10 @@ static void print_waiter(struct seq_file *seq, const struct ants_row *row)
 
 static void show_waiters(struct ants_pool *pool)
 {
-	struct ants_fifo *fifo = pool->waiters.fifo;
+	struct list_head *fifo = pool->waiters.fifo;
 
-	show_list(&fifo[ANTS_PRIO_HIGH].list, "high");
-	show_list(&fifo[ANTS_PRIO_NORMAL].list, "normal");
+	show_list(&fifo[ANTS_PRIO_HIGH], "high");
+	show_list(&fifo[ANTS_PRIO_NORMAL], "normal");
 }
 
 static void see_pending(struct ants_walker *walker, struct list_head *entry)

@@ -6,8 +6,8 @@
  * more: the worker leaves before its next task, like one above the capacity.
  *
  * It stays if it holds a lock, as far as lockdep knows, because whoever waits for that
- * may look at the owner; if it is the stand-in; and if the pool is to have a thread at
- * all times, and has no other one.
+ * may look at the owner; and if the pool is to have a thread at all times, and has no
+ * other one.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -122,7 +122,7 @@ void ants_clean(struct ants_worker *w, int locks)
 				       w->pool->name, (void *)func, dirt[i].what);
 	raw_spin_lock_irq(&w->pool->lock);
 	w->pool->counts.dirty++;
-	if (w->fn && w != &w->pool->stand_in && !dirt[0].left)
+	if (w->fn && !dirt[0].left)
 		replace(w);
 	ants_unlock_irq(w->pool);
 }
@@ -140,15 +140,13 @@ void ants_give_way(void)
 }
 
 /*
- * Does its task fill the pool of @w, and will @w park when it has finished? Until then
- * there is no room, and no other worker that could come. A stand-in does not park.
+ * Does one task fill the pool, and will its worker park when it has finished? Until then
+ * there is no room, and no other worker that could come.
  */
-static bool parks_next(const struct ants_worker *w)
+static bool parks_next(const struct ants_pool *pool)
 {
-	const struct ants_pool *pool = w->pool;
-
-	return pool->limits.in_flight == 1 && w != &pool->stand_in &&
-	       !pool->nr_pending && !pool->nr_again && !pool->space.wanted;
+	return pool->limits.in_flight == 1 && !pool->nr_pending && !pool->nr_again &&
+	       !pool->space.wanted;
 }
 
 /*
@@ -161,7 +159,7 @@ static bool parks_next(const struct ants_worker *w)
 void ants_attend(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	if (!test_thread_flag(TIF_SIGPENDING) && parks_next(w))
+	if (!test_thread_flag(TIF_SIGPENDING) && parks_next(w->pool))
 		return;
 	ants_unlock(w->pool, todo);
 	ants_clean(w, lockdep_depth(current));

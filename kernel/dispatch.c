@@ -51,18 +51,6 @@ void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
 	todo->bits |= ANTS_TODO_UPKEEP;
 }
 
-/*
- * The wait of @fifo->unlogged has ended or was logged: continue with the next
- * one.
- */
-void ants_unlogged_next(struct ants_fifo *fifo)
-{
-	struct ants_waiter *waiter = fifo->unlogged;
-
-	fifo->unlogged = list_is_last(&waiter->node, &fifo->list) ?
-			 NULL : list_next_entry(waiter, node);
-}
-
 /* The work item of @waiter is accepted, or refused with @result. */
 static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 			    int result, struct ants_todo *todo)
@@ -80,12 +68,8 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo)
 {
-	struct ants_fifo *fifo = &pool->waiters.fifo[waiter->prio];
-
 	lockdep_assert_held(&pool->lock);
 	ants_todo_wake(todo, waiter->task);
-	if (fifo->unlogged == waiter)
-		ants_unlogged_next(fifo);
 	ants_cursors_skip(pool, &waiter->node);
 	list_del(&waiter->node);
 	pool->space.nr_waiting--;
@@ -110,7 +94,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 static struct ants_waiter *first_waiter(struct ants_pool *pool,
 					enum ants_prio prio)
 {
-	return list_first_entry_or_null(&pool->waiters.fifo[prio].list,
+	return list_first_entry_or_null(&pool->waiters.fifo[prio],
 					struct ants_waiter, node);
 }
 
@@ -135,9 +119,9 @@ static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 /* Return the waiter that is served next; the caller knows that there is one. */
 static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 {
-	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH].list)))
+	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH])))
 		return pick_high(pool);
-	return list_first_entry(&pool->waiters.fifo[ANTS_PRIO_NORMAL].list,
+	return list_first_entry(&pool->waiters.fifo[ANTS_PRIO_NORMAL],
 				struct ants_waiter, node);
 }
 

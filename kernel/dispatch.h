@@ -101,7 +101,6 @@ void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg);
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
-void ants_unlogged_next(struct ants_fifo *fifo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_timer_set(struct ants_pool *pool, unsigned long when);
@@ -405,7 +404,7 @@ static inline void ants_serve_now(struct ants_pool *pool,
 /* Does the waiter that is probably next sleep on another CPU? */
 static inline bool ants_waiter_is_elsewhere(const struct ants_pool *pool)
 {
-	const struct list_head *list = &pool->waiters.fifo[ANTS_PRIO_NORMAL].list;
+	const struct list_head *list = &pool->waiters.fifo[ANTS_PRIO_NORMAL];
 	const struct ants_waiter *first;
 
 	if (list_empty(list))

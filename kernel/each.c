@@ -46,8 +46,7 @@ struct each_helper {
  * struct ants_loop - a loop that has helpers
  * @each: what it shares with them
  * @pool: I: the pool, in which its caller is counted in
- * @outer: T: the loop around it in the same thread of a pool, or in the same one that
- *	stands in for such a thread; or NULL
+ * @outer: T: the loop around it in the same thread of a pool, or NULL
  * @nr: I: number of helpers that were queued
  * @helpers: the helpers
  */
@@ -175,7 +174,7 @@ static void end_helpers(struct ants_loop *loop)
 /* The caller takes part. If it is a task, it may die there. */
 static void loop_run(struct ants_loop *loop)
 {
-	struct ants_worker *w = ants_current_worker();
+	struct ants_worker *w = ants_this_worker();
 
 	if (w) {
 		loop->outer = w->estate->loops;

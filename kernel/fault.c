@@ -224,9 +224,6 @@ void ants_burial_fn(struct work_struct *work)
 	/* Noted, and not applied any more: space_available comes before that. */
 	ants_charge_put(&w->next_charge);
 	ants_affinity_put(w->affinity);
-	if (w == &pool->stand_in)
-		ants_stand_in_lose(w);
-	else
-		ants_thread_bury(w);
+	ants_thread_bury(w);
 	burial_end(pool);
 }

@@ -10,7 +10,7 @@
  *	charge, walk, slot, affinity, times
  *	item_wait, item, group_item, wake, spin, dispatch, policy
  *	stall, timer, watch, breaker, dirty, thread
- *	worker, stand_in, wait, caller, submit, invoke
+ *	worker, wait, caller, submit, invoke
  *	delayed, work, inner, join, work_wait, work_cancel
  *	stats, call, each, func, group, cancel
  *	upkeep, fault, flush, release, drop, tune, affinity_set
@@ -108,7 +108,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       list_empty(&pool->workers.left) && !pool->delayed.nr &&
 	       !pool->faults.burying && !pool->faults.queued &&
 	       !pool->upkeep.queued && !pool->upkeep.join_queued &&
-	       !pool->upkeep.stand_in_queued && !pool->upkeep.nr_makers;
+	       !pool->upkeep.nr_makers;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -154,9 +154,9 @@ int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
 int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
+extern struct ratelimit_state ants_long_wait_limit;
 
 /* watch.c: the thread of a worker, and its end */
-void ants_estate_init(struct ants_estate *estate, struct ants_worker *w);
 struct ants_worker *ants_worker_alloc(struct ants_pool *pool);
 void ants_worker_free(struct ants_worker *w);
 void ants_watch_begin(struct ants_worker *w);
@@ -166,19 +166,8 @@ void ants_watch_end(struct ants_worker *w);
 int ants_worker_fn(void *arg);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
-struct ants_pool *ants_thread_pool(void);
-bool ants_in_task_of(const struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 void ants_worker_unlist(struct ants_worker *w);
-void ants_worker_act(struct ants_worker *w, struct ants_todo *todo);
-
-/* stand_in.c: tasks that run although there is no thread */
-void ants_stand_in_ask(struct ants_pool *pool);
-void ants_stand_in_fn(struct work_struct *work);
-void ants_stand_in_lose(struct ants_worker *w);
-struct ants_worker *ants_current_worker(void);
-int ants_stand_in_init(void);
-void ants_stand_in_exit(void);
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool, even if it is one of
@@ -199,7 +188,7 @@ static inline void ants_wait_report(struct ants_pool *pool)
  */
 static inline void ants_wait_touch(struct ants_pool *pool)
 {
-	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_task_of(pool))
+	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_pool(pool))
 		ants_wait_report(pool);
 }
 
@@ -241,14 +230,11 @@ void ants_burial_fn(struct work_struct *work);
 void ants_stall_look(struct ants_pool *pool);
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
 
-/* timer.c: reaper, late wake-ups, end of a back-off, long waits */
+/* timer.c: reaper, late wake-ups, end of a back-off */
 bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
-extern struct ratelimit_state ants_long_wait_limit;
-void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
-			pid_t pid);
 
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);

@@ -71,7 +71,10 @@ static int __init ants_init(void)
 	if (err)
 		return err;
 	err = -ENOMEM;
-	/* As for the stand-in: functions of clients may flush other workqueues here. */
+	/*
+	 * A client's function may flush a workqueue here that has no rescuer. Without
+	 * __WQ_LEGACY the workqueue code would warn of that.
+	 */
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM |
 				  __WQ_LEGACY, 0);
 	if (!ants_wq)
@@ -80,12 +83,9 @@ static int __init ants_init(void)
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!ants_makers_wq)
 		goto err_ants_wq;
-	err = ants_stand_in_init();
-	if (err)
-		goto err_wq;
 	err = ants_sysfs_init();
 	if (err)
-		goto err_stand_in;
+		goto err_wq;
 	err = ants_hotplug_init();
 	if (err)
 		goto err_sysfs;
@@ -104,8 +104,6 @@ err_hotplug:
 	ants_hotplug_exit();
 err_sysfs:
 	ants_sysfs_exit();
-err_stand_in:
-	ants_stand_in_exit();
 err_wq:
 	destroy_workqueue(ants_makers_wq);
 err_ants_wq:
@@ -122,7 +120,6 @@ static void __exit ants_exit(void)
 	ants_pools_wait_freed();
 	ants_hotplug_exit();
 	ants_sysfs_exit();
-	ants_stand_in_exit();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();

@@ -14,7 +14,7 @@ struct ants_pool *ants_multi_own(const struct ants_multi *multi)
 	struct ants_pool *pool;
 
 	for_each_shard(pool, multi)
-		if (ants_in_task_of(pool))
+		if (ants_in_pool(pool))
 			return pool;
 	return NULL;
 }

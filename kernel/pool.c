@@ -3,7 +3,6 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
-#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -67,8 +66,8 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_NORMAL]);
 	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->workers.idle);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL].list);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH].list);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->waiters.nested);
 	INIT_LIST_HEAD(&pool->workers.list);
 	INIT_LIST_HEAD(&pool->workers.left);
@@ -103,7 +102,6 @@ static void init_locks(struct ants_pool *pool)
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
 	init_makers(pool);
 	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
-	INIT_WORK(&pool->upkeep.stand_in, ants_stand_in_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);
 #ifdef CONFIG_LOCKDEP
@@ -161,9 +159,6 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	pool->ops.fault = attrs->fault;
 	pool->ops.drop = attrs->drop;
 	pool->ops.private = attrs->private;
-	pool->stand_in.pool = pool;
-	pool->stand_in.estate = &pool->stand_in_estate;
-	ants_estate_init(pool->stand_in.estate, &pool->stand_in);
 	ants_kobject_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
 }
@@ -420,10 +415,7 @@ void ants_pool_free(struct kobject *kobj)
 	lockdep_unregister_key(&pool->key);
 #endif
 	ants_affinity_put(pool->target.affinity);
-	if (likely(!READ_ONCE(pool->upkeep.stand_in_lost)))
-		kfree(pool);
-	else
-		kmemleak_not_leak(pool);
+	kfree(pool);
 	ants_live_put();
 }
 

@@ -231,9 +231,6 @@ struct ants_pool {
 	bool flushing;
 	/* callers that wait for tasks or threads to end */
 	wait_queue_head_t waitq;
-	/* T: the worker that a kernel work item acts as if no thread can be made */
-	struct ants_worker stand_in;
-	struct ants_estate stand_in_estate;
 
 	/* I */
 	char name[ANTS_NAME_LEN];

@@ -125,8 +125,7 @@ struct ants_workers {
 
 /*
  * The timer serves the reaper, late wake-ups, back-off, batches that hold waiters
- * back, the log of long waits, and tasks that stall. It does not retire workers
- * itself.
+ * back, and tasks that stall. It does not retire workers itself.
  */
 struct ants_timer {
 	/* armed and taken back with the pool's lock held */
@@ -149,8 +148,8 @@ struct ants_timer {
 
 /* Submitters that wait; how many they are is in space.nr_waiting. */
 struct ants_waiters {
-	/* L: those of each priority */
-	struct ants_fifo fifo[2];
+	/* L: FIFOs, by priority */
+	struct list_head fifo[2];
 	/* L: those of high priority granted in a row while others waited */
 	unsigned int high_grants;
 	/*
@@ -230,8 +229,6 @@ struct ants_upkeep {
 	struct work_struct work;
 	/* joins threads that have left */
 	struct work_struct joiner;
-	/* acts as the worker stand_in */
-	struct work_struct stand_in;
 	/* make the threads that tasks and config.floor want, each one at a time */
 	struct ants_maker makers[ANTS_MAKERS];
 	/* L: number of @makers that are queued or run */
@@ -240,10 +237,6 @@ struct ants_upkeep {
 	bool queued;
 	/* L: the same for @joiner */
 	bool join_queued;
-	/* L: @stand_in is queued or runs, and will wake the pool's waitq */
-	bool stand_in_queued;
-	/* L: @stand_in will never end: its thread has died in a task */
-	bool stand_in_lost;
 	/*
 	 * L: a caller that may not allocate has found the stock low, or the last
 	 * worker has left

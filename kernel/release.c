@@ -168,7 +168,7 @@ static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->release.generation, pool->release.generation + 1);
 		pool->space.congested = false;
 		pool->space.congested_all = false;
-		WRITE_ONCE(pool->upkeep.backoff, 0);
+		pool->upkeep.backoff = 0;
 		ants_breaker_reset(pool);
 		pool->wakes.limit = 1;
 		ants_update_admit_limit(pool);

@@ -52,7 +52,7 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 				unsigned long timeout, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
 	/* ants_wait_enrol() sets the rest. */
 	struct ants_waiter waiter __uninitialized;
 	int err;

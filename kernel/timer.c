@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The timer of a pool. It serves the reaper, late wake-ups, waiters that a
- * batch holds back, the end of a back-off, the log of long waits, and the look
- * for tasks that stall. It is armed for the earliest of them. If it was armed
- * for wake-ups that then arrived in time, it is taken back, so that it does not
- * wake a CPU for nothing; for anything else it fires in vain once at most. An
- * idle pool whose workers have expired has no armed timer. The timer retires no
- * worker itself: that sleeps, which a timer may not.
+ * batch holds back, the end of a back-off, and the look for tasks that stall. It
+ * is armed for the earliest of them. If it was armed for wake-ups that then
+ * arrived in time, it is taken back, so that it does not wake a CPU for nothing;
+ * for anything else it fires in vain once at most. An idle pool whose workers
+ * have expired has no armed timer. The timer retires no worker itself: that
+ * sleeps, which a timer may not.
  *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
- * of that time. The reaper, the log of long waits and the look for tasks that
- * stall tolerate that. For what is due within ticks pool->timer.by says whether
- * the timer is armed precisely enough.
+ * of that time. The reaper and the look for tasks that stall tolerate that. For
+ * what is due within ticks pool->timer.by says whether the timer is armed
+ * precisely enough.
  */
-#define pr_fmt(fmt) "ants: " fmt
-
-#include <linux/pid.h>
-#include <linux/ratelimit.h>
-
 #include "internal.h"
 
 /* Are there more workers than have to stay? */
@@ -67,58 +62,6 @@ static bool upkeep_due(const struct ants_pool *pool)
 	       (ants_need_worker(pool) && !ants_backing_off(pool));
 }
 
-/* One limit for all pools, since a program may have any number of callers wait. */
-struct ratelimit_state ants_long_wait_limit =
-	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
-			     DEFAULT_RATELIMIT_BURST);
-EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
-
-/* The name is escaped, because a program can give itself any name. */
-void ants_log_long_wait(const struct ants_pool *pool, const char *comm,
-			pid_t pid)
-{
-	if (!__ratelimit(&ants_long_wait_limit))
-		return;
-	pr_warn("pool %s: %*pE[%d] has waited for more than %u s\n",
-		pool->name, (int)strlen(comm), comm, pid, ANTS_LONG_WAIT / HZ);
-}
-
-/* A caller that waits for too long. */
-struct long_wait {
-	char comm[TASK_COMM_LEN];
-	pid_t pid;
-};
-
-static bool is_long(const struct ants_waiter *waiter)
-{
-	return waiter &&
-	       time_after_eq(jiffies, waiter->since + ANTS_LONG_WAIT);
-}
-
-/* One waiter at a time; if there are more, the timer fires again at once. */
-static bool find_long_wait(struct ants_pool *pool, struct long_wait *found)
-{
-	struct ants_fifo *fifo = &pool->waiters.fifo[ANTS_PRIO_NORMAL];
-	const struct ants_waiter *waiter;
-
-	if (!is_long(fifo->unlogged))
-		fifo = &pool->waiters.fifo[ANTS_PRIO_HIGH];
-	waiter = fifo->unlogged;
-	if (!is_long(waiter))
-		return false;
-	strscpy(found->comm, waiter->task->comm, sizeof(found->comm));
-	found->pid = task_pid_nr(waiter->task);
-	ants_unlogged_next(fifo);
-	return true;
-}
-
-static void rearm_for_log(struct ants_pool *pool, const struct ants_fifo *fifo)
-{
-	if (fifo->unlogged && !pool->released)
-		ants_timer_arm_lazy(pool,
-				    fifo->unlogged->since + ANTS_LONG_WAIT);
-}
-
 /*
  * A queued upkeep work will arm the timer for the end of the back-off and, if a
  * worker has expired, for those that are idle then. Otherwise the timer is
@@ -159,8 +102,6 @@ static void timer_rearm(struct ants_pool *pool)
 		ants_timer_arm_waking(pool);
 	rearm_for_upkeep(pool);
 	rearm_for_stall(pool);
-	rearm_for_log(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL]);
-	rearm_for_log(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH]);
 }
 
 /*
@@ -184,10 +125,8 @@ void ants_timer_take_back(struct ants_pool *pool)
 void ants_timer_fn(struct timer_list *timer)
 {
 	struct ants_pool *pool = timer_container_of(pool, timer, timer.timer);
-	struct long_wait found;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
-	bool log;
 
 	ants_lock_batch(pool, &todo, &batch);
 	pool->timer.waking = false;
@@ -197,9 +136,6 @@ void ants_timer_fn(struct timer_list *timer)
 	if (upkeep_due(pool))
 		ants_todo_upkeep(pool, &todo);
 	check_stall(pool, &todo);
-	log = find_long_wait(pool, &found);
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);
-	if (log)
-		ants_log_long_wait(pool, found.comm, found.pid);
 }

@@ -41,8 +41,8 @@ static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
 {
 	struct ants_walker walker = { .see = see_waiter };
 
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH].list, nr, &walker);
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL].list, nr, &walker);
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH], nr, &walker);
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL], nr, &walker);
 }
 
 /*

@@ -150,8 +150,8 @@ static bool start_maker(struct ants_pool *pool)
 }
 
 /*
- * Give the reservation back, and pause. The tasks stay: the workers that exist,
- * the next try, or the stand-in run them.
+ * Give the reservation back, and pause. The tasks stay: the workers that exist run
+ * them, or else a thread that a later try makes.
  */
 static void make_failed(struct ants_pool *pool)
 {
@@ -163,7 +163,6 @@ static void make_failed(struct ants_pool *pool)
 	pool->workers.nr--;
 	pool->workers.nr_new--;
 	ants_back_off(pool);
-	todo.bits |= ANTS_TODO_WAITQ;
 	ants_dispatch(pool, &todo);
 	ants_unlock(pool, &todo);
 }

@@ -3,19 +3,26 @@
  * Callers that sleep. Submitters wait in a FIFO of the pool's own, which is
  * guarded by the raw lock and can hand over a task; other callers wait for
  * tasks or threads to end. A fatal signal ends both kinds of wait, and so does
- * kthread_stop() on the caller. Long waits are logged: those of submitters by
- * the pool's timer, since a timer for each would cost every one of them; the
- * other callers sleep in slices.
+ * kthread_stop() on the caller. How long submitters wait is in debugfs. The other
+ * callers sleep in slices, and log a long wait.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/freezer.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
+#include <linux/ratelimit.h>
 #include <linux/sched/signal.h>
 
 #include "internal.h"
 
 #define SLICE		(30 * HZ)
+
+/* One limit for all pools, since a program may have any number of callers wait. */
+struct ratelimit_state ants_long_wait_limit =
+	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
+EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
 
 /* Has the caller been told to give up? It sleeps in @state. */
 static __always_inline bool told_to_stop(unsigned int state)
@@ -76,7 +83,10 @@ static int sleeper_error(const struct sleeper *s, unsigned int state)
 	return ants_time_left(s->start, s->timeout) ? 0 : -ETIMEDOUT;
 }
 
-/* Log a long wait, once. */
+/*
+ * Log a long wait, once. The name is escaped, because a program can give itself any
+ * name.
+ */
 static void sleeper_log(struct sleeper *s)
 {
 	char comm[TASK_COMM_LEN];
@@ -84,9 +94,13 @@ static void sleeper_log(struct sleeper *s)
 	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
 		return;
 	s->logged = true;
+	if (!__ratelimit(&ants_long_wait_limit))
+		return;
 	/* Another thread may change the name meanwhile. */
 	strscpy(comm, current->comm, sizeof(comm));
-	ants_log_long_wait(s->pool, comm, task_pid_nr(current));
+	pr_warn("pool %s: %*pE[%d] has waited for more than %u s\n",
+		s->pool->name, (int)strlen(comm), comm, task_pid_nr(current),
+		ANTS_LONG_WAIT / HZ);
 }
 
 /*
@@ -107,14 +121,14 @@ static bool would_deadlock(const struct ants_pool *pool)
  * returned.
  */
 static struct ants_slot *waiter_slot(struct ants_pool *pool,
-				     const struct ants_fifo *fifo)
+				     const struct list_head *fifo)
 {
 	const struct ants_waiter *first, *last;
 
-	if (list_empty(&fifo->list))
+	if (list_empty(fifo))
 		return ants_stock_get(pool);
-	first = list_first_entry(&fifo->list, struct ants_waiter, node);
-	last = list_last_entry(&fifo->list, struct ants_waiter, node);
+	first = list_first_entry(fifo, struct ants_waiter, node);
+	last = list_last_entry(fifo, struct ants_waiter, node);
 	return first->slot && last->slot ? ants_stock_get(pool) : NULL;
 }
 
@@ -125,7 +139,7 @@ static struct ants_slot *waiter_slot(struct ants_pool *pool,
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
 {
-	struct ants_fifo *fifo = &pool->waiters.fifo[waiter->prio];
+	struct list_head *fifo = &pool->waiters.fifo[waiter->prio];
 
 	lockdep_assert_held(&pool->lock);
 	if (ants_closed_error(pool))
@@ -142,7 +156,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->sleep = ants_killable_state(pool, 1);
 	ants_wake_apart(pool);
 	ants_spin_begin(pool, waiter);
-	list_add_tail(&waiter->node, &fifo->list);
+	list_add_tail(&waiter->node, fifo);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->waiters.nested);
@@ -157,10 +171,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	/* The waiter has no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-	if (!fifo->unlogged) {
-		fifo->unlogged = waiter;
-		ants_timer_arm_lazy(pool, waiter->since + ANTS_LONG_WAIT);
-	}
 	return 0;
 }
 
@@ -307,7 +317,7 @@ void ants_caller_leave(struct ants_pool *pool)
  */
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
 {
-	if (ants_in_task_of(pool))
+	if (ants_in_pool(pool))
 		return -EDEADLK;
 	if (timeout)
 		ants_wait_touch(pool);
@@ -356,7 +366,6 @@ static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 
 	prepare_to_wait(&s->pool->waitq, &wait, ants_sleep_state(state));
 	if (!cond_is_true(s->pool, cond, arg)) {
-		ants_stand_in_ask(s->pool);
 		err = sleeper_error(s, state) ?: 1;
 		if (err == 1)
 			ants_schedule_timeout(state, sleeper_slice(s));
@@ -368,9 +377,9 @@ static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
 
 /*
  * Wait until @cond returns true; it may take what it waited for. The caller is
- * counted in, or owns the pool. If no thread can be made, a stand-in is asked
- * for. A caller in TASK_UNINTERRUPTIBLE is not frozen, because destroy is often
- * called with a lock of a device held. Return 0, -EINTR or -ETIMEDOUT.
+ * counted in, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
+ * because destroy is often called with a lock of a device held. Return 0, -EINTR
+ * or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)

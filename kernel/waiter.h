@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A submitter that waits, and the FIFOs of such submitters. The letters in
- * front of the fields are explained in pool.h.
+ * A submitter that waits. The letters in front of the fields are explained in
+ * pool.h.
  */
 #ifndef _ANTS_WAITER_H
 #define _ANTS_WAITER_H
@@ -52,17 +52,6 @@ struct ants_waiter {
 	bool spins;
 	struct list_head nested;
 	int result;
-};
-
-/**
- * struct ants_fifo - waiters of one priority
- * @list: L: the waiters, in the order in which they came
- * @unlogged: L: the first one whose wait was not logged as a long one, or NULL;
- *	waits begin in order, so those before it were logged
- */
-struct ants_fifo {
-	struct list_head list;
-	struct ants_waiter *unlogged;
 };
 
 #endif /* _ANTS_WAITER_H */

@@ -67,9 +67,8 @@ void ants_back_off(struct ants_pool *pool)
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
 		return;
 	}
-	WRITE_ONCE(pool->upkeep.backoff,
-		   clamp_t(unsigned long, pool->upkeep.backoff * 2, ANTS_BACKOFF_MIN,
-			   ANTS_BACKOFF_MAX));
+	pool->upkeep.backoff = clamp_t(unsigned long, pool->upkeep.backoff * 2,
+				       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
 	pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
 	ants_timer_arm(pool, pool->upkeep.backoff_until);
 }

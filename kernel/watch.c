@@ -33,24 +33,16 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 	return 0;
 }
 
-/*
- * Of the records of inner tasks, which are most of it, only this is read before it
- * is set.
- */
-static void init_inner(struct ants_estate *estate)
+static void estate_init(struct ants_estate *estate, struct ants_worker *w)
 {
 	unsigned int i;
 
-	for (i = 0; i < ANTS_JOIN_DEPTH; i++)
-		estate->inner[i].waits = false;
-}
-
-void ants_estate_init(struct ants_estate *estate, struct ants_worker *w)
-{
 	estate->w = w;
 	estate->pid = NULL;
 	estate->loops = NULL;
-	init_inner(estate);
+	/* Of the records of inner tasks, only this is read before it is set. */
+	for (i = 0; i < ANTS_JOIN_DEPTH; i++)
+		estate->inner[i].waits = false;
 	init_waitqueue_func_entry(&estate->exit, thread_ends);
 	INIT_LIST_HEAD(&estate->exit.entry);
 	INIT_WORK(&estate->burial, ants_burial_fn);
@@ -70,7 +62,7 @@ struct ants_worker *ants_worker_alloc(struct ants_pool *pool)
 		return NULL;
 	}
 	w->pool = pool;
-	ants_estate_init(w->estate, w);
+	estate_init(w->estate, w);
 	return w;
 }
 

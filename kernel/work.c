@@ -131,7 +131,7 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_task_of(pool);
+	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
 	struct ants_waiter waiter = { .work = work, .prio = work->prio };
 	int err = -ETIMEDOUT;
 

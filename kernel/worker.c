@@ -19,38 +19,33 @@ struct ants_worker *ants_this_worker(void)
 	return kthread_data(current);
 }
 
-/* The pool that the current thread belongs to, or NULL. */
-struct ants_pool *ants_thread_pool(void)
+struct ants_pool *ants_current_pool(void)
 {
 	const struct ants_worker *w = ants_this_worker();
 
 	return w ? w->pool : NULL;
 }
+EXPORT_SYMBOL_GPL(ants_current_pool);
 
-static bool stands_in(const struct ants_pool *pool)
+bool ants_in_pool(const struct ants_pool *pool)
 {
-	return READ_ONCE(pool->stand_in.task) == current;
+	return ants_current_pool() == pool;
 }
-
-/* Is the caller a task of @pool? */
-bool ants_in_task_of(const struct ants_pool *pool)
-{
-	return ants_thread_pool() == pool || stands_in(pool);
-}
+EXPORT_SYMBOL_GPL(ants_in_pool);
 
 /* The worker of @pool that runs the caller as its task, or NULL. */
 struct ants_worker *ants_worker_of(struct ants_pool *pool)
 {
-	if (stands_in(pool))
-		return &pool->stand_in;
-	return ants_thread_pool() == pool ? ants_this_worker() : NULL;
+	struct ants_worker *w = ants_this_worker();
+
+	return w && w->pool == pool ? w : NULL;
 }
 
 void *ants_worker_data(struct ants_pool *pool)
 {
-	const struct ants_worker *w = ants_this_worker();
+	const struct ants_worker *w = ants_worker_of(pool);
 
-	return w && w->pool == pool ? w->local : NULL;
+	return w ? w->local : NULL;
 }
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
@@ -441,7 +436,7 @@ int ants_worker_fn(void *arg)
 		worker_fail(w, &todo);
 		return 0;
 	}
-	WRITE_ONCE(pool->upkeep.backoff, 0);
+	pool->upkeep.backoff = 0;
 	pool->faults.row_init = 0;
 	for (;;) {
 		worker_arrive(w);
@@ -457,31 +452,4 @@ int ants_worker_fn(void *arg)
 		worker_exit(w, &todo);
 	worker_leave(w, &todo);
 	return 0;
-}
-
-/*
- * The caller, which is no thread of the pool, acts as the worker @w for one
- * task; the capacity allows for it. It is that worker until what the end of the task
- * has led to is done, too: space_available may kill the thread as well.
- */
-void ants_worker_act(struct ants_worker *w, struct ants_todo *todo)
-	__must_hold(&w->pool->lock)
-{
-	struct ants_pool *pool = w->pool;
-
-	lockdep_assert_held(&pool->lock);
-	ants_worker_move(w, ANTS_BUSY);
-	w->affinity_seq = pool->target.seq;
-	pool->workers.nr++;
-	list_add_tail(&w->member, &pool->workers.list);
-	worker_serve(pool, w, todo);
-	/* A work item that it ran may be freed. */
-	w->fn = NULL;
-	ants_time_end(w);
-	ants_dispatch(pool, todo);
-	ants_unlock(pool, todo);
-	ants_lock(pool, todo);
-	ants_worker_move(w, ANTS_NEW);
-	ants_worker_unlist(w);
-	ants_wake_all(pool, todo);
 }

@@ -49,8 +49,7 @@ struct ants_charge {
 /**
  * struct ants_worker - one thread of a pool
  * @node: L: in pool->workers.idle or in pool->workers.left; before the start in
- *	a private list.
- *	That of pool->stand_in is in the list of stand-ins at work in stand_in.c
+ *	a private list
  * @member: L: in pool->workers.list
  * @pool: I: the pool it belongs to
  * @task: I: its thread, with a reference until it is joined

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls against their timeouts, against the end of their pool, and in foreign
- * threads.
- */
+/* Calls against their timeouts, and against the end of their pool. */
 #include <linux/module.h>
 
 #include "call.h"
@@ -36,45 +33,6 @@ static void caller_outlives_the_pool(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	}
 	expect_call_arg(test, call_arg, 20, 10);
-}
-
-/*
- * A task of one pool stands in for a worker of another one and runs a call
- * there.
- */
-static int stand_in_fn(struct ants_work *work)
-{
-	struct item *item = container_of(work, struct item, dwork.work);
-
-	item->queued = ants_release_timeout(item->pool, TEST_DEADLINE);
-	return RESULT(1);
-}
-
-/* Its own work item ends as it should; see ants_task_becomes(). */
-static void call_runs_in_a_foreign_worker(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 1 };
-	struct item *item = items_alloc(test, 1);
-	struct call_arg *call_arg = call_arg_make(test);
-	struct rig *rig = rig_make(test, "barren", attrs);
-	struct rig *other = rig_make(test, "other", attrs);
-	int result = 0;
-
-	INIT_ANTS_DELAYED_WORK(&item->dwork, stand_in_fn);
-	item->pool = rig->pool;
-	/* After this call the other pool has a thread. */
-	KUNIT_EXPECT_EQ(test, call_plain(other->pool, call_arg, FOREVER), 0);
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	KUNIT_EXPECT_EQ(test, call_given(rig->pool, call_arg, 2), -ETIMEDOUT);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
-	KUNIT_EXPECT_EQ(test, ants_queue_work(other->pool, work_of(item)), 0);
-	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item),
-						     TEST_DEADLINE, &result),
-			0);
-	ants_fail_arm(ANTS_FAIL_THREAD, 0);
-	KUNIT_EXPECT_EQ(test, result, RESULT(1));
-	KUNIT_EXPECT_EQ(test, item->queued, 0);
-	expect_call_arg(test, call_arg, 1, 1);
 }
 
 /* Data for the race below, each in memory of its own. */
@@ -234,7 +192,6 @@ static void plain_timeout_races_with_the_start(struct kunit *test)
 
 static struct kunit_case call_race_cases[] = {
 	KUNIT_CASE(caller_outlives_the_pool),
-	KUNIT_CASE(call_runs_in_a_foreign_worker),
 	KUNIT_CASE(timeout_races_with_the_start),
 	KUNIT_CASE(plain_timeout_races_with_the_start),
 	{}

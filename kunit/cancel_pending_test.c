@@ -218,7 +218,7 @@ static void pool_without_threads_ends_at_once(struct kunit *test)
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	submit_counts(rig, &rig->count, 3);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 3);
 	call = rig_async(rig, do_release_timeout, TEST_DEADLINE, NULL);

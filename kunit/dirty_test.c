@@ -126,11 +126,6 @@ static void replaced_task(void *data)
 	memalloc_noio_save();
 }
 
-static void stand_in_task(void *data)
-{
-	memalloc_nofs_save();
-}
-
 static void resident_task(void *data)
 {
 	memalloc_noreclaim_save();
@@ -413,22 +408,25 @@ static void threads_move_afterwards(struct kunit *test)
 	}
 }
 
-/* The tasks behind it wait for another thread, and the stand-in serves a flush. */
+/* The tasks behind it wait until another thread can be made. */
 static void no_other_thread_can_be_made(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1, .queue_depth = 2 });
 
 	announce("replaced_task", "a scope of allocations open");
-	announce("stand_in_task", "a scope of allocations open");
 	park(rig, 0, 1);
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, replaced_task, NULL), 0);
-	run_and_look(test, rig, stand_in_task);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).dirty, 2ULL);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1ULL);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).dirty, 1ULL);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	run_and_look(test, rig, good_task);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 2);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2ULL);
 }
 
 /* The pool has promised to have one. */

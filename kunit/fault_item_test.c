@@ -383,6 +383,23 @@ static void task_dies_in_its_loop(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
+/* The pool that takes part in the loop is told that its caller is gone. */
+static void task_dies_in_its_loop_in_another_pool(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct ants_attrs attrs = { .capacity = 1 };
+	struct ants_pool *other = test_pool(test, &attrs, "other");
+	struct loop loop = { .pool = other, .caller_dies = true, .result = 1 };
+
+	announce_death("loop_task");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, loop_task, &loop), 0);
+	expect_told(rig, 1, loop_task, &loop);
+	KUNIT_EXPECT_EQ(test, loop.result, 1);
+	KUNIT_EXPECT_EQ(test, ants_peek(other->nr_callers), 0U);
+	KUNIT_EXPECT_EQ(test, ants_nr_pending(other), 0U);
+	expect_well(rig, 1, 1);
+}
+
 static atomic_t init_dies, exit_dies;
 
 static void *start_of_thread(struct ants_pool *pool)
@@ -472,6 +489,7 @@ static struct kunit_case fault_item_cases[] = {
 	KUNIT_CASE(task_dies_in_a_call),
 	KUNIT_CASE(helper_dies),
 	KUNIT_CASE(task_dies_in_its_loop),
+	KUNIT_CASE(task_dies_in_its_loop_in_another_pool),
 	KUNIT_CASE(worker_init_dies),
 	KUNIT_CASE(worker_exit_dies),
 	KUNIT_CASE(thread_dies_in_a_task_of_another_pool),

@@ -155,6 +155,26 @@ static void waiters_are_served(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
+/* It is made even if no task wants it, as soon as that can be done. */
+static void reclaim_pool_gets_another_thread(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){
+			.capacity = 1, .queue_depth = 4, .flags = ANTS_MEM_RECLAIM });
+
+	announce_death("null_task");
+	ants_fail_arm(ANTS_FAIL_THREAD, 3);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, NULL), 0);
+	expect_told(rig, 1, null_task, NULL);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2ULL);
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	expect_well(rig, 1, 1);
+}
+
 /*
  * B13: all of them are replaced at once, also in a pool that has no timer to
  * look after them.
@@ -517,6 +537,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(numbers_stay_true),
 	KUNIT_CASE(everyone_who_waits_is_told),
 	KUNIT_CASE(closed_pool_drains),
+	KUNIT_CASE(reclaim_pool_gets_another_thread),
 	KUNIT_CASE(shrinking_pool_counts_the_dead),
 	KUNIT_CASE(destroy_waits_for_the_client),
 	KUNIT_CASE(client_need_not_listen),

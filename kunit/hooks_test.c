@@ -169,10 +169,10 @@ static void failing_init_backs_off(struct kunit *test)
 
 	atomic_set(&fails, INT_MAX);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, use_mine, pool), 0);
-	EXPECT_SOON(test, READ_ONCE(pool->upkeep.backoff) >= 8 * ANTS_BACKOFF_MIN);
+	EXPECT_SOON(test, ants_peek(pool->upkeep.backoff) >= 8 * ANTS_BACKOFF_MIN);
 	atomic_set(&fails, 0);
 	EXPECT_SOON(test, atomic_read(&ran) == 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(pool->upkeep.backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->upkeep.backoff), 0UL);
 }
 
 static atomic_t tries;
@@ -185,7 +185,7 @@ static void *fail_side_by_side(struct ants_pool *pool)
 	int try = atomic_inc_return(&tries);
 
 	if (try == 5)
-		WRITE_ONCE(last_backoff, READ_ONCE(pool->upkeep.backoff));
+		WRITE_ONCE(last_backoff, ants_peek(pool->upkeep.backoff));
 	if (try > 4)
 		return NULL;
 	while (atomic_read(&tries) < 4 && time_before(jiffies, end))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A wait of more than two minutes is logged, once. The waits of submitters are
- * made to look old; for other callers, which sleep in slices, a short wait is
+ * A wait of more than two minutes for tasks to end is logged, once. A short wait is
  * declared a long one. The suite registers a console to count what is logged.
  */
 #include <linux/console.h>
@@ -33,152 +32,6 @@ static struct console log_console = {
 	.flags = CON_ENABLED,
 	.index = -1,
 };
-
-/* As if all waits had begun @seconds earlier, and the timer were due. */
-static void age(struct ants_pool *pool, unsigned int seconds)
-{
-	struct ants_waiter *waiter;
-	int prio;
-
-	raw_spin_lock_irq(&pool->lock);
-	for (prio = ANTS_PRIO_NORMAL; prio <= ANTS_PRIO_HIGH; prio++)
-		list_for_each_entry(waiter, &pool->waiters.fifo[prio].list, node)
-			waiter->since -= seconds * HZ;
-	mod_timer(&pool->timer.timer, jiffies);
-	raw_spin_unlock_irq(&pool->lock);
-}
-
-static bool unlogged(struct ants_pool *pool)
-{
-	return ants_peek(pool->waiters.fifo[ANTS_PRIO_NORMAL].unlogged);
-}
-
-/* The timer function has run, and has armed the timer for the next time. */
-static bool timer_is_later(struct ants_pool *pool)
-{
-	return timer_pending(&pool->timer.timer) &&
-	       time_after(READ_ONCE(pool->timer.timer.expires), jiffies + HZ);
-}
-
-static struct rig *make_waiting(struct kunit *test, unsigned int waiters)
-{
-	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
-						.capacity = 1 });
-
-	atomic_set(&nr_logged, 0);
-	start_waiters(rig, waiters);
-	return rig;
-}
-
-static void each_long_wait_is_logged_once(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 3);
-
-	age(rig->pool, 121);
-	EXPECT_SOON(test, atomic_read(&nr_logged) == 3);
-	KUNIT_EXPECT_FALSE(test, unlogged(rig->pool));
-	age(rig->pool, 121);
-	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
-	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 3);
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-}
-
-/* A program that makes many callers wait does not fill the log. */
-static void flood_of_long_waits_is_cut_off(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 5);
-
-	ratelimit_state_init(&ants_long_wait_limit, 3600 * HZ, 2);
-	age(rig->pool, 121);
-	EXPECT_SOON(test, !unlogged(rig->pool));
-	EXPECT_SOON(test, atomic_read(&nr_logged) == 2);
-	age(rig->pool, 0);
-	EXPECT_SOON(test, !timer_pending(&rig->pool->timer.timer));
-	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 2);
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-}
-
-/* A program can give itself any name, but not a line of the log. */
-static void name_of_a_caller_is_escaped(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 1);
-
-	strscpy(rig->calls[0].task->comm, "odd\nname", TASK_COMM_LEN);
-	age(rig->pool, 121);
-	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&nr_escaped), 1);
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-}
-
-static int do_submit_high(struct async_call *call)
-{
-	return ants_submit_prio(call->pool, gate_task, &call->rig->gate,
-				ANTS_PRIO_HIGH, MAX_SCHEDULE_TIMEOUT);
-}
-
-static void wait_of_high_priority_is_logged(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 1);
-
-	rig_async(rig, do_submit_high, 0, NULL);
-	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 2);
-	age(rig->pool, 121);
-	EXPECT_SOON(test, atomic_read(&nr_logged) == 2);
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-}
-
-static void short_wait_is_not_logged(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 2);
-
-	age(rig->pool, 60);
-	EXPECT_SOON(test, timer_is_later(rig->pool));
-	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 0);
-	KUNIT_EXPECT_TRUE(test, unlogged(rig->pool));
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-	KUNIT_EXPECT_FALSE(test, unlogged(rig->pool));
-}
-
-/*
- * The oldest waiter leaves before its time; the next one is logged in its turn.
- */
-static void next_waiter_is_logged(struct kunit *test)
-{
-	struct rig *rig = make_waiting(test, 2);
-
-	gate_let_one(&rig->gate);
-	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	age(rig->pool, 121);
-	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
-	KUNIT_EXPECT_FALSE(test, unlogged(rig->pool));
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-}
-
-/* A timer that is armed for a long wait must not delay the reaper. */
-static void reaper_does_not_wait_for_it(struct kunit *test)
-{
-	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
-						.capacity = 1,
-						.expiry = 20 * HZ });
-	struct timer_list *timer = &rig->pool->timer.timer;
-
-	start_waiters(rig, 1);
-	/* The timer that the worker's start has armed has fired. */
-	EXPECT_SOON(test, timer_is_later(rig->pool));
-	gate_open(&rig->gate);
-	expect_results(rig, 0, 0);
-	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
-	/* A worker counts as idle before it arms the timer. */
-	EXPECT_SOON(test, timer_pending(timer) &&
-		    time_before_eq(READ_ONCE(timer->expires),
-				   jiffies + 21 * HZ));
-}
 
 /*
  * A work item, and a group with one member, that end when the rig's gate is
@@ -354,6 +207,54 @@ static void wait_inside_the_pool_is_logged_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->rig->posts[0].result, 0);
 }
 
+/* @nr callers wait for the item. */
+static struct waited *make_waiting(struct kunit *test, unsigned int nr)
+{
+	struct waited *w = make_waited(test);
+	struct async_call *call;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		call = rig_async(w->rig, do_work_wait_item, 0, w);
+		EXPECT_SOON(test, waits(call));
+	}
+	return w;
+}
+
+/* Each of them checks whether it has waited for long; then all waits end. */
+static void look_up_all(struct kunit *test, struct waited *w)
+{
+	unsigned int i;
+
+	ants_long_wait_arm(0);
+	for (i = 0; i < w->rig->nr_calls; i++)
+		look_up(test, &w->rig->calls[i]);
+	ants_long_wait_arm(ANTS_LONG_WAIT);
+	gate_open(&w->rig->gate);
+	expect_results(w->rig, 0, 0);
+}
+
+/* A program that makes many callers wait does not fill the log. */
+static void flood_of_long_waits_is_cut_off(struct kunit *test)
+{
+	struct waited *w = make_waiting(test, 5);
+
+	ratelimit_state_init(&ants_long_wait_limit, 3600 * HZ, 2);
+	look_up_all(test, w);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_logged), 2);
+}
+
+/* A program can give itself any name, but not a line of the log. */
+static void name_of_a_caller_is_escaped(struct kunit *test)
+{
+	struct waited *w = make_waiting(test, 1);
+
+	strscpy(w->rig->calls[0].task->comm, "odd\nname", TASK_COMM_LEN);
+	look_up_all(test, w);
+	EXPECT_SOON(test, atomic_read(&nr_logged) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_escaped), 1);
+}
+
 /* All waits are logged, but where a case says otherwise. */
 static void limit_nothing(void)
 {
@@ -381,16 +282,11 @@ static void long_wait_exit(struct kunit_suite *suite)
 }
 
 static struct kunit_case long_wait_cases[] = {
-	KUNIT_CASE(each_long_wait_is_logged_once),
-	KUNIT_CASE(flood_of_long_waits_is_cut_off),
-	KUNIT_CASE(name_of_a_caller_is_escaped),
-	KUNIT_CASE(wait_of_high_priority_is_logged),
-	KUNIT_CASE(short_wait_is_not_logged),
-	KUNIT_CASE(next_waiter_is_logged),
-	KUNIT_CASE(reaper_does_not_wait_for_it),
 	KUNIT_CASE_PARAM(each_kind_of_wait_is_logged_once,
 			 long_call_gen_params),
 	KUNIT_CASE(wait_inside_the_pool_is_logged_once),
+	KUNIT_CASE(flood_of_long_waits_is_cut_off),
+	KUNIT_CASE(name_of_a_caller_is_escaped),
 	{}
 };
 

@@ -331,7 +331,7 @@ static void task_outlives_failing_threads(struct kunit *test)
 
 	fail_begin(test, ANTS_FAIL_THREAD);
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, count_task, &count), 0);
-	EXPECT_SOON(test, READ_ONCE(pool->upkeep.backoff));
+	EXPECT_SOON(test, ants_peek(pool->upkeep.backoff));
 	KUNIT_EXPECT_EQ(test, atomic_read(&count), 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	EXPECT_SOON(test, atomic_read(&count) == 1);

@@ -357,55 +357,6 @@ static void thread_fails_after_the_queue_was_drained(struct kunit *test)
 	expect_drained(test, pool, count, 1);
 }
 
-/* No thread can be made: a stand-in runs the tasks of the callers that wait. */
-static void flush_runs_tasks_itself(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 3);
-	atomic_t *count = counter(test);
-	int i;
-
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	for (i = 0; i < 4; i++)
-		expect_submitted(test, pool, count_task, count);
-	KUNIT_EXPECT_EQ(test, ants_flush(pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(count), 4);
-	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 0ULL);
-	/* A thread that is about to fail still counts. */
-	EXPECT_SOON(test, ants_nr_running(pool) == 0);
-	ants_fail_arm(ANTS_FAIL_THREAD, 0);
-	expect_submitted(test, pool, count_task, count);
-	EXPECT_SOON(test, atomic_read(count) == 5);
-}
-
-static void release_runs_tasks_itself(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 1, 3);
-	atomic_t *count = counter(test);
-	struct async_call *call;
-	int i;
-
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	for (i = 0; i < 4; i++)
-		expect_submitted(test, pool, count_task, count);
-	call = submit_async(test, pool, count_task, count, FOREVER);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	expect_drained(test, pool, count, 4);
-	expect_result(test, call, -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 0ULL);
-}
-
-static void destroy_runs_tasks_itself(struct kunit *test)
-{
-	struct ants_pool *pool = race_own_pool(test, 2);
-	atomic_t *count = counter(test);
-
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	expect_submitted(test, pool, count_task, count);
-	expect_submitted(test, pool, count_task, count);
-	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(count), 2);
-}
-
 static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE_PARAM(submit_meets_a_newcomer, stage_gen_params),
 	KUNIT_CASE_PARAM(release_meets_a_newcomer, stage_gen_params),
@@ -424,9 +375,6 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE(release_waits_for_a_maker),
 	KUNIT_CASE(thread_is_made_at_the_second_try),
 	KUNIT_CASE(thread_fails_after_the_queue_was_drained),
-	KUNIT_CASE(flush_runs_tasks_itself),
-	KUNIT_CASE(release_runs_tasks_itself),
-	KUNIT_CASE(destroy_runs_tasks_itself),
 	{}
 };
 

@@ -25,8 +25,6 @@ struct post {
 	struct ants_pool *pool;
 	struct task_struct *thread;
 	unsigned long started;
-	bool kworker;
-	bool inside;
 	int result;
 };
 
@@ -266,8 +264,7 @@ static inline bool settled(struct ants_pool *pool)
 	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
 	      list_empty(&pool->workers.left) && !pool->faults.burying &&
-	      !pool->upkeep.queued &&
-	      !pool->upkeep.nr_makers && !pool->upkeep.join_queued && !pool->upkeep.stand_in_queued;
+	      !pool->upkeep.queued && !pool->upkeep.nr_makers && !pool->upkeep.join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -20,12 +20,12 @@ static void threads_that_failed_are_made_later(struct kunit *test)
 						  &rig->count), 0);
 	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
+	ASSERT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
 	ants_fail_arm(ANTS_FAIL_THREAD, 3);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 3);
 	EXPECT_SOON(test, settled(rig->pool));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->upkeep.backoff), 0UL);
 	KUNIT_EXPECT_GE(test, stats_of(rig->pool).spawned, 1);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned,
 			ants_nr_running(rig->pool));
@@ -48,7 +48,7 @@ static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test
 	}
 	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
+	ASSERT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
 	gate_open(&rig->posts[0].gate);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
@@ -59,88 +59,76 @@ static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
 }
 
-/* A task that waits for its own pool. */
-static void selfish_task(void *data)
-{
-	struct post *post = data;
-
-	WRITE_ONCE(post->thread, current);
-	post->kworker = current->flags & PF_KTHREAD &&
-			current->flags & PF_WQ_WORKER;
-	post->inside = ants_in_pool(post->pool) &&
-		       ants_current_pool() == post->pool;
-	post->result = ants_flush(post->pool);
-	if (post->result == -EDEADLK)
-		post->result = ants_release_timeout(post->pool, 0);
-	atomic_inc(&post->gate.passed);
-}
-
-/* Submit @nr such tasks while no thread can be made. */
+/* Submit @nr tasks while no thread can be made. */
 static void submit_without_threads(struct rig *rig, int nr)
 {
 	int i;
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	for (i = 0; i < nr; i++)
-		KUNIT_ASSERT_EQ(rig->test,
-				ants_submit(rig->pool, selfish_task,
-					    &rig->posts[i]), 0);
+		KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task,
+						       &rig->count), 0);
 }
 
-/* A kernel worker, not the caller, ran @nr tasks as tasks of the pool. */
-static void expect_stood_in(struct rig *rig, int nr)
-{
-	int i;
-
-	for (i = 0; i < nr; i++) {
-		KUNIT_EXPECT_EQ(rig->test,
-				atomic_read(&rig->posts[i].gate.passed), 1);
-		KUNIT_EXPECT_PTR_NE(rig->test, rig->posts[i].thread,
-				    (struct task_struct *)current);
-		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].kworker);
-		KUNIT_EXPECT_TRUE(rig->test, rig->posts[i].inside);
-		KUNIT_EXPECT_EQ(rig->test, rig->posts[i].result, -EDEADLK);
-	}
-}
-
-static void expect_flush_stands_in(struct kunit *test, unsigned int flags)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 2,
-					.flags = flags });
-
-	submit_without_threads(rig, 4);
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	expect_stood_in(rig, 4);
-	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
-	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
-	/* The stand-in has notified waiting callers that it has ended. */
-	EXPECT_SOON(test, settled(rig->pool));
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
-	KUNIT_EXPECT_NULL(test, ants_current_pool());
-}
-
-static void flush_stands_in_for_threads(struct kunit *test)
-{
-	expect_flush_stands_in(test, 0);
-}
-
-static void flush_stands_in_for_threads_that_freeze(struct kunit *test)
-{
-	expect_flush_stands_in(test, ANTS_FREEZABLE);
-}
-
-static void release_timeout_stands_in_for_threads(struct kunit *test)
+/* A caller that waits for tasks does so until a thread can be made again. */
+static void expect_wait_for_thread(struct kunit *test,
+				   int (*fn)(struct async_call *call))
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2, .queue_depth = 2 });
+	struct async_call *call;
 
 	submit_without_threads(rig, 4);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool,
-						   MAX_SCHEDULE_TIMEOUT), 0);
-	expect_stood_in(rig, 4);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
+	call = rig_async(rig, fn, MAX_SCHEDULE_TIMEOUT, NULL);
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff) > ANTS_BACKOFF_MIN);
+	expect_blocked(test, call);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+	/* Destroy frees the pool. */
+	if (fn == do_destroy)
+		rig->pool = NULL;
+	ants_fail_arm(ANTS_FAIL_THREAD, 2);
+	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 4);
+}
+
+static void flush_waits_for_a_thread(struct kunit *test)
+{
+	expect_wait_for_thread(test, do_flush);
+}
+
+static void drain_waits_for_a_thread(struct kunit *test)
+{
+	expect_wait_for_thread(test, do_drain);
+}
+
+static void release_timeout_waits_for_a_thread(struct kunit *test)
+{
+	expect_wait_for_thread(test, do_release_timeout);
+}
+
+static void destroy_waits_for_a_thread(struct kunit *test)
+{
+	expect_wait_for_thread(test, do_destroy);
+}
+
+/* What was accepted before runs when a thread can be made, though the pool is closed. */
+static void waits_end_in_time_without_threads(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
+	struct async_call *call;
+
+	submit_without_threads(rig, 1);
+	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
+	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, 2), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_drain_timeout(rig->pool, 2), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, 2), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, async_result(call), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 }
 
 /* A reopened pool begins without a pause, whatever failed before. */
@@ -150,120 +138,73 @@ static void reboot_ends_the_pause(struct kunit *test)
 					.capacity = 2, .queue_depth = 2 });
 
 	submit_without_threads(rig, 1);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool,
-						   MAX_SCHEDULE_TIMEOUT), 0);
-	KUNIT_EXPECT_GT(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
+	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 1);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_GT(test, ants_peek(rig->pool->upkeep.backoff), 0UL);
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->upkeep.backoff), 0UL);
 }
 
-static void destroy_stands_in_for_threads(struct kunit *test)
+#define NR_IN_A_ROW	5
+
+/*
+ * No other thread can ever be made, so the one that was made with the pool runs all
+ * tasks, one after another, to the end of the pool.
+ */
+static void reclaim_pool_goes_on_with_its_thread(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 2 });
+			.capacity = 3, .queue_depth = 3, .expiry = 1,
+			.flags = ANTS_MEM_RECLAIM });
+	struct ants_stats stats;
+	int round, i;
 
-	submit_without_threads(rig, 4);
+	KUNIT_ASSERT_EQ(test, ants_nr_running(rig->pool), 1);
+	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	for (round = 1; round <= 2; round++) {
+		for (i = 0; i < NR_IN_A_ROW; i++) {
+			post_init(rig, i);
+			gate_open(&rig->posts[i].gate);
+			KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, post_task,
+							  &rig->posts[i]), 0);
+		}
+		KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool,
+							 TEST_DEADLINE), 0);
+		for (i = 1; i < NR_IN_A_ROW; i++)
+			KUNIT_EXPECT_PTR_EQ(test, rig->posts[i].thread,
+					    rig->posts[0].thread);
+		/* It has been idle for longer than the others may be. */
+		EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1 && settled(rig->pool));
+		schedule_timeout_idle(3);
+	}
+	stats = stats_of(rig->pool);
+	KUNIT_EXPECT_EQ(test, stats.completed, 2ULL * NR_IN_A_ROW);
+	KUNIT_EXPECT_EQ(test, stats.spawned, 1ULL);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
 	KUNIT_EXPECT_EQ(test, ants_pool_destroy(rig->pool), 0);
 	rig->pool = NULL;
-	expect_stood_in(rig, 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 }
 
-/* A task that blocks delays only callers without a time limit. */
-static void flush_ends_in_time_without_threads(struct kunit *test)
+/* It is opened with its thread, or not at all. */
+static void reclaim_pool_is_not_opened_without_its_thread(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 1 });
-	struct async_call *call;
+			.capacity = 2, .flags = ANTS_MEM_RECLAIM });
 
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
-	ASSERT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff));
-	call = rig_async(rig, do_flush, HZ, NULL);
-	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	EXPECT_SOON(test, async_returned(call));
-	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, async_stop(call), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->gate.passed), 1);
-}
-
-/* Once threads can be made again, they do not wait for the stand-in. */
-static void thread_is_made_beside_the_stand_in(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2 });
-	struct async_call *call;
-
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, gate_task, &rig->gate), 0);
-	call = rig_async(rig, do_flush, MAX_SCHEDULE_TIMEOUT, NULL);
-	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 1);
-	ants_fail_arm(ANTS_FAIL_THREAD, 0);
-	seldom_late();
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0);
+	ants_fail_arm(ANTS_FAIL_THREAD, 1);
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
-			0);
-	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	expect_blocked(test, call);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1);
-	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, async_result(call), 0);
-	EXPECT_SOON(test, settled(rig->pool));
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 1);
 }
 
-static void no_work(struct work_struct *work)
-{
-}
-
-static DECLARE_WORK(any_work, no_work);
-
-/* As in a thread, any workqueue may be flushed and any other pool destroyed. */
-static void busy_task(void *data)
-{
-	struct post *post = data;
-	struct ants_pool *pool = ants_pool_create(NULL, "other");
-
-	schedule_work(&any_work);
-	flush_work(&any_work);
-	post[1].pool = pool;
-	post->result = ants_submit(pool, selfish_task, post + 1) ?:
-		       ants_pool_destroy(pool);
-	atomic_inc(&post->gate.passed);
-}
-
-static void stand_in_does_what_a_thread_does(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 1 });
-
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, busy_task, rig->posts), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, rig->posts[0].result, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->posts[0].gate.passed), 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->posts[1].gate.passed), 1);
-	KUNIT_EXPECT_TRUE(test, rig->posts[1].kworker);
-}
-
-/* The stand-in counts as a worker, and the room it makes is granted. */
-static void stand_in_serves_waiters(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 1 });
-	struct async_call *call;
-
-	submit_without_threads(rig, 1);
-	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
-	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, async_result(call), 0);
-	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
-	expect_stood_in(rig, 1);
-}
-
 /*
- * The pause grows by itself up to its limit, and ends when a thread can be
+ * The pause grows by itself up to its limit, a second, and ends when a thread can be
  * made.
  */
 static void back_off_grows_and_ends(struct kunit *test)
@@ -274,17 +215,18 @@ static void back_off_grows_and_ends(struct kunit *test)
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff) ==
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff) ==
 		    (unsigned long)ANTS_BACKOFF_MAX);
+	KUNIT_EXPECT_LE(test, ANTS_BACKOFF_MAX, HZ);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(rig->pool), 1);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->upkeep.backoff), 0UL);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->upkeep.backoff), 0UL);
 }
 
 /* A pool whose first threads cannot be made leaves nothing behind. */
-static void expect_create_fails(struct kunit *test, struct ants_attrs attrs)
+static void expect_create_fails(struct kunit *test, struct ants_attrs attrs, int nr)
 {
 	struct ants_pool *pool;
 
@@ -297,20 +239,26 @@ static void expect_create_fails(struct kunit *test, struct ants_attrs attrs)
 	/* The name is free. */
 	pool = ants_pool_create(&attrs, NAME);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
-	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 3);
+	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), nr);
 	ants_pool_destroy(pool);
 }
 
 static void prealloc_create_fails_as_a_whole(struct kunit *test)
 {
 	expect_create_fails(test, (struct ants_attrs){
-				.capacity = 3, .flags = ANTS_PREALLOC });
+				.capacity = 3, .flags = ANTS_PREALLOC }, 3);
 }
 
 static void min_workers_create_fails_as_a_whole(struct kunit *test)
 {
 	expect_create_fails(test, (struct ants_attrs){
-				.capacity = 5, .min_workers = 3 });
+				.capacity = 5, .min_workers = 3 }, 3);
+}
+
+static void reclaim_create_fails_as_a_whole(struct kunit *test)
+{
+	expect_create_fails(test, (struct ants_attrs){
+				.capacity = 2, .flags = ANTS_MEM_RECLAIM }, 1);
 }
 
 static int do_create_prealloc(struct async_call *call)
@@ -397,18 +345,18 @@ static void makers_hold_back_no_other_pool(struct kunit *test)
 static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(threads_that_failed_are_made_later),
 	KUNIT_CASE(existing_worker_serves_when_no_thread_can_be_made),
-	KUNIT_CASE(flush_stands_in_for_threads),
-	KUNIT_CASE(flush_stands_in_for_threads_that_freeze),
-	KUNIT_CASE(release_timeout_stands_in_for_threads),
+	KUNIT_CASE(flush_waits_for_a_thread),
+	KUNIT_CASE(drain_waits_for_a_thread),
+	KUNIT_CASE(release_timeout_waits_for_a_thread),
+	KUNIT_CASE(destroy_waits_for_a_thread),
+	KUNIT_CASE(waits_end_in_time_without_threads),
 	KUNIT_CASE(reboot_ends_the_pause),
-	KUNIT_CASE(destroy_stands_in_for_threads),
-	KUNIT_CASE(flush_ends_in_time_without_threads),
-	KUNIT_CASE(thread_is_made_beside_the_stand_in),
-	KUNIT_CASE(stand_in_does_what_a_thread_does),
-	KUNIT_CASE(stand_in_serves_waiters),
+	KUNIT_CASE(reclaim_pool_goes_on_with_its_thread),
+	KUNIT_CASE(reclaim_pool_is_not_opened_without_its_thread),
 	KUNIT_CASE(back_off_grows_and_ends),
 	KUNIT_CASE(prealloc_create_fails_as_a_whole),
 	KUNIT_CASE(min_workers_create_fails_as_a_whole),
+	KUNIT_CASE(reclaim_create_fails_as_a_whole),
 	KUNIT_CASE(prealloc_create_takes_back_what_it_made),
 	KUNIT_CASE(makers_hold_back_no_other_pool),
 	{}

@@ -72,6 +72,25 @@ static void next_task_of_a_worker_is_another_one(struct kunit *test)
 	expect_stalled(rig, 2);
 }
 
+/* The timer is armed for the end of an hour; the reaper must not wait for that. */
+static void reaper_does_not_wait_for_it(struct kunit *test)
+{
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1, .expiry = 20 * HZ });
+	struct timer_list *timer = &rig->pool->timer.timer;
+
+	set_limit(rig, 3600 * MSEC_PER_SEC);
+	post_start(rig, 0);
+	/* The timer that the worker's start has armed has fired. */
+	EXPECT_SOON(test, timer_pending(timer) &&
+		    time_after(READ_ONCE(timer->expires), jiffies + 60 * HZ));
+	gate_open(&rig->posts[0].gate);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	/* A worker counts as idle before it arms the timer. */
+	EXPECT_SOON(test, timer_pending(timer) &&
+		    time_before_eq(READ_ONCE(timer->expires), jiffies + 21 * HZ));
+}
+
 /* It has run for long by then, but was not watched. */
 static void limit_is_set_while_a_task_runs(struct kunit *test)
 {
@@ -203,6 +222,7 @@ static struct kunit_case stall_cases[] = {
 	KUNIT_CASE(limit_is_lifted_and_times_are_taken),
 	KUNIT_CASE(nothing_looks_while_nothing_runs),
 	KUNIT_CASE(reopened_pool_is_watched),
+	KUNIT_CASE(reaper_does_not_wait_for_it),
 	KUNIT_CASE(other_values_are_refused),
 	{}
 };

@@ -166,7 +166,7 @@ static void cancel_without_a_thread(struct kunit *test)
 
 	ants_fail_arm(ANTS_FAIL_THREAD, -1);
 	expect_queued(rig, item);
-	EXPECT_SOON(test, READ_ONCE(rig->pool->upkeep.backoff) == ANTS_BACKOFF_MAX);
+	EXPECT_SOON(test, ants_peek(rig->pool->upkeep.backoff) == ANTS_BACKOFF_MAX);
 	EXPECT_SOON(test, !ants_peek(rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_work_cancel_sync(work_of(item)), 1);

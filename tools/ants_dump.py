@@ -64,8 +64,8 @@ def entries(what, list_head, member):
 
 def by_priority(pool):
     """The lists of pending tasks and of waiters, by the names of their priorities."""
-    return (("high", pool.urgent.list, pool.waiters.fifo[1].list),
-            ("normal", pool.pending, pool.waiters.fifo[0].list))
+    return (("high", pool.urgent.list, pool.waiters.fifo[1]),
+            ("normal", pool.pending, pool.waiters.fifo[0]))
 
 
 def age(since):

@@ -65,6 +65,9 @@
 #ifndef FAILEVER
 #define FAILEVER 0	/* after MAXFAIL failures creation never works again (else: always) */
 #endif
+#ifndef KEPT
+#define KEPT	0	/* but the first KEPT ones do: those of a pool with ANTS_MEM_RECLAIM */
+#endif
 #ifndef FAULTS
 #define FAULTS	0	/* threads that die in a function of the client */
 #endif
@@ -141,7 +144,7 @@
 #define EXITS	0	/* the pool has a worker_exit */
 #endif
 #ifndef WINIT
-#define WINIT	0	/* the pool has a worker_init, so that there is no stand-in */
+#define WINIT	0	/* the pool has a worker_init */
 #endif
 #ifndef IDS
 #define IDS	(FLUSHERS > 0 || JOINS > 0)	/* tasks have an identity */
@@ -218,9 +221,8 @@
 
 /* ---- the pool; everything here is under pool->lock ---- */
 byte cap = CAP;
-byte busy, workers, leaving, nnew;	/* workers counts every reserved one; leaving, nnew and the stand-in are in it */
+byte busy, workers, leaving, nnew;	/* workers counts every reserved one; leaving and nnew are in it */
 byte joined;				/* nr_joined: items that run inside tasks that wait for them */
-bool standing;				/* the stand-in is reserved */
 byte st[NW], task[NW];
 chan pend = [PMAX] of { byte };		/* FIFO of accepted tasks */
 byte idle[NW], nidle;			/* LIFO; idle[0] is the oldest */
@@ -235,8 +237,8 @@ byte wtask[NQ];				/* waiter.fn, data */
 byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
 bool soon;				/* it may not be taken back: something besides wake-ups in flight relies on it */
-bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next two alike */
-bool joinq, standq;			/* pool->upkeep.join_queued, .stand_in_queued */
+bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next one alike */
+bool joinq;				/* pool->upkeep.join_queued */
 byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
 byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
@@ -246,7 +248,6 @@ byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
 byte dead[NW];				/* D_... */
 byte burying;				/* burials that have begun */
 byte settling;				/* those whose worker is buried: the client is told */
-bool sdead, slost;			/* the stand-in has died; it will never end */
 #endif
 #if MAXF < 99
 bool tripped, dropping;			/* the breaker; faults.work is queued or runs */
@@ -295,7 +296,7 @@ byte ndropped;				/* items in I_DROPPED */
 bool cfg;				/* mutex of release, tune, reboot */
 bool flushing;				/* mutex of flush */
 byte mk = NONE;				/* the worker whose thread the upkeep is about to create */
-byte nfail, nfault, ninit, ncancel, ndelays, nreq;
+byte nfail, nkept, nfault, ninit, ncancel, ndelays, nreq;
 byte dstate[3];				/* drainer: 0 awake, 1 asleep, 2 woken */
 bool freed;				/* the pool is memory no more */
 byte readers;				/* RCU read sections that may still look at the pool */
@@ -317,7 +318,6 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #else
 #define LIVES(x)	true
 #define burying		0
-#define slost		0
 #endif
 #if MAXF < 99
 #define CLOSED		(released || tripped)
@@ -370,23 +370,22 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #else
 #define NOT_DROPPING	!dropping
 #endif
-#define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !joinq && !standq && \
+#define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !joinq && \
 			 nwait == 0 && nlate == 0 && ndelayed == 0 && ndropped == 0 && NOT_BURYING && NOT_DROPPING)
-#define STAND_IN_NEEDED	(backoff && npend > 0 && workers == 0 && !WINIT && !tripped && !slost)
 
 /* Invariants, at every release of the lock */
 inline check()
 {
 	assert(!freed);
 	/* the counters tell the truth */
-	nr = standing;
+	nr = 0;
 	wk = 0;
 	for (ix : 0 .. NW - 1) {
 		nr = nr + (st[ix] != FREE);
 		wk = wk + (st[ix] == WAKING && fl[ix] != FLIES)	/* the late ones */
 	}
 	assert(nr == workers);
-	nr = standing;
+	nr = 0;
 	for (ix : 0 .. NW - 1) { nr = nr + (st[ix] == BUSY) }
 	assert(nr == busy);
 	nr = 0;
@@ -1710,7 +1709,7 @@ end:	do
 	:: atomic {						/* make_worker(): the thread */
 		mk != NONE ->
 		if
-		:: nfail < MAXFAIL || !FAILEVER ->
+		:: nfail < MAXFAIL || !FAILEVER || nkept < KEPT ->
 			d_step {				/* make_done() */
 				if
 				:: npend > 0 && (!WINIT || backoff) ->
@@ -1718,10 +1717,11 @@ end:	do
 					set_coming(mk)
 				:: else
 				fi;
+				nkept = nkept + (nkept < KEPT);
 				mk = NONE;
 				check()
 			}
-		:: nfail < MAXFAIL || FAILEVER ->
+		:: (nfail < MAXFAIL || FAILEVER) && nkept == KEPT ->
 			d_step {
 				nfail = nfail + (nfail < MAXFAIL);
 				st[mk] = FREE;
@@ -1730,9 +1730,6 @@ end:	do
 				nnew--;
 				backoff = 2;
 				armed = 1;
-#ifndef MUT_NO_DRAIN_WAKE
-				wake_drainers();
-#endif
 				ants_dispatch();
 				check()
 			}
@@ -1896,15 +1893,6 @@ inline release_round()
 	wake_drainers()			/* close_end() */
 }
 
-/* called by drainers that are about to sleep: if no thread can be made they ask for the stand-in */
-inline ants_stand_in_ask()
-{
-	if
-	:: STAND_IN_NEEDED -> standq = 1
-	:: else
-	fi
-}
-
 active [CLOSERS] proctype closer()
 {
 	byte mygen;
@@ -1929,7 +1917,7 @@ active [CLOSERS] proctype closer()
 #else
 		:: DRAINED || mygen != gen -> break
 #endif
-		:: else -> d_step { ants_stand_in_ask(); dstate[me] = 1; check() }
+		:: else -> d_step { dstate[me] = 1; check() }
 		fi
 	   }
 	od;
@@ -1939,84 +1927,6 @@ active [CLOSERS] proctype closer()
 #endif
 }
 #undef me
-
-#if FAULTS
-#define STAND_IN_DIES	sdead
-#else
-#define STAND_IN_DIES	false
-#endif
-
-/* ---- stand_in.c: ants_stand_in_fn(), a work item of its own ---- */
-active proctype stand_in()
-{
-	byte mytask;
-	bool more = 1;
-
-end:	do
-	:: d_step {							/* serve_one(), ants_worker_act() */
-		standq && !standing && more && !STAND_IN_DIES ->
-		if
-		:: STAND_IN_NEEDED ->
-			assert(workers < cap);
-			workers++;
-			standing = 1;
-			pend?mytask;
-			busy++;
-			ants_dispatch()
-		:: else -> more = 0
-		fi;
-		check()
-	   }
-#if FAULTS
-	:: standing && !sdead && nfault < FAULTS -> atomic { nfault++; sdead = 1 }
-	:: d_step {							/* its thread has died in the task: worker_bury() */
-		standing && sdead ->
-		burying++;
-		task_end(mytask);
-		breaker_count();
-		workers--;
-		standing = 0;
-		upkeep = 1;
-		wake_drainers();
-		ants_dispatch();
-		check()
-	   }
-	:: d_step { sdead && !standing && !slost -> standq = 0; slost = 1; check() }	/* ants_stand_in_lose() */
-	:: d_step {							/* burial_end() */
-		sdead && slost ->
-		sdead = 0;
-		burying--;
-		timer_quiesce();
-#ifndef MUT_STAND_IN_LOST
-		if
-		:: released -> wake_drainers()
-		:: else
-		fi;
-#endif
-		check()
-	   }
-#endif
-	:: d_step {							/* its task has ended */
-		standing && !STAND_IN_DIES ->
-		task_done(mytask);
-		workers--;
-		standing = 0;
-		ants_dispatch();
-		more = (STAND_IN_NEEDED && PAUSED);
-		check()
-	   }
-	:: d_step {							/* finish() */
-		standq && !standing && !more && !STAND_IN_DIES ->
-		standq = 0;
-		more = 1;
-		timer_quiesce();
-#ifndef MUT_STAND_IN_NO_WAKE
-		wake_drainers();
-#endif
-		check()
-	   }
-	od
-}
 #endif
 
 /* ---- drop.c: ants_drop_fn(), one entry a hold ---- */
@@ -2307,7 +2217,7 @@ active proctype final()
 		:: !freed ->
 			check();
 			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
-			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq && !standq);
+			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq);
 			assert(burying == 0 && !dropping && nagain == 0 && ndropped == 0);
 			assert(!tripped || workers == 0);
 			assert(COMING == 0 && nslow == 0 && !upkeep && !armed && !cfg && !tuning && !releasing);

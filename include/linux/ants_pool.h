@@ -19,9 +19,8 @@ struct module;
  * typedef ants_fn_t - the function of a task
  * @data: the pointer that was submitted with the task
  *
- * Context: Process context, in a thread of the pool; in a kernel worker if the
- * pool has no thread and none can be made. May sleep. Must return with the
- * locks, the preemption count and the interrupt state with which it was called.
+ * Context: Process context, in a thread of the pool. May sleep. Must return with
+ * the locks, the preemption count and the interrupt state with which it was called.
  * There is no user memory: copy_to_user() and copy_from_user() fail, or reach
  * another process, unless the function borrows an address space meanwhile, with
  * kthread_use_mm(). Or the submitter pins the pages before.
@@ -60,9 +59,11 @@ enum ants_prio {
  * @ANTS_NO_PURGE: idle threads never exit
  * @ANTS_THROUGHPUT: the threads run under SCHED_BATCH, so a submitter is not
  *	preempted by the task that it has just submitted
- * @ANTS_MEM_RECLAIM: the pool makes progress without memory: one thread and
- *	room for one pending task always exist. Not with
- *	&ants_attrs.worker_init, which may fail
+ * @ANTS_MEM_RECLAIM: the pool makes progress without memory. One thread is made
+ *	with the pool, which is not created without it, and is never reaped; so is
+ *	room for one pending task. If no other thread can be made, that one runs
+ *	the tasks, one after another. Not with &ants_attrs.worker_init, which may
+ *	fail
  * @ANTS_ON_NODE: &ants_attrs.node is set
  * @ANTS_FREEZABLE: no task starts between suspend and resume; tasks that run
  *	are waited for. A caller that waits for the pool in a killable call may
@@ -301,9 +302,8 @@ int ants_release(struct ants_pool *pool);
  * @timeout: the longest time to wait, in jiffies
  *
  * May be called again, also after it has timed out. Changes of the pool that
- * are in progress, such as by ants_tune(), do not hold it up. While the pool
- * has no thread and none can be made, a kernel worker runs the tasks, one by
- * one.
+ * are in progress, such as by ants_tune(), do not hold it up. While tasks are
+ * left and no thread can be made, it waits until one can.
  *
  * Context: Process context. May sleep.
  * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
@@ -367,8 +367,7 @@ int ants_set_nice(struct ants_pool *pool, int nice);
  *
  * Each thread applies it before its next task; a running task is left alone.
  * Threads that are made later get it as well. A policy that a task has given to
- * its thread stays until then. Tasks that run outside of the pool's threads, in
- * their submitters or in a kernel worker, run as those do.
+ * its thread stays until then. Tasks that run in their submitters run as those do.
  *
  * Context: Process context. May sleep.
  * Return: 0, or an error, after which nothing has changed. -EINVAL: @sched is

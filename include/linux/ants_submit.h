@@ -230,8 +230,7 @@ int ants_flush(struct ants_pool *pool);
  *
  * Callers and delayed work items that wait for room are not accepted yet, so
  * they are not waited for; ants_drain() does wait for them.
- * While the pool has no thread and none can be made, a kernel worker runs the
- * tasks, one by one.
+ * While tasks are left and no thread can be made, it waits until one can.
  *
  * Context: Process context. May sleep.
  * Return: 0: they have ended. -ETIMEDOUT, -EINTR: perhaps not. -EDEADLK: the

@@ -16,8 +16,6 @@
 struct ants_pool *ants_system_pool;
 
 /* Older trees do not have this function. */
-#pragma weak ants_stand_in_init
-#pragma weak ants_stand_in_exit
 
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
@@ -76,8 +74,6 @@ void core_begin(void)
 	WARN_ON(ants_slot_cache_init());
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (ants_stand_in_init)
-		WARN_ON(ants_stand_in_init());
 	WARN_ON(ants_unload_init());
 }
 
@@ -86,8 +82,6 @@ void core_end(void)
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
 	ants_unload_exit();
-	if (ants_stand_in_exit)
-		ants_stand_in_exit();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();

@@ -28,13 +28,10 @@ static int drain_fn(void *unused)
 	return 0;
 }
 
-/*
- * A waiter makes a stand-in run the tasks, until threads can be made, or for
- * ever.
- */
-static void stand_in_on(int times)
+/* A caller waits for tasks of such a pool, and another one submits meanwhile. */
+static void threads_fail(const struct ants_attrs *attrs, int times)
 {
-	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
+	tasks_begin(attrs);
 	ants_fail_arm(ANTS_FAIL_THREAD, times);
 	explore_begin();
 	explore_call(submit_one, (void *)0, "a");
@@ -46,14 +43,16 @@ static void stand_in_on(int times)
 	end();
 }
 
-static void stand_in(void)
+static void spawn_later(void)
 {
-	stand_in_on(-1);
+	threads_fail(&(struct ants_attrs) { .capacity = 2 }, 2);
 }
 
-static void stand_in_once(void)
+/* The one thread that the pool was made with runs all tasks. */
+static void reclaim(void)
 {
-	stand_in_on(1);
+	threads_fail(&(struct ants_attrs) {
+		.capacity = 2, .flags = ANTS_MEM_RECLAIM }, -1);
 }
 
 static void *context_make(struct ants_pool *p)
@@ -421,8 +420,8 @@ static void reboot_close(void)
 }
 
 const struct scenario scenarios_kinds[] = {
-	{ "stand-in", stand_in },
-	{ "stand-in-once", stand_in_once },
+	{ "spawn-later", spawn_later },
+	{ "reclaim", reclaim },
 	{ "worker-init", worker_init },
 	{ "caller-runs", caller_runs },
 	{ "caller-waits", caller_waits },

@@ -256,7 +256,7 @@ struct queue {
 };
 
 /* A task of the system pool. */
-static void stand_in_queue(void *data)
+static void submit_for_queue(void *data)
 {
 	struct queue *queue = data;
 	struct actor *actor = actor_claim(queue->seed, MAX_DEPTH);
@@ -301,7 +301,7 @@ static void queue_up(struct queue *queue)
 
 	for (i = 0; i < NR_WAITERS; i++) {
 		atomic_inc(&queue->left);
-		if (ants_try_submit(ants_system_pool, stand_in_queue, queue))
+		if (ants_try_submit(ants_system_pool, submit_for_queue, queue))
 			atomic_dec(&queue->left);
 	}
 }
