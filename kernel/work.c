@@ -207,7 +207,7 @@ EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
  */
 bool ants_work_begin(void)
 {
-	struct ants_worker *w = ants_current_worker();
+	struct ants_worker *w = ants_this_worker();
 	bool ret;
 
 	raw_spin_lock(&w->pool->lock);
