@@ -6,8 +6,8 @@
  * pool; the multi has those of them that say something of the whole, and two of
  * its own.
  */
-#include <linux/build_bug.h>
 #include <linux/kobject.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
@@ -347,88 +347,86 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 #define ROW(_name, _mode, _show, _store, ...)				\
-	(&(struct row) {						\
-		.file = __ATTR(_name, _mode, _show, _store),		\
+	(&((struct row) {						\
+		.file.attr = { .name = _name, .mode = _mode },		\
+		.file.show = _show, .file.store = _store,		\
 		##__VA_ARGS__						\
-	}.file.attr)
+	}).file.attr)
 
 /* A value that can be changed. */
 #define VALUE(_name, ...)						\
 	ROW(_name, 0644, value_show, value_store, ##__VA_ARGS__)
 
-/* It is in struct ants_pool, and can be read without the lock. */
+/* It is an unsigned int in struct ants_pool that can be read without the lock. */
 #define FIELD(_field)							\
-	.offset = offsetof(struct ants_pool, _field) +			\
-		  BUILD_BUG_ON_ZERO(!__same_type(unsigned int,		\
-				    ((struct ants_pool *)NULL)->_field))
+	.offset = offsetof(struct ants_pool, _field)
 
-/* A member of struct ants_stats. */
-#define STAT(_name, ...)						\
-	ROW(_name, 0444, stat_show, NULL, .multi = true,		\
-	    .offset = offsetof(struct ants_stats, _name),		\
-	    .wide = sizeof_field(struct ants_stats, _name) == sizeof(u64), \
-	    ##__VA_ARGS__)
+/* A member of struct ants_stats: an unsigned int, or a u64. */
+#define GAUGE(_name, ...)						\
+	ROW(#_name, 0444, stat_show, NULL, .multi = true,		\
+	    .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
+#define COUNTER(_name)	GAUGE(_name, .wide = true)
 
 static struct attribute *pool_attrs[] = {
-	VALUE(capacity, .kind = BOUND, FIELD(limits.capacity), .set = __ants_tune,
+	VALUE("capacity", .kind = BOUND, FIELD(limits.capacity), .set = __ants_tune,
 	      .multi = true, .sum = true, .set_all = __ants_multi_tune,
 	      .fixed = true),
-	VALUE(queue_depth, FIELD(config.queue_depth),
+	VALUE("queue_depth", FIELD(config.queue_depth),
 	      .set = ants_set_queue_depth, .multi = true, .sum = true,
 	      .set_all = __ants_multi_set_queue_depth, .fixed = true),
-	VALUE(nonblocking, .kind = FLAG, .get = get_nonblocking,
+	VALUE("nonblocking", .kind = FLAG, .get = get_nonblocking,
 	      .set = ants_set_nonblocking, .fixed = true),
-	VALUE(max_blocking, FIELD(config.max_blocking),
+	VALUE("max_blocking", FIELD(config.max_blocking),
 	      .set = ants_set_max_blocking),
-	VALUE(min_workers, FIELD(config.min_workers),
+	VALUE("min_workers", FIELD(config.min_workers),
 	      .set = ants_set_min_workers),
-	VALUE(expiry_ms, FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
-	VALUE(stall_ms, FIELD(stall.ms), .set = ants_set_stall_ms),
-	VALUE(max_faults, FIELD(faults.max), .set = ants_set_max_faults),
-	VALUE(nice, .kind = SIGNED, .place = ANTS_PLACE_NICE, .multi = true),
-	VALUE(sched, .kind = SCHED, .place = ANTS_PLACE_SCHED, .multi = true),
-	ROW(cpulist, 0644, cpulist_show, cpulist_store,
+	VALUE("expiry_ms", FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
+	VALUE("stall_ms", FIELD(stall.ms), .set = ants_set_stall_ms),
+	VALUE("max_faults", FIELD(faults.max), .set = ants_set_max_faults),
+	VALUE("nice", .kind = SIGNED, .place = ANTS_PLACE_NICE, .multi = true),
+	VALUE("sched", .kind = SCHED, .place = ANTS_PLACE_SCHED, .multi = true),
+	ROW("cpulist", 0644, cpulist_show, cpulist_store,
 	    .place = ANTS_PLACE_CPUS, .multi = true),
-	ROW(state, 0444, state_show, NULL, .multi = true),
+	ROW("state", 0444, state_show, NULL, .multi = true),
 	NULL
 };
 
 static struct attribute *stats_attrs[] = {
-	STAT(running),
-	STAT(idle),
-	STAT(busy),
-	STAT(pending),
-	STAT(waiting),
-	STAT(free, .kind = BOUND),
-	STAT(peak_running),
-	STAT(peak_busy),
-	STAT(peak_pending),
-	STAT(peak_waiting),
-	STAT(submitted),
-	STAT(completed),
-	STAT(cancelled),
-	STAT(caller_runs),
-	STAT(rejected),
-	STAT(blocked),
-	STAT(spawned),
-	STAT(reaped),
-	STAT(wakeups_in_vain),
-	STAT(stalled),
-	STAT(held_back),
-	STAT(faults),
-	STAT(lost),
-	STAT(dirty),
-	ROW(last_fault, 0444, last_fault_show, NULL),
-	VALUE(timing, FIELD(times.every), .set = ants_set_timing),
-	ROW(wait_us, 0444, times_show, NULL, .offset = 0),
-	ROW(run_us, 0444, times_show, NULL, .offset = 1),
-	ROW(longest_ms, 0444, value_show, NULL, .get = get_longest_ms),
+	GAUGE(running),
+	GAUGE(idle),
+	GAUGE(busy),
+	GAUGE(pending),
+	GAUGE(waiting),
+	GAUGE(free, .kind = BOUND),
+	GAUGE(peak_running),
+	GAUGE(peak_busy),
+	GAUGE(peak_pending),
+	GAUGE(peak_waiting),
+	COUNTER(submitted),
+	COUNTER(completed),
+	COUNTER(cancelled),
+	COUNTER(caller_runs),
+	COUNTER(rejected),
+	COUNTER(blocked),
+	COUNTER(spawned),
+	COUNTER(reaped),
+	COUNTER(wakeups_in_vain),
+	COUNTER(stalled),
+	COUNTER(held_back),
+	COUNTER(faults),
+	COUNTER(lost),
+	COUNTER(dirty),
+	ROW("last_fault", 0444, last_fault_show, NULL),
+	VALUE("timing", FIELD(times.every), .set = ants_set_timing),
+	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
+	ROW("run_us", 0444, times_show, NULL, .offset = 1),
+	ROW("longest_ms", 0444, value_show, NULL, .get = get_longest_ms),
 	NULL
 };
 
 static struct attribute *multi_attrs[] = {
-	ROW(nr_shards, 0444, nr_shards_show, NULL),
-	ROW(strategy, 0444, strategy_show, NULL),
+	ROW("nr_shards", 0444, nr_shards_show, NULL),
+	ROW("strategy", 0444, strategy_show, NULL),
 	NULL
 };
 
