@@ -77,7 +77,7 @@ void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
 }
 
 /* End an item, unless its timer function is about to run, which ends it. */
-static void fail_one(struct ants_walker *walker, struct list_head *entry)
+static void see_delayed(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_pool *pool = walker->pool;
 	struct ants_delayed_work *dwork;
@@ -95,7 +95,7 @@ static void fail_one(struct ants_walker *walker, struct list_head *entry)
  */
 void ants_delayed_fail_all(struct ants_pool *pool)
 {
-	struct ants_walker walker = { .see = fail_one };
+	struct ants_walker walker = { .see = see_delayed };
 
 	if (!ants_peek(pool->delayed.nr))
 		return;

@@ -20,7 +20,7 @@ struct dropped {
 /**
  * struct drop - the end of what was pending
  * @walker: the walk
- * @nr: number of plain tasks that one hold has found
+ * @nr: number of plain tasks that one walk has found
  * @found: those tasks
  * @unwanted: number of plain tasks that were given to nobody
  */
@@ -80,15 +80,20 @@ static void hand_back(struct drop *drop, const struct dropped *task)
 		drop->unwanted++;
 }
 
-static bool hand_all_back(struct ants_walker *walker)
+/*
+ * End the first tasks of @list. Return false if there was none. The functions of
+ * the client, in which this thread may die, are called when the walk is over.
+ */
+static bool drop_some(struct drop *drop, struct ants_pool *pool,
+		      struct list_head *list)
 {
-	struct drop *drop = container_of(walker, struct drop, walker);
+	unsigned int nr = ants_walk(pool, list, ANTS_HOLD_MAX, &drop->walker);
 	unsigned int i;
 
 	for (i = 0; i < drop->nr; i++)
 		hand_back(drop, &drop->found[i]);
 	drop->nr = 0;
-	return true;
+	return nr;
 }
 
 /* The pool may go from here on. */
@@ -107,15 +112,15 @@ void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
-	struct drop drop = {
-		.walker = { .see = see_slot, .rest = hand_all_back },
-	};
+	struct drop drop = { .walker.see = see_slot };
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
 	ants_fail_waiters(pool, -EIO);
 	ants_delayed_fail_all(pool);
-	ants_walk_pending(pool, &drop.walker);
+	while (drop_some(&drop, pool, &pool->urgent.list) ||
+	       drop_some(&drop, pool, &pool->pending))
+		cond_resched_tasks_rcu_qs();
 	if (drop.unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name,
 		       drop.unwanted);

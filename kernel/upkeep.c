@@ -278,8 +278,8 @@ static bool idle_above(const struct ants_pool *pool)
 	       (ants_closed_error(pool) || ants_nr_staying(pool) > pool->limits.capacity);
 }
 
-static bool retire_above(struct ants_pool *pool, struct ants_todo *todo,
-			 void *unused)
+static bool above_round(struct ants_pool *pool, struct ants_todo *todo,
+			void *unused)
 {
 	while (idle_above(pool) && !ants_todo_full(todo))
 		retire_oldest(pool, false, todo);
@@ -293,11 +293,11 @@ static bool retire_above(struct ants_pool *pool, struct ants_todo *todo,
  */
 void ants_retire_above(struct ants_pool *pool)
 {
-	ants_rounds(pool, retire_above, NULL);
+	ants_rounds(pool, above_round, NULL);
 }
 
-static bool retire_expired(struct ants_pool *pool, struct ants_todo *todo,
-			   void *unused)
+static bool expired_round(struct ants_pool *pool, struct ants_todo *todo,
+			  void *unused)
 {
 	while (ants_idle_expired(pool) && !ants_todo_full(todo))
 		retire_oldest(pool, true, todo);
@@ -395,7 +395,7 @@ void ants_upkeep_fn(struct work_struct *work)
 			ants_rounds(pool, ants_group_cancel_round, NULL);
 		while (start_maker(pool))
 			;
-		ants_rounds(pool, retire_expired, NULL);
+		ants_rounds(pool, expired_round, NULL);
 		wake_waitq(pool);
 		tend_stock(pool);
 	} while (!upkeep_done(pool, &told));

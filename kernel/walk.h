@@ -25,7 +25,8 @@ struct ants_cursor {
  * @end: called at the end of each hold, with the lock held. NULL if there is
  *	nothing to do
  * @rest: called after each hold, without the lock; may sleep, and returns false
- *	to end the walk. NULL if there is nothing to do
+ *	to end the walk. NULL if there is nothing to do. Like the others it must
+ *	not call a client: a thread that dies there leaves its cursor behind
  * @pool: the pool; set by ants_walk(), as all that follows
  * @todo: what the hold has decided; a hold ends when it is full
  * @batch: a part of it

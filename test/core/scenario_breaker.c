@@ -275,9 +275,9 @@ static void run_cancel(void)
 	unsigned int taken = 0;
 
 	begin(1, 5, NULL);
-	explore_begin();
 	WARN_ON(submit_fn(die_fn, 0) || submit_fn(die_fn, 1) ||
 		ants_queue_work(pool, &items[0].work));
+	explore_begin();
 	explore_call(cancel_fn, NULL, "cancel");
 	explore_call(call_fn, &taken, "call");
 	end();
