@@ -35,10 +35,11 @@ typedef int (*ants_work_fn_t)(struct ants_work *work);
  *	begins, so the function may free it, or queue it again. Such an item
  *	cannot be waited for, has no result, and belongs to no group. If it is
  *	queued again before its function has returned, both runs may overlap.
+ * @ANTS_WORK_LATE: with the former, and for <linux/ants_wq.h> alone: see
+ *	ants_work_begin().
  */
 enum ants_work_flags {
 	ANTS_WORK_DETACHED	= 1 << 0,
-	/* private: with the former; see ants_work_begin() */
 	ANTS_WORK_LATE		= 1 << 1,
 };
 
