@@ -36,7 +36,7 @@ PASS := $(foreach var,$(VARS),$(if $(call user_set,$(var)),$(var)='$($(var))'))
 
 DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 
-.PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-tools test-drivers torture \
+.PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-arch test-tools test-drivers torture \
 	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
 	test-in-tree test-sources FORCE
@@ -107,6 +107,9 @@ test:
 
 test-kernels:
 	@T=kernels K='$(K)' LONG='$(LONG)' test/run
+
+test-arch:
+	@T=arch A='$(A)' LONG='$(LONG)' test/run
 
 test-tools:
 	@T=tools test/run
@@ -184,7 +187,7 @@ help:
 	@echo '  make demo-nvmet     the same for the NVMe target, in front of a slow disk'
 	@echo '  make demo-raid5     the same for RAID 5'
 	@echo '  make test           every test; the last line is the verdict'
-	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt neighbours'
+	@echo '  make test T=NAME    one stage (selftest kunit userspace shell rt i386 neighbours'
 	@echo '                      torture torture-kcsan compile style antstat busted model litmus core'
 	@echo '                      functional)'
 	@echo '                      or one suite, script or program'
@@ -196,6 +199,8 @@ help:
 	@echo '  make test-kernels   builds, functional test, oopses and load on Debian'"'"'s kernels 5.10,'
 	@echo '                      6.1, 6.1 with PREEMPT_RT, 6.12 and 7.3, and a table;'
 	@echo '                      K="stock-5.10 stock-rt" for some of them'
+	@echo '  make test-arch      the same for other architectures, in QEMU: arm64, armhf, i386, s390x,'
+	@echo '                      riscv64; A="arm64 armhf" for some of them'
 	@echo '  make test-tools     the recipes for bpftrace, and tools/ants_dump.py with drgn on the'
 	@echo '                      memory of a guest; downloads debug information, 300 MB'
 	@echo '  make test-drivers   the ported drivers of the demos on a kernel with every checker: load'

@@ -163,7 +163,7 @@ static DECLARE_COMPLETION(ended);
 static unsigned int started;
 
 /* Ends outside of this module's text, which may be unloaded right after. */
-static int thread_task(void *data)
+static int one_task(void *data)
 {
 	struct job *job = data;
 
@@ -176,7 +176,7 @@ static int thread_submit(struct job *jobs, unsigned int nr)
 	struct task_struct *task;
 
 	for (; nr; nr--, jobs++) {
-		task = kthread_run(thread_task, jobs, "ants_bench");
+		task = kthread_run(one_task, jobs, "ants_bench");
 		if (IS_ERR(task))
 			return PTR_ERR(task);
 		started++;

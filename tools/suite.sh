@@ -18,14 +18,18 @@ mirror_of()
 		$2 == "main" && ($3 == name || $4 == name) && !found++ { print $1 }'
 }
 
-# apt with lists and sources of its own: the machine's stay as they are. The lists of
-# a suite that has come to its end have expired.
+# apt with lists and sources of its own: the machine's stay as they are, and what it has
+# installed is nothing that can be downloaded. The lists of a suite that has come to its
+# end have expired. A suite of another architecture is SUITE:ARCH.
 foreign_apt()
 {
-	local dir=$1
+	local dir=$1 other=()
 
 	shift
-	"$@" -o Dir::Etc::SourceList="$dir/sources.list" \
+	[[ ${dir##*/} != *:* ]] || other=(-o "APT::Architecture=${dir##*:}")
+	"$@" ${other[@]+"${other[@]}"} \
+	     -o Dir::Etc::SourceList="$dir/sources.list" \
+	     -o Dir::State::Status=/dev/null \
 	     -o Dir::Etc::SourceParts=/dev/null \
 	     -o Dir::State::Lists="$dir/lists" \
 	     -o Dir::Cache::PkgCache="" -o Dir::Cache::SrcPkgCache="" \
@@ -39,7 +43,7 @@ foreign_update()
 
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	# security updates come from a mirror of their own
-	[[ $suite != *-security ]] || codename+=-security
+	[[ ${suite%:*} != *-security ]] || codename+=-security
 	mirror=$(mirror_of "$codename")
 	# apt names no targets before it has read a list
 	if [[ ! $mirror ]]; then
@@ -52,7 +56,7 @@ foreign_update()
 		return 1
 	fi
 	mkdir -p "$dir/lists/partial"
-	echo "deb [signed-by=$keyring] $mirror $suite main" >"$dir/sources.list"
+	echo "deb [signed-by=$keyring] $mirror ${suite%:*} main" >"$dir/sources.list"
 	run_logged "reading package lists of $suite" "$ANTS_CACHE/log/apt-$suite.log" \
 		foreign_apt "$dir" apt-get update
 }
@@ -84,10 +88,10 @@ foreign_tarball()
 
 # --- kernels -------------------------------------------------------------------
 
-# The release of SUITE's cloud kernel.
+# foreign_release SUITE FLAVOUR
 foreign_release()
 {
-	foreign_apt "$ANTS_CACHE/apt/$1" apt-cache depends linux-headers-cloud-amd64 |
+	foreign_apt "$ANTS_CACHE/apt/$1" apt-cache depends "linux-headers-$2" |
 		sed -n 's/.*Depends: linux-headers-\([0-9]\)/\1/p' | head -n 1
 }
 
@@ -179,7 +183,7 @@ unpack_foreign()
 	mkdir -p "$dir/usr/lib"
 	mv "$dir/tmp/root/usr/src" "$dir/usr/" || return
 	mv "$dir"/tmp/root/usr/lib/linux-kbuild-* "$dir/usr/lib/" || return
-	mv "$(find "$dir/tmp/root" -name 'vmlinuz*' -type f)" "$dir/vmlinuz" || return
+	mv "$(find "$dir/tmp/root/boot" -name 'vmlinu?-*' -type f)" "$dir/vmlinuz" || return
 	rm -rf "$dir/tmp"
 }
 
@@ -221,7 +225,7 @@ foreign_once()
 
 	! stock_ready "$dir" || return 0
 	foreign_update "$suite" || return "$UNAVAILABLE"
-	release=$(foreign_release "$suite")
+	release=$(foreign_release "$suite" cloud-amd64)
 	if [[ $release != "$version".* ]]; then
 		log "$suite has ${release:-no cloud kernel}, and not $version"
 		return "$UNAVAILABLE"
@@ -236,4 +240,113 @@ foreign_kernel()
 
 	stock_ready "$dir" || with_lock "$1" foreign_once "${1#stock-}" "$2" "$dir"
 	echo "$dir"
+}
+
+# --- other architectures ---------------------------------------------------------
+
+# The programs of kbuild are for the machine that builds; the headers name them by links
+# with relative paths, so that those of this machine do in their place.
+fetch_arch_packages()
+{
+	local arch=$1 suite=$2 release=$3 dir=$4 packages kbuild
+
+	mapfile -t packages < <(image_package "$suite:$arch" "$release"
+		headers_packages "$suite:$arch" "$release")
+	mapfile -t kbuild < <(printf '%s\n' "${packages[@]}" | grep '^linux-kbuild-')
+	mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -v '^linux-kbuild-')
+	foreign_download "$suite" "$dir/tmp" "${kbuild[@]}" &&
+		foreign_download "$suite:$arch" "$dir/tmp" "${packages[@]}"
+}
+
+# What the guest runs, which is linked statically.
+fetch_busybox()
+{
+	local suite=$1 dir=$2
+
+	foreign_download "$suite" "$dir/tmp" busybox-static || return
+	unpack_debs "$dir" || return
+	mv "$(find "$dir/tmp/root" -name busybox -type f -perm -1)" "$dir/busybox" || return
+	rm -rf "$dir/tmp"
+}
+
+fetch_arch()
+{
+	local arch=$1 suite=$2 release=$3 dir=$4
+	local headers=$dir/usr/src/linux-headers-$release
+
+	rm -rf "$dir"
+	fetch_arch_packages "$arch" "$suite" "$release" "$dir" || return "$UNAVAILABLE"
+	unpack_foreign "$dir" || return
+	fetch_busybox "$suite:$arch" "$dir" || return "$UNAVAILABLE"
+	rm -f "$headers/vmlinux"
+	move_headers "$dir" "$headers"
+	wrap_programs "$suite" "$dir" || return
+	lower_config "$headers" || return
+	echo "override CROSS_COMPILE = $(arch_cross "$arch")" >>"$headers/.kernelvariables"
+	ln -s "$headers" "$dir/build"
+	echo "$arch" >"$dir/arch"
+	touch "$dir/complete"
+}
+
+arch_once()
+{
+	local arch=$1 dir=$2 suite flavour release
+
+	! stock_ready "$dir" || return 0
+	read -r suite flavour <<<"$(arch_suite "$arch")"
+	foreign_update "$suite" && foreign_update "$suite:$arch" || return "$UNAVAILABLE"
+	release=$(foreign_release "$suite:$arch" "$flavour")
+	if [[ ! $release ]]; then
+		log "$suite has no linux-headers-$flavour for $arch"
+		return "$UNAVAILABLE"
+	fi
+	fetch_arch "$arch" "$suite" "$release" "$dir"
+}
+
+# arch_kernel NAME ARCH: as foreign_kernel; its compiler and emulator are installed
+arch_kernel()
+{
+	local dir=$ANTS_CACHE/kernels/$1/$2 packages
+
+	mapfile -t packages < <(arch_compiler "$2"; arch_packages "$2")
+	if ! "$ANTS_ROOT/tools/setup" build kernel-build qemu "${packages[@]}" >&2; then
+		log "what compiles for $2 and what emulates it cannot be installed: ${packages[*]}"
+		return "$UNAVAILABLE"
+	fi
+	stock_ready "$dir" || with_lock "$1" arch_once "$2" "$dir"
+	echo "$dir"
+}
+
+# Debian has no kernel of arm64 with pages of 64 KB. What it has is told otherwise what the
+# pages are, by what Kconfig makes of CONFIG_ARM64_64K_PAGES: modules compile, and
+# there is nothing to boot.
+large_pages_once()
+{
+	local headers=$1 copy=$1-64k dir=$2 file
+
+	! stock_ready "$dir" || return 0
+	rm -rf "$copy" "$dir"
+	cp -a "$headers" "$copy" || return
+	for file in .config include/config/auto.conf include/generated/autoconf.h; do
+		sed -i -E 's/CONFIG_ARM64_4K_PAGES\b/CONFIG_ARM64_64K_PAGES/
+			s/(CONFIG_ARM64_PAGE_SHIFT[= ])12$/\116/
+			s/(CONFIG_ARM64_CONT_P(TE|MD)_SHIFT[= ])4$/\15/
+			s/(CONFIG_PGTABLE_LEVELS[= ])4$/\13/
+			s/(CONFIG_ARCH_FORCE_MAX_ORDER[= ])11$/\114/
+			/CONFIG_PAGE_SIZE_LESS_THAN_64KB/d' "$copy/$file" || return
+	done
+	mkdir "$dir"
+	ln -s "$copy" "$dir/build"
+	touch "$dir/complete"
+}
+
+arm64_64k()
+{
+	local kernel headers
+
+	kernel=$(arch_kernel stock-arm64 arm64) || return
+	headers=$(readlink -f "$kernel/build")
+	stock_ready "$kernel/64k" ||
+		with_lock stock-arm64-64k large_pages_once "$headers" "$kernel/64k"
+	echo "$kernel/64k"
 }

@@ -235,7 +235,7 @@ static void oops(u32 how)
 	write_null();
 }
 
-static void die(const struct deed *deed)
+static void meet_fate(const struct deed *deed)
 {
 	bool oopses = choice(deed, SALT_OOPS, 2) && may_oops();
 	const struct deed *outer = outermost(deed);
@@ -256,7 +256,7 @@ void die_if_due(const struct deed *deed)
 {
 	if (choice(deed, SALT_DEATH, 1000) < knob_fault_permille.value &&
 	    is_own_thread(deed->target) && is_mortal(deed->target))
-		die(deed);
+		meet_fate(deed);
 }
 
 /* The thread dies in a function that its pool calls before or after all tasks. */
