@@ -161,8 +161,8 @@ static int do_look(struct async_call *call)
  */
 static void entry_goes_under_two_cursors(struct kunit *test)
 {
-	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct item *items = items_alloc(test, NR_TASKS);
+	struct rig *rig = rig_busy(test, NAME, NR_TASKS);
 	struct item *middle = &items[ANTS_HOLD_MAX];
 	struct async_call *cancel, *look;
 	struct picker p = {};
