@@ -10,6 +10,9 @@
 #include "internal.h"
 #include "walk.h"
 
+/* The most tasks of one walk: they are on the stack. */
+#define DROPPED_MAX	(ANTS_HOLD_MAX / 2)
+
 /* A plain task that will not run, and to whom it was charged. */
 struct dropped {
 	ants_fn_t fn;
@@ -27,7 +30,7 @@ struct dropped {
 struct drop {
 	struct ants_walker walker;
 	unsigned int nr;
-	struct dropped found[ANTS_HOLD_MAX];
+	struct dropped found[DROPPED_MAX];
 	unsigned int unwanted;
 };
 
@@ -87,7 +90,7 @@ static void hand_back(struct drop *drop, const struct dropped *task)
 static bool drop_some(struct drop *drop, struct ants_pool *pool,
 		      struct list_head *list)
 {
-	unsigned int nr = ants_walk(pool, list, ANTS_HOLD_MAX, &drop->walker);
+	unsigned int nr = ants_walk(pool, list, DROPPED_MAX, &drop->walker);
 	unsigned int i;
 
 	for (i = 0; i < drop->nr; i++)

@@ -411,10 +411,10 @@ static void release_without_threads(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
 						  &rig->count), 0);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
-	drain(rig);
-	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 5);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
+	drain(rig);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 5);
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
 	fill_pool(test, rig->pool, &rig->gate, 2);
 }
