@@ -99,6 +99,7 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 	bool given = old->given;
 	int nice = old->nice;
 
+	lockdep_assert_held(&pool->config.lock);
 	switch (place->what) {
 	case ANTS_PLACE_NICE:
 		nice = place->value;

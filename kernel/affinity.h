@@ -89,7 +89,7 @@ void ants_affinity_warn_offline(struct ants_pool *pool,
 				unsigned int affinity_seq);
 
 /* affinity_set.c: with pool->config.lock held, but for ants_affinity_invalidate() */
-int ants_place(struct ants_pool *pool, const struct ants_place *place);
+int ants_set_place(struct ants_pool *pool, const struct ants_place *place);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
 void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo);

@@ -37,8 +37,8 @@ void ants_affinity_change(struct ants_pool *pool,
 	ants_affinity_put(affinity);
 }
 
-/* With pool->config.lock held. After an error nothing has changed. */
-int ants_place(struct ants_pool *pool, const struct ants_place *place)
+/* After an error nothing has changed. */
+int ants_set_place(struct ants_pool *pool, const struct ants_place *place)
 {
 	struct ants_affinity *affinity = ants_affinity_with(pool, place);
 
@@ -56,7 +56,7 @@ static int place_user(struct ants_pool *pool, const struct ants_place *place)
 
 	if (err)
 		return err;
-	err = ants_place(pool, place);
+	err = ants_set_place(pool, place);
 	ants_config_unlock(pool);
 	return err;
 }

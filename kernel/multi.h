@@ -142,7 +142,7 @@ void ants_multi_unlock(struct ants_multi *multi);
 /* multi_set.c: with multi->config held, for all shards or none */
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
 int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
-int ants_multi_place(struct ants_multi *multi, const struct ants_place *place);
+int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place);
 
 /* multi.c */
 void __ants_multi_destroy(struct ants_multi *multi);

@@ -199,7 +199,7 @@ static int make_affinities(struct ants_multi *multi,
 }
 
 /* Make all affinities before the first one is applied. */
-int ants_multi_place(struct ants_multi *multi, const struct ants_place *place)
+int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place)
 {
 	struct ants_shard *shard;
 	unsigned int i;
@@ -225,7 +225,7 @@ static int place_user(struct ants_multi *multi, const struct ants_place *place)
 
 	if (err)
 		return err;
-	err = ants_multi_place(multi, place);
+	err = ants_multi_set_place(multi, place);
 	ants_multi_unlock(multi);
 	return err;
 }

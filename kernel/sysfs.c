@@ -191,8 +191,8 @@ static int change(struct kobject *kobj, const struct row *row,
 	if (row->fixed && is_fixed(kobj))
 		err = -EPERM;
 	else if (row->place)
-		err = multi ? ants_multi_place(multi, &place) :
-			      ants_place(pool, &place);
+		err = multi ? ants_multi_set_place(multi, &place) :
+			      ants_set_place(pool, &place);
 	else
 		err = multi ? row->set_all(multi, value) :
 			      row->set(pool, value);
