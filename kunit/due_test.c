@@ -12,6 +12,12 @@
 #define LATER	HZ
 
 /*
+ * Late enough that the time has not come before the timer is armed: then there
+ * would be none, and no timer's function to hold.
+ */
+#define SOON	(HZ / 2)
+
+/*
  * A timer's function that is held at a pause point keeps its CPU busy, so it
  * must not run on the test's CPU. A timer fires where it was armed, provided
  * that this CPU is not idle: hence the loop.
@@ -22,7 +28,7 @@ static int do_arm(struct async_call *call)
 	int err;
 
 	set_cpus_allowed_ptr(current, cpumask_of(1));
-	err = ants_queue_delayed_work(call->pool, &item->dwork, 1);
+	err = ants_queue_delayed_work(call->pool, &item->dwork, SOON);
 	while (!err && !READ_ONCE(call->value) && !kthread_should_stop())
 		cond_resched();
 	return err;

@@ -12,13 +12,19 @@
 
 #include "wq.h"
 
+/*
+ * Late enough that the time has not come before the timer is armed: then there
+ * would be none, and no timer's function to hold.
+ */
+#define SOON	(HZ / 2)
+
 /* Arms a timer that fires on the second CPU, which must not be idle then. */
 static int do_arm(struct async_call *call)
 {
 	struct shape *shape = call->data;
 
 	set_cpus_allowed_ptr(current, cpumask_of(1));
-	queue_delayed_work(shape->wq, &shape->dwork, 1);
+	queue_delayed_work(shape->wq, &shape->dwork, SOON);
 	while (!READ_ONCE(call->value) && !kthread_should_stop())
 		cond_resched();
 	return 0;
