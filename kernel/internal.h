@@ -6,24 +6,26 @@
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
- *	debug, jitter, trace, objects
- *	charge, walk, slot, affinity, times
- *	item_wait, item, group_item, wake, spin, dispatch, policy
- *	stall, timer, watch, breaker, dirty, thread
- *	worker, wait, caller, submit, invoke
- *	delayed, work, inner, join, work_wait, work_cancel
- *	stats, call, each, func, group, cancel
- *	upkeep, fault, flush, release, drop, tune, affinity_set
- *	registry, pool, devres
- *	multi_fit, multi_local, multi_config, multi_set, multi_submit, multi
- *	debugfs, notice, sysfs, hotplug, unload, main
+ *	core/	debug, jitter, trace
+ *	core/	charge, walk, slot, affinity, times
+ *	core/	item, wake, spin, dispatch, policy
+ *	core/	timer, breaker, dirty, thread
+ *	core/	worker, wait, caller, submit
+ *	work/	work, join, objects
+ *	work/	call, each, func, group
+ *	pool/	cancel, upkeep, fault, release, tune
+ *	pool/	pool, devres
+ *	multi/	config, choose, multi
+ *	files/	debugfs, sysfs
+ *	pool/	hotplug
+ *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
  * be overwritten. While a module is unloaded, slot.c and call.c ask unload.c for
  * the functions of a task. While tasks are traced, trace.c asks func.c for the
  * function of a client. pool.c and multi.c add their files to sysfs. times.h
- * asks stall.c, stall.c and dirty.c ask func.c, and dispatch.c asks notice.c to
+ * asks timer.c, timer.c and dirty.c ask func.c, and dispatch.c asks sysfs.c to
  * tell programs of a change. Functions that are called through a pointer, as
  * those of work items and timers are, may be anywhere.
  */
@@ -37,20 +39,20 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
-#include "admit.h"
-#include "affinity.h"
-#include "charge.h"
+#include "core/admit.h"
+#include "core/affinity.h"
+#include "core/charge.h"
 #include "compat.h"
-#include "debug.h"
-#include "dirty.h"
-#include "dispatch.h"
-#include "group.h"
-#include "item.h"
-#include "pool.h"
-#include "slot.h"
-#include "times.h"
-#include "trace.h"
-#include "trace_task.h"
+#include "core/debug.h"
+#include "core/dirty.h"
+#include "core/dispatch.h"
+#include "core/group.h"
+#include "core/item.h"
+#include "core/pool.h"
+#include "core/slot.h"
+#include "core/times.h"
+#include "core/trace.h"
+#include "core/trace_task.h"
 
 /*
  * Which members share a cache line is part of the cost of a task: a member that
@@ -156,9 +158,7 @@ int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 
-/* watch.c: the thread of a worker, and its end */
-struct ants_worker *ants_worker_alloc(struct ants_pool *pool);
-void ants_worker_free(struct ants_worker *w);
+/* thread.c: the thread of a worker, and its end */
 void ants_watch_begin(struct ants_worker *w);
 void ants_watch_end(struct ants_worker *w);
 
@@ -219,14 +219,14 @@ void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
 void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
 int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
 
-/* drop.c: tasks of a pool that takes no more */
+/* release.c: tasks of a pool that takes no more */
 void ants_drop_fn(struct work_struct *work);
 
 /* fault.c: threads that have died */
 void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
 void ants_burial_fn(struct work_struct *work);
 
-/* stall.c: tasks that run for too long */
+/* timer.c: tasks that run for too long */
 void ants_stall_look(struct ants_pool *pool);
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
 
@@ -239,12 +239,9 @@ void ants_timer_fn(struct timer_list *timer);
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);
 
-/* inner.c: tasks that run inside others */
-struct ants_inner *ants_inner_of(const struct ants_worker *w);
+/* join.c: tasks that run inside others */
 struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted);
 void ants_inner_end(struct ants_worker *w);
-void ants_inner_run(struct ants_worker *w, struct ants_work *work,
-		    struct ants_todo *todo);
 unsigned int ants_inner_bury(struct ants_worker *w);
 void ants_inner_release(struct ants_worker *w, unsigned int nr);
 int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
@@ -267,7 +264,7 @@ int ants_join_group(struct ants_worker *w, struct ants_group *group,
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
 
-/* work_cancel.c */
+/* work.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_todo *todo);
 
@@ -275,11 +272,7 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
-/* delayed.c: work items with a timer */
-void ants_delayed_cancel(struct ants_pool *pool, struct ants_work *work,
-			 struct ants_todo *todo);
-void ants_delayed_revive(struct ants_pool *pool,
-			 struct ants_delayed_work *dwork, unsigned long when);
+/* work.c: work items with a timer */
 void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */
@@ -325,14 +318,11 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /* release.c */
-void ants_fail_waiters(struct ants_pool *pool, int err);
 unsigned int ants_close_begin(struct ants_pool *pool);
 void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-int ants_close_wait(struct ants_pool *pool, unsigned long timeout,
-		    unsigned int state);
 void ants_drain_for_good(struct ants_pool *pool);
 
 /* tune.c: changes of a live pool, with pool->config.lock held */
@@ -348,7 +338,7 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers);
 
-/* registry.c: all pools and multis, and their names */
+/* pool.c: all pools and multis, and their names */
 extern struct list_head ants_pools;
 extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
@@ -385,7 +375,7 @@ void ants_sysfs_del(struct ants_pool *pool);
 void ants_sysfs_put(struct ants_pool *pool);
 void ants_pool_free(struct kobject *kobj);
 
-/* notice.c: what programs are told */
+/* sysfs.c: what programs are told */
 void ants_notice(struct ants_pool *pool);
 
 /* unload.c: a client that is unloaded while it has tasks here */

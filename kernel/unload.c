@@ -12,8 +12,8 @@
 #include <linux/module.h>
 
 #include "internal.h"
-#include "multi.h"
-#include "walk.h"
+#include "multi/multi.h"
+#include "core/walk.h"
 
 #define POLL_MS		10
 #define REPORT		(10 * HZ)

@@ -5,7 +5,7 @@
  */
 #include <linux/module.h>
 
-#include "../kernel/walk.h"
+#include "../kernel/core/walk.h"
 #include "cancel.h"
 
 #define NAME	"walk"

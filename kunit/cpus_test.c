@@ -7,7 +7,7 @@
 
 #include "affinity.h"
 
-#include "../kernel/multi.h"
+#include "../kernel/multi/multi.h"
 
 #define NAME	"cpus"
 

@@ -2,7 +2,7 @@
 /* Sharded pools without memory. */
 #include <linux/module.h>
 
-#include "../kernel/multi.h"
+#include "../kernel/multi/multi.h"
 #include "fail.h"
 #include "repeats.h"
 

@@ -6,7 +6,7 @@
 #include "async.h"
 #include "file.h"
 
-#include "../kernel/multi.h"
+#include "../kernel/multi/multi.h"
 
 /*
  * Each CPU takes turns by itself, so a test that expects an order of shards

@@ -4,7 +4,7 @@
 
 #include "rig.h"
 
-#include "../kernel/multi.h"
+#include "../kernel/multi/multi.h"
 
 #define NAME		"ordered"
 #define NR_TASKS	200

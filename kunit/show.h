@@ -8,7 +8,7 @@
 
 #include "call.h"
 
-#include "../kernel/debugfs.h"
+#include "../kernel/files/debugfs.h"
 
 #define SHOW_SIZE	(128 << 10)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work items: every cell of the state table in kernel/work.c. */
+/* Work items: every cell of the state table in kernel/work/work.c. */
 #include <linux/module.h>
 
 #include "work.h"

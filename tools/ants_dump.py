@@ -17,7 +17,7 @@ from itertools import islice
 from drgn import FaultError, cast, container_of
 from drgn.helpers.linux.list import list_for_each_entry
 
-# As in kernel/slot.h and include/linux/ants_pool.h.
+# As in kernel/core/slot.h and include/linux/ants_pool.h.
 DETACHED = 8
 UNLIMITED = 0xffffffff
 # debugfs shows no more; and a list that is damaged is not followed for ever.

@@ -87,7 +87,7 @@
 #define TMIN	1
 #endif
 #ifndef CLOSERS
-#define CLOSERS	0	/* callers of ants_release() + ants_close_wait() */
+#define CLOSERS	0	/* callers of ants_release() + close_wait() */
 #endif
 #ifndef REBOOTS
 #define REBOOTS	0	/* calls of ants_reboot() */
@@ -1505,7 +1505,7 @@ end:	do
 		check()
 	   }
 #if DELAYS && CANCELI
-	:: d_step {	/* an item that was dropped is queued again: ants_delayed_revive() */
+	:: d_step {	/* an item that was dropped is queued again: delayed_revive() */
 		_pid == 0 && ndropped > 0 && nreq < REQUEUES && !CLOSED ->
 		nr = 0;
 		do
@@ -1907,7 +1907,7 @@ active [CLOSERS] proctype closer()
 	:: d_step { releasing -> release_round(); check() }
 	:: atomic { !releasing -> cfg = 0; break }
 	od;
-	/* ants_close_wait() */
+	/* close_wait() */
 	do
 	:: atomic {
 		dstate[me] != 1 -> dstate[me] = 0;
@@ -1929,7 +1929,7 @@ active [CLOSERS] proctype closer()
 #undef me
 #endif
 
-/* ---- drop.c: ants_drop_fn(), one entry a hold ---- */
+/* ---- release.c: ants_drop_fn(), one entry a hold ---- */
 #if MAXF < 99
 active proctype dropper()
 {
@@ -1937,7 +1937,7 @@ end:	do
 	:: d_step {
 		dropping ->
 		if
-		:: nwait > 0 ->					/* ants_fail_waiters() */
+		:: nwait > 0 ->					/* fail_waiters() */
 			wk = wq[0];
 			wq_del_at(0);
 			wtask[wk] = 0;
@@ -1975,7 +1975,7 @@ end:	do
 }
 #endif
 
-/* ---- work_cancel.c ---- */
+/* ---- work.c ---- */
 #if JOINS && CANCELI
 /* cancel_item() */
 inline work_cancel(id)
@@ -2070,7 +2070,7 @@ active proctype rebooter()
 }
 #endif
 
-/* ---- flush.c: ants_flush_timeout() ---- */
+/* ---- release.c: ants_flush_timeout() ---- */
 #if FLUSHERS
 active [FLUSHERS] proctype flusher()
 {
@@ -2115,7 +2115,7 @@ end:	do
 	od
 }
 
-/* ---- delayed.c: ants_delayed_timer_fn() ---- */
+/* ---- work.c: ants_delayed_timer_fn() ---- */
 #if JOINS && DELAYS
 active proctype delayed()
 {

@@ -111,7 +111,7 @@ ants_wq_running(const struct ants_wq_work *work, bool waits)
 /* The pool that has got the item, or NULL. */
 static inline struct ants_pool *ants_wq_in_pool(struct ants_wq_work *work)
 {
-	/* Pairs with smp_store_release() in kernel/item.h. */
+	/* Pairs with smp_store_release() in kernel/core/item.h. */
 	return smp_load_acquire(&work->item.work.pool);
 }
 

@@ -9,7 +9,7 @@
 #include "dirty.c"
 #undef ants_clean
 
-#include "multi.h"
+#include "multi/multi.h"
 
 #include "shim.h"
 

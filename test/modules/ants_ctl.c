@@ -39,7 +39,7 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
-#include "../../kernel/debug.h"
+#include "../../kernel/core/debug.h"
 #include "ants_ctl.h"
 
 #define CTL_LINE	128

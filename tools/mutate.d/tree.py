@@ -54,12 +54,12 @@ NOT_IN_CORE = left_out_of_core()
 
 
 def in_core(path):
-    return os.path.splitext(os.path.basename(path))[0] not in NOT_IN_CORE
+    return os.path.splitext(os.path.relpath(path, "kernel"))[0] not in NOT_IN_CORE
 
 
 def read_sources():
     sources = []
-    for path in sorted(glob.glob(os.path.join(ROOT, "kernel", "*.[ch]"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "kernel", "**", "*.[ch]"), recursive=True)):
         with open(path, encoding="utf-8") as file:
             sources.append(Source(os.path.relpath(path, ROOT), file.read()))
     return sources

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a worker runs. A worker moves itself, between two tasks; no other
+ * thread knows when that is. While any worker has a change still to apply, each
+ * worker checks for one after its task; otherwise this costs a task nothing.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/sched/isolation.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "../internal.h"
+
+/*
+ * Since 7.0 cpusets replace these masks, and free the old ones after a grace
+ * period.
+ */
+static void leave_out(struct cpumask *mask, enum hk_type type)
+{
+	const struct cpumask *housekeeping;
+
+	rcu_read_lock();
+	housekeeping = housekeeping_cpumask(type);
+	if (cpumask_intersects(mask, housekeeping))
+		cpumask_and(mask, mask, housekeeping);
+	rcu_read_unlock();
+}
+
+/*
+ * Remove the isolated CPUs from @mask, unless no CPU would be left. A CPU
+ * isolated from load balancing need not be isolated from kthreads, so both are
+ * asked.
+ */
+void ants_leave_out_isolated(struct cpumask *mask)
+{
+	leave_out(mask, HK_TYPE_DOMAIN);
+	leave_out(mask, HK_TYPE_KTHREAD);
+}
+
+/* Set the possible CPUs of @node, online or not; it may have memory only. */
+static void set_node_cpus(struct cpumask *cpus, int node)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (node != NUMA_NO_NODE && cpu_to_node(cpu) == node)
+			cpumask_set_cpu(cpu, cpus);
+	ants_leave_out_isolated(cpus);
+}
+
+/* Only normal threads have a nice value, or run under SCHED_BATCH. */
+int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags)
+{
+	if (nice < MIN_NICE || nice > MAX_NICE || sched > ANTS_SCHED_FIFO)
+		return -EINVAL;
+	if (sched != ANTS_SCHED_NORMAL && (nice || flags & ANTS_THROUGHPUT))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. The
+ * rest was checked, too. Return NULL if there is no memory.
+ */
+struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
+					  const struct cpumask *cpus, bool given,
+					  int node)
+{
+	struct ants_affinity *affinity =
+		kzalloc(sizeof(*affinity) + cpumask_size(),
+			GFP_KERNEL);
+	struct cpumask *mask;
+
+	if (!affinity)
+		return NULL;
+	refcount_set(&affinity->users, 1);
+	affinity->nice = nice;
+	affinity->sched = sched;
+	mask = ants_affinity_cpus(affinity);
+	affinity->given = given;
+	if (cpus)
+		cpumask_and(mask, cpus, cpu_possible_mask);
+	else
+		set_node_cpus(mask, node);
+	affinity->any = cpumask_empty(mask);
+	if (affinity->any)
+		cpumask_copy(mask, cpu_possible_mask);
+	return affinity;
+}
+
+/* A copy of the pool's affinity with one change; an ERR_PTR if it is refused. */
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_place *place)
+{
+	struct ants_affinity *old = pool->target.affinity, *new;
+	const struct cpumask *cpus = old->any ? NULL : ants_affinity_cpus(old);
+	enum ants_sched sched = old->sched;
+	bool given = old->given;
+	int nice = old->nice;
+
+	lockdep_assert_held(&pool->config.lock);
+	switch (place->what) {
+	case ANTS_PLACE_NICE:
+		nice = place->value;
+		break;
+	case ANTS_PLACE_SCHED:
+		sched = place->value;
+		break;
+	case ANTS_PLACE_CPUS:
+		cpus = place->cpus;
+		given = cpus;
+		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
+			return ERR_PTR(-EINVAL);
+		break;
+	}
+	if (ants_check_sched(nice, sched, pool->flags))
+		return ERR_PTR(-EINVAL);
+	new = ants_affinity_alloc(nice, sched, cpus, given, pool->node);
+	return new ?: ERR_PTR(-ENOMEM);
+}
+
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	refcount_inc(&pool->target.affinity->users);
+	return pool->target.affinity;
+}
+
+/* Not under a raw lock, for this may free. */
+void ants_affinity_put(struct ants_affinity *affinity)
+{
+	if (affinity && refcount_dec_and_test(&affinity->users))
+		kfree(affinity);
+}
+
+/*
+ * @w has no change to apply any more: it has applied the last one, or it
+ * leaves.
+ */
+void ants_affinity_clear_stale(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (!ants_affinity_is_stale(w))
+		return;
+	w->affinity_seq = pool->target.seq;
+	pool->target.nr_stale--;
+	ants_update_stay_limit(pool);
+}
+
+/* The caller is @w: let it apply the last change when it drops the lock. */
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
+{
+	w->affinity = ants_affinity_get(w->pool);
+	ants_affinity_clear_stale(w);
+	todo->worker = w;
+	todo->bits |= ANTS_TODO_REBIND;
+}
+
+/*
+ * Warn once that no CPU of the mask is online. @affinity_seq is the change for
+ * which that was found.
+ */
+void ants_affinity_warn_offline(struct ants_pool *pool,
+				struct ants_affinity *affinity,
+				unsigned int affinity_seq)
+{
+	bool first;
+
+	raw_spin_lock_irq(&pool->lock);
+	first = !pool->target.mask_offline && pool->target.seq == affinity_seq &&
+		!cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask);
+	pool->target.mask_offline |= first;
+	ants_unlock_irq(pool);
+	if (first)
+		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
+			pool->name,
+			cpumask_pr_args(ants_affinity_cpus(affinity)));
+}
+
+/*
+ * Tell the kernel which CPUs the thread of @w, not started yet, prefers. When a
+ * cpuset isolates CPUs, or when CPUs come online, the kernel rebinds such
+ * kthreads. It accepts this once only, so a mask that is set later is up to the
+ * worker.
+ */
+void ants_affinity_prefer(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_affinity *affinity;
+
+	raw_spin_lock_irq(&pool->lock);
+	affinity = ants_affinity_get(pool);
+	pool->target.preferred |= !affinity->any;
+	ants_unlock_irq(pool);
+	if (!affinity->any)
+		w->preferred = !ants_affine_preferred(w->task,
+						      ants_affinity_cpus(affinity));
+	ants_affinity_put(affinity);
+}
+
+/* Bind the caller to those of @cpus that are not isolated. */
+static int bind_unisolated(const struct cpumask *cpus)
+{
+	cpumask_var_t mask;
+	int err;
+
+	/* Memory reclaim may wait for a task of this worker. */
+	if (!alloc_cpumask_var(&mask, GFP_NOIO | __GFP_NOWARN))
+		return -ENOMEM;
+	cpumask_copy(mask, cpus);
+	ants_leave_out_isolated(mask);
+	err = set_cpus_allowed_ptr(current, mask);
+	free_cpumask_var(mask);
+	return err;
+}
+
+static int bind_to(struct ants_affinity *affinity)
+{
+	const struct cpumask *cpus = ants_affinity_cpus(affinity);
+
+	return affinity->given ? set_cpus_allowed_ptr(current, cpus) :
+				 bind_unisolated(cpus);
+}
+
+/* A thread that was never bound stays as the kernel created it. */
+static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
+{
+	if (affinity->any && !w->bound && !w->preferred)
+		return;
+	w->bound = !affinity->any;
+	if (!bind_to(affinity))
+		return;
+	if (bind_unisolated(cpu_possible_mask))
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+	if (!affinity->any)
+		ants_affinity_warn_offline(w->pool, affinity, w->affinity_seq);
+}
+
+/*
+ * Set the policy if the pool's has changed, for a task may have set another one.
+ * A thread that is normal again turns to SCHED_BATCH later, see policy.c.
+ */
+static void apply_sched(struct ants_worker *w,
+			const struct ants_affinity *affinity)
+{
+	if (w->sched == affinity->sched)
+		return;
+	w->sched = affinity->sched;
+	if (w->sched == ANTS_SCHED_FIFO) {
+		sched_set_fifo(current);
+	} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
+		sched_set_fifo_low(current);
+	} else {
+		sched_set_normal(current, affinity->nice);
+		w->batch = false;
+	}
+}
+
+/*
+ * Apply the change that ants_affinity_note() has noted; no lock is held. If the
+ * caller is about to park, it has set its state for that already, in which it
+ * must not sleep here. So it becomes running again, and later checks once more
+ * whether it may park.
+ */
+void ants_affinity_apply(struct ants_worker *w)
+{
+	struct ants_affinity *affinity = w->affinity;
+
+	__set_current_state(TASK_RUNNING);
+	set_user_nice(current, affinity->nice);
+	apply_sched(w, affinity);
+	apply_cpus(w, affinity);
+	w->affinity = NULL;
+	ants_affinity_put(affinity);
+}

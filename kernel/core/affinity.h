@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where workers run. affinity.c is the part of the workers; tune.c and
+ * hotplug.c are the part of the callers and events that change it.
+ */
+#ifndef _ANTS_AFFINITY_H
+#define _ANTS_AFFINITY_H
+
+#include <linux/cpumask.h>
+#include <linux/refcount.h>
+
+#include "pool.h"
+
+struct ants_todo;
+
+/**
+ * struct ants_affinity - nice value, policy and CPUs of the workers of a pool
+ * @users: the pool, and threads that look at it without the lock
+ * @nice: I
+ * @sched: I
+ * @any: I: no CPUs were asked for
+ * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ *	a shard, and a thread leaves out those that are isolated when it takes
+ *	them up
+ * @cpus: I: a cpumask; with @any all possible CPUs
+ */
+struct ants_affinity {
+	refcount_t users;
+	int nice;
+	enum ants_sched sched;
+	bool any;
+	bool given;
+	unsigned long cpus[];
+};
+
+/* What may change of it. */
+enum ants_placing {
+	ANTS_PLACE_NICE = 1,
+	ANTS_PLACE_SCHED,
+	ANTS_PLACE_CPUS,
+};
+
+/**
+ * struct ants_place - a change of one of these; the others stay
+ * @what: which one
+ * @value: the nice value, or one of enum ants_sched
+ * @cpus: the CPUs, NULL for those that ants chooses
+ */
+struct ants_place {
+	enum ants_placing what;
+	int value;
+	const struct cpumask *cpus;
+};
+
+static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
+{
+	return to_cpumask(affinity->cpus);
+}
+
+/* Does @w have the last change still to apply? */
+static inline bool ants_affinity_is_stale(const struct ants_worker *w)
+{
+	return w->affinity_seq != w->pool->target.seq;
+}
+
+/* To be called whenever capacity, nr_stale or tripped has changed. */
+static inline void ants_update_stay_limit(struct ants_pool *pool)
+{
+	pool->limits.stay = pool->target.nr_stale || pool->faults.tripped ?
+			    0 : pool->limits.capacity;
+}
+
+/* affinity.c */
+int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags);
+struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
+					  const struct cpumask *cpus, bool given,
+					  int node);
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_place *place);
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
+void ants_affinity_put(struct ants_affinity *affinity);
+void ants_leave_out_isolated(struct cpumask *mask);
+void ants_affinity_prefer(struct ants_worker *w);
+void ants_affinity_clear_stale(struct ants_worker *w);
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
+void ants_affinity_apply(struct ants_worker *w);
+void ants_affinity_warn_offline(struct ants_pool *pool,
+				struct ants_affinity *affinity,
+				unsigned int affinity_seq);
+
+/* tune.c: with pool->config.lock held, but for ants_affinity_invalidate() */
+int ants_set_place(struct ants_pool *pool, const struct ants_place *place);
+void ants_affinity_change(struct ants_pool *pool,
+			  struct ants_affinity *affinity);
+void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo);
+
+/* hotplug.c: CPUs that come and go */
+int ants_hotplug_init(void);
+void ants_hotplug_exit(void);
+
+#endif /* _ANTS_AFFINITY_H */

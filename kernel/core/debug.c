@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The parts of debug builds; see debug.h. */
+#include <linux/bitops.h>
+#include <linux/completion.h>
+#include <linux/export.h>
+#include <linux/hash.h>
+#include <linux/kcsan-checks.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "../internal.h"
+
+/*
+ * A pause point that is armed: the next thread of @pool that arrives stops,
+ * once.
+ */
+struct pause {
+	struct ants_pool *pool;
+	struct completion reached;
+	struct completion resume;
+};
+
+static struct pause pauses[ANTS_NR_PAUSE];
+static atomic_t fails[ANTS_NR_FAIL];
+static atomic_t passes[ANTS_NR_FAIL];
+
+/* Does the caller stop here? If so, this has reported that it has arrived. */
+static bool stops_at(struct pause *p, struct ants_pool *pool)
+{
+	/* Pairs with smp_store_release() in ants_pause_arm(). */
+	const struct ants_pool *armed = smp_load_acquire(&p->pool);
+
+	if (likely(armed != pool && armed != ANTS_ALL_POOLS))
+		return false;
+	if (armed == pool && cmpxchg(&p->pool, pool, NULL) != pool)
+		return false;
+	complete(&p->reached);
+	return true;
+}
+
+void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	/* A call that never sleeps arrives here as well. */
+	ants_jitter(point != ANTS_PAUSE_REFUSED);
+	if (stops_at(p, pool))
+		wait_for_completion(&p->resume);
+}
+
+/* The same for a caller that must not sleep: it spins. */
+void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	ants_jitter(false);
+	if (!stops_at(p, pool))
+		return;
+	while (!try_wait_for_completion(&p->resume))
+		cpu_relax();
+}
+
+/*
+ * Let the next thread of @pool that arrives at @point stop there; with
+ * ANTS_ALL_POOLS, each thread of any pool.
+ */
+void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool)
+{
+	struct pause *p = &pauses[point];
+
+	init_completion(&p->reached);
+	init_completion(&p->resume);
+	/* Pairs with the cmpxchg() in ants_pause(). */
+	smp_store_release(&p->pool, pool);
+}
+EXPORT_SYMBOL_GPL(ants_pause_arm);
+
+/* Wait until a thread has stopped there. */
+bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout)
+{
+	return wait_for_completion_timeout(&pauses[point].reached, timeout);
+}
+EXPORT_SYMBOL_GPL(ants_pause_reached);
+
+/* Let all continue that have stopped there. No other will stop any more. */
+void ants_pause_resume(enum ants_pause_point point)
+{
+	struct pause *p = &pauses[point];
+
+	WRITE_ONCE(p->pool, NULL);
+	complete_all(&p->resume);
+}
+EXPORT_SYMBOL_GPL(ants_pause_resume);
+
+/*
+ * @skip tries succeed and the next @times fail; -1 means all, until it is set
+ * to 0.
+ */
+void ants_fail_arm_after(enum ants_fail_point point, int skip, int times)
+{
+	atomic_set(&passes[point], skip);
+	atomic_set(&fails[point], times);
+}
+EXPORT_SYMBOL_GPL(ants_fail_arm_after);
+
+/* The same without a skip. */
+void ants_fail_arm(enum ants_fail_point point, int times)
+{
+	ants_fail_arm_after(point, 0, times);
+}
+EXPORT_SYMBOL_GPL(ants_fail_arm);
+
+bool ants_inject(enum ants_fail_point point)
+{
+	if (atomic_dec_if_positive(&passes[point]) >= 0)
+		return false;
+	if (atomic_read(&fails[point]) < 0)
+		return true;
+	return atomic_dec_if_positive(&fails[point]) >= 0;
+}
+
+static unsigned long long_wait = ANTS_LONG_WAIT;
+
+/*
+ * The time after which the wait of a caller that sleeps in slices is logged, in
+ * jiffies.
+ */
+unsigned long ants_long_wait(void)
+{
+	return READ_ONCE(long_wait);
+}
+
+/* Set it to @after; the log names ANTS_LONG_WAIT all the same. */
+void ants_long_wait_arm(unsigned long after)
+{
+	WRITE_ONCE(long_wait, after);
+}
+EXPORT_SYMBOL_GPL(ants_long_wait_arm);
+
+static unsigned long late_ticks = ANTS_LATE_TICKS;
+
+/*
+ * The number of ticks without an arrival after which wake-ups in flight are
+ * late.
+ */
+unsigned long ants_late_ticks(void)
+{
+	return READ_ONCE(late_ticks);
+}
+EXPORT_SYMBOL_GPL(ants_late_ticks);
+
+/* Set it to @ticks, for all pools. */
+void ants_late_arm(unsigned long ticks)
+{
+	WRITE_ONCE(late_ticks, ticks);
+}
+EXPORT_SYMBOL_GPL(ants_late_arm);
+
+/*
+ * Whenever the lock is dropped, every pending task has a worker that will get
+ * to it, and every waiter for which there is room is about to be granted.
+ */
+static bool tasks_served(const struct ants_pool *pool)
+{
+	/* If the breaker has tripped, a kernel work item ends them. */
+	if (!pool->nr_pending || pool->faults.queued)
+		return true;
+	/* A thread that starts may need long. */
+	if (pool->workers.nr_idle)
+		return pool->wakes.nr;
+	return ants_nr_arriving(pool) ||
+	       pool->workers.nr >= pool->limits.capacity ||
+	       pool->upkeep.queued || pool->upkeep.nr_makers ||
+	       pool->upkeep.backoff || !ants_need_worker(pool);
+}
+
+static bool waiters_served(const struct ants_pool *pool)
+{
+	return !(pool->space.nr_waiting || pool->space.has_due) ||
+	       ants_closed_error(pool) || !ants_nr_admissible(pool) || pool->nr_pending;
+}
+
+/*
+ * The wake-ups in flight are consistent. The limit may have fallen since the
+ * workers were woken, and idle workers are woken beside threads that start.
+ */
+static bool arriving_fits(const struct ants_pool *pool)
+{
+	const struct ants_worker *last = pool->wakes.arrived;
+
+	return pool->wakes.limit >= 1 && pool->wakes.limit <= ANTS_WAKE_MAX &&
+	       pool->wakes.nr <= ANTS_WAKE_MAX &&
+	       hweight16(pool->wakes.waking_cpus) + pool->wakes.deferred <= pool->wakes.nr &&
+	       (!pool->wakes.late || pool->wakes.nr >= pool->wakes.limit) &&
+	       pool->workers.nr_starting + pool->workers.nr_late <=
+	       pool->workers.nr_new &&
+	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
+}
+
+static bool counts_fit(const struct ants_pool *pool)
+{
+	return pool->workers.nr_idle + pool->wakes.nr - pool->wakes.deferred +
+	       pool->workers.nr_new + pool->workers.nr_leaving +
+	       pool->nr_busy <= pool->workers.nr &&
+	       pool->target.nr_stale <= pool->workers.nr &&
+	       pool->in_epoch[0] + pool->in_epoch[1] ==
+	       ants_in_flight(pool) + pool->nr_again;
+}
+
+/*
+ * Each bound is kept; after a shrink it may be exceeded, but the number only
+ * falls. Return true if @now is allowed, and remember it in *@seen.
+ */
+static bool bound_kept(unsigned int now, unsigned int bound, unsigned int *seen)
+{
+	bool kept = now <= max(bound, *seen);
+
+	*seen = now;
+	return kept;
+}
+
+/* See debug.h. */
+void ants_check_over(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->seen_in_flight++;
+}
+
+static void check_bounds(struct ants_pool *pool)
+{
+	unsigned int threads = pool->workers.nr, tasks = ants_in_flight(pool);
+
+	WARN(!bound_kept(threads, pool->limits.capacity, &pool->seen_workers),
+	     "ants: pool %s: %u threads, bound of %u exceeded\n", pool->name,
+	     threads, pool->limits.capacity);
+	WARN(!bound_kept(tasks, pool->limits.in_flight, &pool->seen_in_flight),
+	     "ants: pool %s: %u tasks in flight, bound of %u exceeded\n",
+	     pool->name, tasks, pool->limits.in_flight);
+}
+
+/* Let KCSAN report any other writer of these fields, marked or not. */
+static void watch_writers(struct ants_pool *pool)
+{
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
+	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
+	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr);
+	ASSERT_EXCLUSIVE_WRITER(pool->wakes.nr);
+	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr_starting);
+	ASSERT_EXCLUSIVE_WRITER(pool->limits.capacity);
+	ASSERT_EXCLUSIVE_WRITER(pool->flags);
+	ASSERT_EXCLUSIVE_WRITER(pool->released);
+	ASSERT_EXCLUSIVE_WRITER(pool->release.seq);
+	ASSERT_EXCLUSIVE_WRITER(pool->upkeep.backoff);
+}
+
+void ants_check(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	watch_writers(pool);
+	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
+	     pool->name);
+	WARN(!arriving_fits(pool),
+	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
+	check_bounds(pool);
+	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
+	     pool->name, pool->nr_pending);
+	WARN(!waiters_served(pool), "ants: pool %s: %u waiters are not granted\n",
+	     pool->name, pool->space.nr_waiting);
+}
+
+#define TO(state)	BIT(ANTS_##state)
+
+/* The states that a worker may enter from each state. */
+static const unsigned int worker_next[] = {
+	[ANTS_NEW] = TO(BUSY),
+	[ANTS_IDLE] = TO(WAKING) | TO(LEAVING),
+	[ANTS_WAKING] = TO(BUSY),
+	[ANTS_BUSY] = TO(IDLE) | TO(LEAVING) | TO(LEFT),
+	[ANTS_LEAVING] = TO(BUSY) | TO(LEFT),
+	[ANTS_LEFT] = 0,
+};
+
+void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
+{
+	WARN(!(worker_next[w->state] & BIT(to)),
+	     "ants: pool %s: a worker goes from state %u to %u\n",
+	     w->pool->name, w->state, to);
+}
+
+#define VISIT_BITS	6
+
+/**
+ * struct visit - one call of a function that may sleep
+ * @node: in a bucket of visits
+ * @task: the caller
+ * @pool: the pool that was called; it may be gone when the call returns
+ * @sections: locked sections of @pool that the caller has opened
+ * @kept: how often the caller is counted in, or enqueued in @pool as a waiter
+ */
+struct visit {
+	struct hlist_node node;
+	const struct task_struct *task;
+	struct ants_pool *pool;
+	unsigned int sections;
+	int kept;
+};
+
+/* The visits of the callers whose addresses have the same hash. */
+static struct visit_bucket {
+	raw_spinlock_t lock;
+	struct hlist_head visits;
+} visit_buckets[1 << VISIT_BITS] = {
+	[0 ... (1 << VISIT_BITS) - 1] = {
+		.lock = __RAW_SPIN_LOCK_UNLOCKED(visit_bucket),
+	},
+};
+
+static struct visit_bucket *bucket_of(const struct task_struct *task)
+{
+	return &visit_buckets[hash_ptr(task, VISIT_BITS)];
+}
+
+static struct visit_bucket *own_bucket(void)
+{
+	return bucket_of(current);
+}
+
+/*
+ * The caller is about to call @pool. To be called before anything else is done.
+ */
+void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool)
+{
+	struct visit_bucket *bucket = own_bucket();
+	struct visit *v = kzalloc(sizeof(*v), GFP_ATOMIC | __GFP_NOWARN);
+	unsigned long flags;
+
+	visit->visit = v;
+	if (!v)
+		return;
+	v->task = current;
+	v->pool = pool;
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_add_head(&v->node, &bucket->visits);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+}
+
+void ants_visit_end(struct ants_visit *visit)
+{
+	struct visit_bucket *bucket = own_bucket();
+	unsigned long flags;
+
+	if (!visit->visit)
+		return;
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_del(&visit->visit->node);
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	kfree(visit->visit);
+}
+
+/* The thread @task has died; nothing else knows of its visits. */
+void ants_visits_bury(const struct task_struct *task)
+{
+	struct visit_bucket *bucket = bucket_of(task);
+	struct hlist_node *next;
+	struct visit *visit;
+	HLIST_HEAD(dead);
+
+	raw_spin_lock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(visit, next, &bucket->visits, node) {
+		if (visit->task != task)
+			continue;
+		hlist_del(&visit->node);
+		hlist_add_head(&visit->node, &dead);
+	}
+	raw_spin_unlock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(visit, next, &dead, node)
+		kfree(visit);
+}
+
+static bool is_visit_of(const struct visit *visit,
+			const struct ants_pool *pool)
+{
+	return visit->task == current && visit->pool == pool;
+}
+
+/* Count a section. Return true if the pool was not kept since the last one. */
+static bool visit_lapsed(const struct ants_pool *pool)
+{
+	struct visit_bucket *bucket = own_bucket();
+	bool again = false, kept = false;
+	struct visit *visit;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_for_each_entry(visit, &bucket->visits, node) {
+		if (!is_visit_of(visit, pool))
+			continue;
+		again |= visit->sections++;
+		kept |= visit->kept > 0;
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	return again && !kept;
+}
+
+/*
+ * The caller is about to open a section. A task keeps its pool, and so does an
+ * RCU section, which destroy has to wait for.
+ */
+void ants_visit_section(struct ants_pool *pool)
+{
+	if (!in_task() || !visit_lapsed(pool))
+		return;
+	WARN(!rcu_read_lock_held() && !ants_in_pool(pool),
+	     "ants: a caller that is not counted in comes back to its pool\n");
+}
+
+/* The innermost visit of the caller keeps its pool once more, or once less. */
+void ants_visit_keep(const struct ants_pool *pool, int by)
+{
+	struct visit_bucket *bucket = own_bucket();
+	struct visit *visit;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	hlist_for_each_entry(visit, &bucket->visits, node) {
+		if (!is_visit_of(visit, pool))
+			continue;
+		visit->kept += by;
+		break;
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What follows from every event that makes progress possible: waiters are
+ * granted, and the next workers are woken or the upkeep work is asked for a
+ * thread, see wake.c. All decisions are made under pool->lock. What they lead
+ * to is noted in a struct ants_todo and done by ants_unlock() after it has
+ * dropped the lock.
+ */
+#include "../internal.h"
+
+struct workqueue_struct *ants_wq, *ants_makers_wq;
+
+/*
+ * Arm the timer for @when, earlier or later than it was. If it was armed for
+ * the same time before, mod_timer() would leave it on its level of the wheel,
+ * which may be coarse.
+ */
+void ants_timer_set(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long now = jiffies;
+	/* The wheel holds no timer for longer than this; the slack fits beside it. */
+	unsigned long by = min_t(long, when - now, MAX_JIFFY_OFFSET);
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->timer.timer.expires == when)
+		timer_delete(&pool->timer.timer);
+	pool->timer.by = now + by + ants_timer_slack(by);
+	mod_timer(&pool->timer.timer, when);
+}
+
+/* A closed pool that has nothing to run needs no timer any more. */
+void ants_timer_quiesce(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!pool->released || pool->workers.nr || pool->nr_pending)
+		return;
+	timer_delete(&pool->timer.timer);
+	pool->stall.armed = false;
+}
+
+/*
+ * Have the upkeep work queued. Before it ends it checks under the lock for more
+ * to do, so it need not be queued again while it is queued or runs.
+ */
+void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->upkeep.queued)
+		return;
+	pool->upkeep.queued = true;
+	todo->bits |= ANTS_TODO_UPKEEP;
+}
+
+/* The work item of @waiter is accepted, or refused with @result. */
+static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
+			    int result, struct ants_todo *todo)
+{
+	if (result)
+		ants_work_end(pool, waiter->work, result, todo);
+	else
+		ants_work_pend(pool, waiter->work, todo);
+}
+
+/*
+ * End a wait. The waiter may be gone as soon as the result is stored, so its
+ * task is noted before; the RCU section of ants_unlock() keeps the task.
+ */
+void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
+		     int result, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	ants_todo_wake(todo, waiter->task);
+	ants_cursors_skip(pool, &waiter->node);
+	list_del(&waiter->node);
+	pool->space.nr_waiting--;
+	/* The work item may be gone once it has ended. */
+	ants_trace(waiter_give_up, pool, waiter, result);
+	pool->counts.rejected += !!result;
+	if (waiter->work)
+		waiter_work_end(pool, waiter, result, todo);
+	else if (result && waiter->slot)
+		ants_stock_put(pool, waiter->slot);
+	if (!list_empty(&waiter->nested)) {
+		list_del(&waiter->nested);
+		pool->waiters.nr_nested--;
+	}
+	ants_update_admit_limit(pool);
+	ants_trace(waiter_grant, pool, waiter, result);
+	ants_spin_end(pool, waiter, result);
+	/* Pairs with smp_load_acquire() in ants_wait(). */
+	smp_store_release(&waiter->result, result);
+}
+
+static struct ants_waiter *first_waiter(struct ants_pool *pool,
+					enum ants_prio prio)
+{
+	return list_first_entry_or_null(&pool->waiters.fifo[prio],
+					struct ants_waiter, node);
+}
+
+/* Return the first waiter of high priority, else of normal, else NULL. */
+struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
+{
+	return first_waiter(pool, ANTS_PRIO_HIGH) ?:
+	       first_waiter(pool, ANTS_PRIO_NORMAL);
+}
+
+/* As for tasks, see pick_list() in slot.c. */
+static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
+{
+	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
+
+	if (!normal || pool->waiters.high_grants++ < ANTS_HIGH_RUN)
+		return first_waiter(pool, ANTS_PRIO_HIGH);
+	pool->waiters.high_grants = 0;
+	return normal;
+}
+
+/* Return the waiter that is served next; the caller knows that there is one. */
+static struct ants_waiter *pick_waiter(struct ants_pool *pool)
+{
+	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH])))
+		return pick_high(pool);
+	return list_first_entry(&pool->waiters.fifo[ANTS_PRIO_NORMAL],
+				struct ants_waiter, node);
+}
+
+/*
+ * Find a slot for @waiter. Waiters of one priority have no slots before the
+ * first of them has one; but those of the other priority may hold all of them:
+ * then take one of those.
+ */
+static struct ants_slot *slot_for(struct ants_pool *pool,
+				  struct ants_waiter *waiter)
+{
+	struct ants_slot *slot = waiter->slot ?: ants_stock_get(pool);
+	struct ants_waiter *other;
+
+	if (likely(slot))
+		return slot;
+	other = first_waiter(pool, !waiter->prio);
+	if (!other)
+		return NULL;
+	swap(other->slot, slot);
+	return slot;
+}
+
+/*
+ * Make the task of the next waiter pending. Return false if there is no slot:
+ * then all slots are in use by pending tasks. The next task that starts returns
+ * one, and its worker dispatches.
+ */
+static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_waiter *waiter = pick_waiter(pool);
+	unsigned int stamp = waiter->stamp;
+	struct ants_slot *slot;
+
+	if (waiter->work) {
+		slot = &waiter->work->slot;
+	} else {
+		slot = slot_for(pool, waiter);
+		if (!slot)
+			return false;
+		ants_task_add(pool, slot, waiter->fn, waiter->data,
+			      waiter->prio == ANTS_PRIO_HIGH);
+		if (unlikely(pool->timed & ANTS_TIMED_CHARGE))
+			ants_charge_move(slot, waiter->task);
+	}
+	ants_waiter_end(pool, waiter, 0, todo);
+	/* It was stamped once more when it was accepted. */
+	if (unlikely(stamp))
+		slot->stamp = stamp;
+	return true;
+}
+
+/* As for tasks, see pick_list() in slot.c. */
+static struct list_head *pick_due(struct ants_pool *pool)
+{
+	struct list_head *normal = &pool->delayed.due[ANTS_PRIO_NORMAL];
+
+	if (list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]))
+		return normal;
+	if (list_empty(normal) || pool->delayed.high_due_grants++ < ANTS_HIGH_RUN)
+		return &pool->delayed.due[ANTS_PRIO_HIGH];
+	pool->delayed.high_due_grants = 0;
+	return normal;
+}
+
+/* Make the next due work item pending. */
+static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_delayed_work *dwork;
+
+	dwork = list_first_entry(pick_due(pool), struct ants_delayed_work,
+				 node);
+	ants_delayed_del(pool, dwork);
+	ants_work_pend(pool, &dwork->work, todo);
+}
+
+/*
+ * Due work items go first. But after ANTS_HIGH_RUN of them in a row a waiting
+ * caller is next, so that items that come again and again do not block it.
+ */
+static noinline bool due_is_next(struct ants_pool *pool)
+{
+	return !pool->space.nr_waiting || pool->delayed.due_grants++ < ANTS_HIGH_RUN;
+}
+
+/*
+ * Admit one task or item. Return false if the next waiter gets no slot. The
+ * waiter stays the next one: otherwise work items behind it could take all room
+ * while slots come back.
+ */
+static bool grant_one(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (unlikely(pool->space.has_due) && due_is_next(pool)) {
+		grant_due(pool, todo);
+		return true;
+	}
+	if (!grant_waiter(pool, todo))
+		return false;
+	pool->delayed.due_grants = 0;
+	return true;
+}
+
+/*
+ * Leave the rest of the grants to a hold of their own, or to the timer if that
+ * is late.
+ */
+static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
+{
+	todo->bits |= ANTS_TODO_GRANT;
+	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+}
+
+/*
+ * Grant due work items and waiters as long as there is room, as many as one
+ * hold allows. An item that is granted wakes no thread, but counts all the
+ * same. The timer tries again if there was no slot, or if the next hold is
+ * late.
+ */
+void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
+{
+	unsigned int left = ANTS_HOLD_MAX;
+
+	lockdep_assert_held(&pool->lock);
+	if (ants_closed_error(pool))
+		return;
+	while ((pool->space.nr_waiting || pool->space.has_due) &&
+	       ants_nr_admissible(pool)) {
+		if (!left-- || ants_todo_full(todo)) {
+			grant_later(pool, todo);
+			return;
+		}
+		if (!grant_one(pool, todo)) {
+			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+			return;
+		}
+	}
+}
+
+/*
+ * A caller that all shards of a multi have refused is called back once: by the
+ * shard that clears the flag that they share.
+ */
+static bool take_shared(struct ants_pool *pool)
+{
+	return pool->space.congested_all && atomic_xchg(pool->ops.shared_congested, 0);
+}
+
+/* Have callers that were refused called back, once no waiter is before them. */
+void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_can_admit(pool))
+		return;
+	if (take_shared(pool) || pool->space.congested) {
+		todo->bits |= ANTS_TODO_SPACE;
+		WRITE_ONCE(pool->release.called_back, true);
+	}
+	pool->space.congested = false;
+	pool->space.congested_all = false;
+}
+
+/* Call @round in one section after the other, until it returns false. */
+void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg)
+{
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	bool more;
+
+	do {
+		ants_lock_batch(pool, &todo, &batch);
+		more = round(pool, &todo, arg);
+		ants_unlock(pool, &todo);
+	} while (more);
+}
+
+/* Grant once more. Return true if that was not enough. */
+static bool grant_round(struct ants_pool *pool, struct ants_todo *todo,
+			void *unused)
+{
+	bool again;
+
+	ants_serve_now(pool, todo);
+	ants_wake_all(pool, todo);
+	again = todo->bits & ANTS_TODO_GRANT;
+	todo->bits &= ~ANTS_TODO_GRANT;
+	return again;
+}
+
+/*
+ * Grant as long as there is room, regardless of batches, and call back if there
+ * is room then.
+ */
+void ants_grant_all(struct ants_pool *pool)
+{
+	ants_rounds(pool, grant_round, NULL);
+}
+
+static noinline void queue_works(struct ants_pool *pool,
+				 const struct ants_todo *todo)
+{
+	if (todo->bits & ANTS_TODO_UPKEEP)
+		queue_work(ants_wq, &pool->upkeep.work);
+	if (todo->bits & ANTS_TODO_JOIN)
+		queue_work(ants_wq, &pool->upkeep.joiner);
+	if (todo->bits & ANTS_TODO_TRIP)
+		queue_work(ants_wq, &pool->faults.work);
+}
+
+/* Interrupts are off, so the thread to be woken cannot vanish: see below. */
+static __always_inline void wake_first(struct ants_pool *pool,
+				       const struct ants_todo *todo)
+{
+	if (todo->nr_wake)
+		wake_up_process(todo->first);
+	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN | ANTS_TODO_TRIP))
+		queue_works(pool, todo);
+}
+
+/* The threads in the list cannot vanish within this RCU section. */
+static void wake_rest(const struct ants_todo *todo)
+{
+	unsigned int i;
+
+	for (i = 1; i < todo->nr_wake; i++)
+		wake_up_process(todo->batch->wake[i - 1]);
+}
+
+/* Is the pool about to go, with nothing left that could take long? */
+static bool ends_soon(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
+	       !ants_peek(pool->nr_pending);
+}
+
+/*
+ * Wake the callers that wait for tasks or threads to end. The state of the pool
+ * may have changed as well: then programs are told, unless it lasts for a moment
+ * only.
+ */
+static void wake_waitq(struct ants_pool *pool)
+{
+	wake_up_all(&pool->waitq);
+	if ((READ_ONCE(pool->released) || READ_ONCE(pool->notice.closed)) &&
+	    !ends_soon(pool))
+		ants_notice(pool);
+}
+
+/*
+ * Do what may sleep: wake the wait queue, whose lock sleeps on PREEMPT_RT, and
+ * let a worker move to other CPUs.
+ */
+static void do_others(struct ants_pool *pool, struct ants_todo *todo)
+	__releases(RCU)
+{
+	if (todo->bits & ANTS_TODO_WAITQ)
+		wake_waitq(pool);
+	if (todo->bits & ANTS_TODO_NOTICE)
+		ants_notice(pool);
+	if (todo->bits & ANTS_TODO_GRANT)
+		ants_grant_all(pool);
+	if (todo->bits & ANTS_TODO_FREE)
+		ants_chunks_free(pool, todo->spare);
+	if (todo->bits & ANTS_TODO_SPACE) {
+		WRITE_ONCE(pool->faults.caller, current);
+		pool->ops.space_available(pool);
+		WRITE_ONCE(pool->faults.caller, NULL);
+	}
+	rcu_read_unlock();
+	if (todo->bits & ANTS_TODO_CHARGE)
+		ants_charge_apply(todo->worker);
+	if (todo->bits & ANTS_TODO_REBIND)
+		ants_affinity_apply(todo->worker);
+}
+
+static void unlock_wake_first(struct ants_pool *pool, struct ants_todo *todo)
+	__releases(&pool->lock)
+{
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	wake_first(pool, todo);
+	local_irq_enable();
+	/*
+	 * Must not be preempted: no other thread would wake those that were
+	 * granted.
+	 */
+	if (unlikely(todo->nr_wake > 1))
+		wake_rest(todo);
+	preempt_enable();
+}
+
+/*
+ * The slow part of ants_unlock(). From the decision to the last wake-up
+ * interrupts stay off or an RCU read section stays open. So the threads to be
+ * woken cannot vanish before that, nor can the pool, even if its last task has
+ * ended. Interrupts are off for one wake-up only; the others can be
+ * interrupted.
+ */
+void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
+	__releases(&pool->lock)
+{
+	if (likely(todo->nr_wake <= 1 &&
+		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
+				    ANTS_TODO_JOIN)))) {
+		unlock_wake_first(pool, todo);
+		return;
+	}
+	rcu_read_lock();
+	unlock_wake_first(pool, todo);
+	do_others(pool, todo);
+}
+
+/*
+ * The same for ants_unlock_any(), whose caller may have interrupts off anyway.
+ */
+void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
+	__releases(&pool->lock)
+{
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	wake_first(pool, todo);
+	wake_rest(todo);
+	local_irq_restore(todo->flags);
+	preempt_enable();
+}

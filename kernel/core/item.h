@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * item.c: what the core does with a work item, all under the lock of the pool
+ * that the item is in.
+ *
+ * work->pool says which lock that is. A caller that queues the item and finds
+ * it in no pool sets it, with the lock held. It is cleared as the last access
+ * when the item ends: then the item may be freed.
+ */
+#ifndef _ANTS_ITEM_H
+#define _ANTS_ITEM_H
+
+#include <linux/ants.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/debugobjects.h>
+#include <linux/list.h>
+
+#include "estate.h"
+#include "pool.h"
+
+struct ants_todo;
+
+/**
+ * enum ants_work_state - where a work item is; changed by ants_work_move() only
+ * @ANTS_WORK_IDLE: in no pool; not queued yet, or ended
+ * @ANTS_WORK_DELAYED: its timer is armed, or its timer function is about to run
+ * @ANTS_WORK_DROPPED: cancelled while its timer function was about to run
+ * @ANTS_WORK_DUE: its time has come, and the pool has no room
+ * @ANTS_WORK_WAITING: its submitter waits for room
+ * @ANTS_WORK_PENDING: accepted, not started
+ * @ANTS_WORK_RUNNING: runs
+ * @ANTS_WORK_AGAIN: runs, and is queued again
+ * @ANTS_WORK_REARMED: runs, and its timer will be armed when it has finished
+ * @ANTS_WORK_SKIPPED: taken by a worker that will not run it: its group was
+ *	cancelled
+ */
+enum ants_work_state {
+	ANTS_WORK_IDLE,
+	ANTS_WORK_DELAYED,
+	ANTS_WORK_DROPPED,
+	ANTS_WORK_DUE,
+	ANTS_WORK_WAITING,
+	ANTS_WORK_PENDING,
+	ANTS_WORK_RUNNING,
+	ANTS_WORK_AGAIN,
+	ANTS_WORK_REARMED,
+	ANTS_WORK_SKIPPED,
+};
+
+/* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
+#define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
+#define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
+#define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
+
+/* The states in which the function of an item runs. */
+#define ANTS_WORK_RUNS		(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) |	\
+				 BIT(ANTS_WORK_REARMED))
+
+/*
+ * The most tasks that join one work item; others that wait for it do not run
+ * it.
+ */
+#define ANTS_JOINERS		8
+
+extern const unsigned int ants_work_next[];
+
+/* objects.c, in kernels with debugobjects for work items */
+extern const struct debug_obj_descr ants_work_descr;
+void ants_object_init(struct ants_work *work);
+
+void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to);
+
+/* The one place where a work item changes its state. */
+static inline void ants_work_move(struct ants_work *work,
+				  enum ants_work_state to)
+{
+	if (unlikely(!(ants_work_next[work->state] & BIT(to))))
+		ants_work_bad_move(work, to);
+	WRITE_ONCE(work->state, to);
+}
+
+void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_todo *todo);
+void ants_work_again(struct ants_pool *pool, struct ants_work *work);
+void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
+			struct ants_todo *todo);
+void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
+int ants_work_may_run_again(const struct ants_pool *pool,
+			    const struct ants_work *work);
+bool ants_work_detach(struct ants_worker *w);
+void ants_work_start(struct ants_worker *w, struct ants_work *work);
+void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_todo *todo);
+void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
+		   struct ants_todo *todo);
+struct ants_pool *ants_work_lock(struct ants_work *work,
+				 struct ants_todo *todo);
+void ants_work_unlock(struct ants_pool *pool, struct ants_todo *todo);
+void ants_work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo);
+
+/* item.c: callers that wait for a work item */
+void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
+void ants_waiter_withdraw(struct ants_work_waiter *waiter,
+			  struct ants_todo *todo);
+void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
+bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *unused);
+
+void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo);
+void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      struct ants_todo *todo);
+void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
+void ants_work_run(void *data);
+
+/*
+ * The item has become one that a task of the pool can run if it waits for the
+ * item, or for its group.
+ */
+static inline void ants_work_offer(struct ants_work *work,
+				   struct ants_todo *todo)
+{
+	if (unlikely(!hlist_empty(&work->waiters)) ||
+	    (work->group && unlikely(!list_empty(&work->group->waiters))))
+		__ants_work_offer(work, todo);
+}
+
+/* Does its function run? */
+static inline bool ants_work_runs(const struct ants_work *work)
+{
+	return BIT(work->state) & ANTS_WORK_RUNS;
+}
+
+/* The worker that runs the item, or NULL. */
+static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
+{
+	return ants_work_runs(work) ? work->slot.data : NULL;
+}
+
+#define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)
+
+static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
+{
+	return container_of(slot, struct ants_work, slot);
+}
+
+/* Enqueue the caller as a waiter of a group. */
+static inline void ants_work_enrol(struct list_head *waiters,
+				   struct ants_work_waiter *waiter)
+{
+	waiter->task = current;
+	waiter->done = false;
+	list_add_tail(&waiter->node, waiters);
+}
+
+/* Is it an item that can be queued? Not called with a lock of a pool held. */
+static inline bool ants_work_is_valid(struct ants_work *work)
+{
+	bool valid = work->fn && work->prio <= ANTS_PRIO_HIGH;
+
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && valid)
+		debug_object_assert_init(work, &ants_work_descr);
+	return valid;
+}
+
+/*
+ * Make @pool the one that @work is in. Return the pool that it is in already,
+ * or NULL.
+ */
+static inline struct ants_pool *ants_work_claim(struct ants_pool *pool,
+						struct ants_work *work)
+{
+	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
+
+	lockdep_assert_held(&pool->lock);
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
+		debug_object_activate(work, &ants_work_descr);
+	return other;
+}
+
+/* The item is in no pool from here on, and may go. */
+static inline void ants_work_unclaim(struct ants_work *work)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
+		debug_object_deactivate(work, &ants_work_descr);
+	/* Pairs with smp_load_acquire() in ants_work_lock(). */
+	smp_store_release(&work->pool, NULL);
+}
+
+#endif /* _ANTS_ITEM_H */

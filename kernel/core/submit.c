@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Submitting a task to a pool. */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/sched/mm.h>
+
+#include "../internal.h"
+
+/*
+ * A submit may sleep, but mostly does not. This checks that it may, without the
+ * preemption point in might_sleep(), which on some kernels would cost a context
+ * switch for each task.
+ */
+static inline void assert_may_sleep(void)
+{
+	ants_might_sleep();
+}
+
+/* Refuse the task. It is counted while the pool is sure to exist. */
+static int submit_reject(struct ants_pool *pool, ants_fn_t fn, void *data,
+			 struct ants_todo *todo, int err)
+	__releases(&pool->lock)
+{
+	ants_refused(pool, fn, data, err);
+	ants_unlock(pool, todo);
+	return err;
+}
+
+/*
+ * Accept the task if the pool has room. While callers wait, the admission limit
+ * is zero, so a newcomer cannot overtake them.
+ */
+static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
+					 void *data, bool high,
+					 struct ants_todo *todo)
+{
+	struct ants_slot *slot;
+
+	if (unlikely(!ants_can_admit(pool)))
+		return ants_closed_error(pool) ?: -EAGAIN;
+	slot = ants_stock_get(pool);
+	if (unlikely(!slot))
+		return -ENOMEM;
+	ants_task_add(pool, slot, fn, data, high);
+	ants_wake_for_caller(pool, todo);
+	return 0;
+}
+
+/* Wait for room. The lock is held on entry and dropped here. */
+static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
+				void *data, enum ants_prio prio,
+				unsigned long timeout, struct ants_todo *todo)
+	__releases(&pool->lock)
+{
+	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
+	/* ants_wait_enrol() sets the rest. */
+	struct ants_waiter waiter __uninitialized;
+	int err;
+
+	waiter.fn = fn;
+	waiter.data = data;
+	waiter.work = NULL;
+	waiter.prio = prio;
+	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
+	if (err)
+		return submit_reject(pool, fn, data, todo, err);
+	ants_unlock(pool, todo);
+	ants_pause(ANTS_PAUSE_ENROLLED, pool);
+	return ants_wait(pool, &waiter, timeout);
+}
+
+/*
+ * Run the task in the caller, which is counted in, or wait if there is no memory for
+ * that: the threads of the pool need none.
+ */
+static int run_or_wait(struct ants_pool *pool, ants_fn_t fn, void *data,
+		       enum ants_prio prio)
+{
+	if (ants_run_here(pool, fn, data))
+		return 0;
+	return ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
+}
+
+/*
+ * Run the task in the caller, as a worker would. The task may use the pool, so
+ * the caller is counted in.
+ */
+static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
+		       enum ants_prio prio, struct ants_todo *todo)
+	__releases(&pool->lock)
+{
+	int err;
+
+	ants_caller_in(pool);
+	ants_unlock(pool, todo);
+	err = run_or_wait(pool, fn, data, prio);
+	ants_caller_leave(pool);
+	return err;
+}
+
+/*
+ * A task found no room: does its caller run it? Not inside another task of the
+ * same pool; otherwise a task that submits itself again would use up the stack.
+ */
+static bool runs_here(struct ants_pool *pool, int err)
+{
+	return pool->flags & ANTS_CALLER_RUNS && !ants_is_closed_error(err) &&
+	       !ants_runs_task_of(pool);
+}
+
+/* The pool is full or closed, or has no slot. */
+static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
+				void *data, enum ants_prio prio,
+				struct ants_todo *todo, int err)
+	__releases(&pool->lock)
+{
+	if (ants_is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
+		return submit_reject(pool, fn, data, todo, err);
+	if (runs_here(pool, err))
+		return caller_runs(pool, fn, data, prio, todo);
+	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
+}
+
+/* A task that frees memory must not depend on a thread that needs memory. */
+static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
+{
+	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ||
+	    READ_ONCE(pool->warned_reclaim))
+		return;
+	WRITE_ONCE(pool->warned_reclaim, true);
+	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
+		pool->name, fn);
+}
+
+static inline bool stock_is_low(const struct ants_pool *pool)
+{
+	return pool->nr_stock <= pool->limits.spare_slots && !pool->released;
+}
+
+/*
+ * Allocate slots for this task and for callers that may not allocate. Without
+ * memory the task takes one of the latter, or waits until one is returned. The
+ * caller is counted in while it has dropped the lock, because the allocation may
+ * sleep.
+ */
+static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
+	__must_hold(&pool->lock)
+{
+	ants_caller_in(pool);
+	ants_unlock(pool, todo);
+	ants_stock_fill(pool, pool->limits.spare_slots + ANTS_SLOT_BATCH);
+	ants_lock(pool, todo);
+	ants_caller_out(pool, todo);
+}
+
+/*
+ * Open a locked section and try to submit the task in it. The stock is checked in it
+ * as well: a look at it before would take the line of the lock away from the CPU
+ * that holds the lock.
+ */
+static __always_inline int submit_open(struct ants_pool *pool, ants_fn_t fn,
+				       void *data, bool high,
+				       struct ants_todo *todo)
+	__acquires(&pool->lock)
+{
+	if (unlikely(current->flags & PF_MEMALLOC))
+		check_reclaim(pool, fn);
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	ants_lock(pool, todo);
+	if (unlikely(stock_is_low(pool)))
+		fill_stock(pool, todo);
+	return submit_accept(pool, fn, data, high, todo);
+}
+
+int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_todo todo __uninitialized;
+	DEFINE_ANTS_VISIT(visit);
+	int err;
+
+	ants_visit_begin(&visit, pool);
+	assert_may_sleep();
+	if (unlikely(!fn))
+		return -EINVAL;
+	if (IS_ENABLED(CONFIG_LOCKDEP) &&
+	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_wait_touch(pool);
+	err = submit_open(pool, fn, data, false, &todo);
+	if (unlikely(err))
+		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo,
+				   err);
+	ants_unlock(pool, &todo);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_submit);
+
+int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
+		     enum ants_prio prio, unsigned long timeout)
+{
+	struct ants_todo todo;
+	DEFINE_ANTS_VISIT(visit);
+	int err;
+
+	ants_visit_begin(&visit, pool);
+	assert_may_sleep();
+	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
+		return -EINVAL;
+	if (timeout)
+		ants_wait_touch(pool);
+	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
+	if (ants_is_closed_error(err))
+		return submit_reject(pool, fn, data, &todo, err);
+	if (err)
+		return submit_wait(pool, fn, data, prio, timeout, &todo);
+	ants_unlock(pool, &todo);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_submit_prio);
+
+int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
+			unsigned long timeout)
+{
+	return ants_submit_prio(pool, fn, data, ANTS_PRIO_NORMAL, timeout);
+}
+EXPORT_SYMBOL_GPL(ants_submit_timeout);
+
+static int check_tasks(const struct ants_task *tasks, unsigned int nr)
+{
+	while (nr--)
+		if (!tasks[nr].fn || tasks[nr].prio > ANTS_PRIO_HIGH)
+			return -EINVAL;
+	return 0;
+}
+
+/**
+ * struct batch - tasks that are submitted several at a time, in one section
+ * each
+ * @pool: the pool
+ * @tasks: the next task
+ * @nr: number of tasks left
+ * @counted: the caller is counted in, because it will come back
+ */
+struct batch {
+	struct ants_pool *pool;
+	const struct ants_task *tasks;
+	unsigned int nr;
+	bool counted;
+};
+
+/*
+ * If tasks are left after this section, the pool must stay until the next one.
+ */
+static void batch_stay(struct batch *b)
+{
+	if (b->nr && !b->counted) {
+		ants_caller_in(b->pool);
+		b->counted = true;
+	}
+}
+
+/* The last task of a batch counts the caller out, in the same section. */
+static void batch_part(struct batch *b, struct ants_todo *todo)
+{
+	batch_stay(b);
+	if (!b->nr && b->counted) {
+		ants_caller_out(b->pool, todo);
+		b->counted = false;
+	}
+}
+
+/*
+ * The pool has no room at all: submit one task, as the mode of the pool says.
+ * The lock is held on entry and dropped here.
+ */
+static int batch_slow(struct batch *b, const struct ants_task *task,
+		      struct ants_todo *todo, int err)
+	__releases(&b->pool->lock)
+{
+	struct ants_pool *pool = b->pool;
+
+	batch_stay(b);
+	if (b->counted && runs_here(pool, err)) {
+		ants_unlock(pool, todo);
+		return run_or_wait(pool, task->fn, task->data, task->prio);
+	}
+	return submit_slow(pool, task->fn, task->data, task->prio, todo, err);
+}
+
+/* Submit as many tasks as the pool has room for, in one locked section. */
+static int batch_round(struct batch *b)
+{
+	const struct ants_task *task = b->tasks++;
+	unsigned int more = min_t(unsigned int, --b->nr, ANTS_HOLD_MAX - 1);
+	struct ants_todo todo;
+	int err;
+
+	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
+	if (err)
+		return batch_slow(b, task, &todo, err);
+	for (; more; more--, b->tasks++, b->nr--) {
+		task = b->tasks;
+		if (submit_accept(b->pool, task->fn, task->data, task->prio,
+				  &todo))
+			break;
+	}
+	batch_part(b, &todo);
+	ants_unlock(b->pool, &todo);
+	return 0;
+}
+
+int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
+		      unsigned int nr)
+{
+	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
+	DEFINE_ANTS_VISIT(visit);
+	int err = 0;
+
+	ants_visit_begin(&visit, pool);
+	assert_may_sleep();
+	if (nr > INT_MAX || check_tasks(tasks, nr))
+		return -EINVAL;
+	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_wait_touch(pool);
+	while (b.nr && !err)
+		err = batch_round(&b);
+	if (b.counted)
+		ants_caller_leave(pool);
+	nr = b.tasks - tasks - !!err;
+	return nr ?: err;
+}
+EXPORT_SYMBOL_GPL(ants_submit_batch);
+
+/*
+ * Callers like this one use the spare slots, and may not allocate; have them
+ * refilled.
+ */
+static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (pool->upkeep.stock_wanted || pool->released)
+		return;
+	pool->upkeep.stock_wanted = true;
+	ants_todo_upkeep(pool, todo);
+}
+
+int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_todo todo __uninitialized;
+	int err;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	ants_lock_any(pool, &todo);
+	err = submit_accept(pool, fn, data, false, &todo);
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
+		want_stock(pool, &todo);
+	if (unlikely(err))
+		ants_refused(pool, fn, data, err);
+	ants_unlock_any(pool, &todo);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_try_submit);
+
+/*
+ * One try of a caller that can choose among pools: a full pool does not count
+ * as a rejection. With @stay the caller is counted in if the pool was full,
+ * until ants_caller_leave(): it will come back to wait here if no other pool
+ * takes the task. Return 0, -ESHUTDOWN, -EIO, -EAGAIN or -ENOMEM.
+ */
+int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
+			bool stay)
+{
+	struct ants_todo todo;
+	int err;
+
+	assert_may_sleep();
+	err = submit_open(pool, fn, data, false, &todo);
+	if (err == -ESHUTDOWN)
+		return submit_reject(pool, fn, data, &todo, err);
+	if (err && stay)
+		ants_caller_in(pool);
+	ants_unlock(pool, &todo);
+	return err;
+}
+
+/* The same in any context; never counts the caller in. */
+int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_todo todo;
+	int err;
+
+	ants_lock_any(pool, &todo);
+	err = submit_accept(pool, fn, data, false, &todo);
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
+		want_stock(pool, &todo);
+	if (err == -ESHUTDOWN)
+		ants_refused(pool, fn, data, err);
+	ants_unlock_any(pool, &todo);
+	return err;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How long tasks wait and run: see times.h. */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+
+#include "../internal.h"
+#include "walk.h"
+
+/* The time since some moment in the past, in units of 1024 ns. */
+u64 ants_clock(void)
+{
+	return ktime_get_ns() >> 10;
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_clock);
+
+/* The same difference in milliseconds. */
+unsigned long ants_clock_ms(u64 time)
+{
+	return div_u64(time << 7, NSEC_PER_MSEC >> 3);
+}
+
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
+{
+	list_entry(entry, struct ants_slot, node)->stamp = ants_clock();
+}
+
+static void see_waiter(struct ants_walker *walker, struct list_head *entry)
+{
+	list_entry(entry, struct ants_waiter, node)->stamp = ants_clock();
+}
+
+static void set_timed(struct ants_pool *pool, unsigned int bits)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->flags & ANTS_CHARGE)
+		bits |= ANTS_TIMED_CHARGE;
+	WRITE_ONCE(pool->timed, bits);
+}
+
+static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
+{
+	struct ants_walker walker = { .see = see_waiter };
+
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH], nr, &walker);
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL], nr, &walker);
+}
+
+/*
+ * From now on tasks are stamped as they are submitted. Then stamp those that
+ * wait or are pending, whose wait counts from here; after that all stamps are
+ * valid. Waiters come first, because they may be accepted meanwhile.
+ */
+static void timing_begin(struct ants_pool *pool)
+{
+	struct ants_walker walker = { .see = see_slot };
+	unsigned int nr_waiting;
+
+	raw_spin_lock_irq(&pool->lock);
+	set_timed(pool, ANTS_TIMED_STAMP);
+	nr_waiting = pool->space.nr_waiting;
+	ants_unlock_irq(pool);
+	stamp_waiters(pool, nr_waiting);
+	ants_walk_pending(pool, &walker);
+	raw_spin_lock_irq(&pool->lock);
+	pool->times.since = ants_clock();
+	set_timed(pool, ANTS_TIMED_STAMP | ANTS_TIMED_COUNT);
+	ants_unlock_irq(pool);
+}
+
+/* The task in @slot, which becomes pending, is timed; so is one in so many. */
+void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->times.left = pool->times.every - 1;
+	slot->stamp = ants_clock();
+	slot->tag |= ANTS_TAG_SAMPLED;
+}
+
+/*
+ * @w starts such a task. If they are not sampled any more it is not counted, or was
+ * counted with all others.
+ */
+void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot)
+{
+	struct ants_pool *pool = w->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (!(pool->timed & ANTS_TIMED_SAMPLE)) {
+		w->tag &= ~ANTS_TAG_SAMPLED;
+		return;
+	}
+	w->started = ants_clock();
+	pool->times.wait[__fls((u32)(w->started - slot->stamp) | 1)]++;
+}
+
+/* The task has ended. */
+void ants_sample_end(struct ants_worker *w)
+{
+	lockdep_assert_held(&w->pool->lock);
+	w->pool->times.run[__fls((unsigned long)(ants_clock() - w->started) | 1)]++;
+	w->started = 0;
+}
+
+/* Times are taken for an administrator, or to find tasks that stall. */
+static unsigned int wanted_bits(const struct ants_pool *pool)
+{
+	if (pool->times.every > 1 && !pool->stall.ms)
+		return ANTS_TIMED_SAMPLE;
+	if (!pool->times.every && !pool->stall.ms)
+		return 0;
+	return ANTS_TIMED_STAMP | ANTS_TIMED_COUNT |
+	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
+}
+
+/* To be called when that has changed. */
+void ants_times_switch(struct ants_pool *pool)
+{
+	unsigned int bits = wanted_bits(pool);
+
+	lockdep_assert_held(&pool->config.lock);
+	if (bits & ANTS_TIMED_COUNT && !(pool->timed & ANTS_TIMED_COUNT))
+		timing_begin(pool);
+	raw_spin_lock_irq(&pool->lock);
+	set_timed(pool, bits);
+	ants_unlock_irq(pool);
+}
+
+/* Have the times of one task in so many taken; 0 for none. */
+int ants_set_timing(struct ants_pool *pool, unsigned int every)
+{
+	lockdep_assert_held(&pool->config.lock);
+	if (every > ANTS_SAMPLE_MAX)
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->times.every, every);
+	pool->times.left = 0;
+	ants_unlock_irq(pool);
+	ants_times_switch(pool);
+	return 0;
+}
+
+/* Add the counters; the last of @nr sums also counts all longer times. */
+static void add_up(u64 *sums, const u64 *counts, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		sums[min_t(unsigned int, i, ANTS_TIMES - 1)] += counts[i];
+}
+
+/*
+ * Read how many tasks have waited, and run, for 2^i microseconds or more, but
+ * for less than the next i says.
+ */
+void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
+		     u64 run[ANTS_TIMES])
+{
+	memset(wait, 0, ANTS_TIMES * sizeof(*wait));
+	memset(run, 0, ANTS_TIMES * sizeof(*run));
+	raw_spin_lock_irq(&pool->lock);
+	add_up(wait, pool->times.wait, ANTS_TIMES);
+	add_up(run, pool->times.run, BITS_PER_LONG);
+	ants_unlock_irq(pool);
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_times_read);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracepoints of tasks and waiters. They show the function that the client has
+ * asked for, and its argument, whatever function of ants calls it. All of this
+ * is called only while a tracepoint is on.
+ */
+#include "../internal.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+static bool is_in_state(const struct ants_work *work,
+			enum ants_work_state state)
+{
+	return READ_ONCE(work->state) == state;
+}
+
+void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
+			    const void *data, unsigned int pending)
+{
+	unsigned long func;
+
+	/* This run was accepted when the item was queued during the last one. */
+	if (fn == ants_work_run && is_in_state(data, ANTS_WORK_AGAIN))
+		return;
+	func = ants_client_func(fn, &data);
+	trace_ants_task_accept(pool, func, data, pending);
+}
+
+void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
+			    const void *data, int err)
+{
+	unsigned long func = ants_client_func(fn, &data);
+
+	trace_ants_task_refuse(pool, func, data, err);
+}
+
+void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
+			    const void *data)
+{
+	unsigned long func = ants_client_func(fn, &data);
+
+	trace_ants_task_cancel(pool, func, data);
+}
+
+/* The innermost task of @w is a work item; return it, or NULL for others. */
+static const struct ants_work *item_of(const struct ants_worker *w)
+{
+	if (w->depth)
+		return w->estate->inner[w->depth - 1].work;
+	/* A detached item may be gone. */
+	return !w->func_addr && w->tag & ANTS_TAG_WORK ? w->data : NULL;
+}
+
+/*
+ * The same as ants_client_func() for the innermost task of @w. Return 0 if that is
+ * an item that does not run: it will be cancelled.
+ */
+static unsigned long running_func(const struct ants_worker *w,
+				  const void **data)
+{
+	const struct ants_work *work = item_of(w);
+
+	*data = work ?: w->data;
+	if (!work)
+		return w->func_addr ?: ants_client_func(w->fn, data);
+	if (is_in_state(work, ANTS_WORK_SKIPPED))
+		return 0;
+	return ants_client_func(ants_work_run, data);
+}
+
+void ants_trace_task_start(const struct ants_worker *w)
+{
+	const void *data;
+	unsigned long func = running_func(w, &data);
+
+	if (func)
+		trace_ants_task_start(w->pool, func, data);
+}
+
+void ants_trace_task_end(const struct ants_worker *w)
+{
+	const void *data;
+	unsigned long func = running_func(w, &data);
+
+	if (func)
+		trace_ants_task_end(w->pool, func, data);
+}
+
+void ants_trace_waiter_enrol(const struct ants_pool *pool,
+			     const struct ants_waiter *waiter)
+{
+	const void *data;
+	unsigned long func = ants_waiter_func(waiter, &data);
+
+	trace_ants_waiter_enrol(pool, waiter, func, data, 0);
+}
+
+/* The wait has ended with @result: this is for those that were granted. */
+void ants_trace_waiter_grant(const struct ants_pool *pool,
+			     const struct ants_waiter *waiter, int result)
+{
+	const void *data;
+	unsigned long func;
+
+	if (result)
+		return;
+	func = ants_waiter_func(waiter, &data);
+	trace_ants_waiter_grant(pool, waiter, func, data, 0);
+}
+
+void ants_trace_waiter_give_up(const struct ants_pool *pool,
+			       const struct ants_waiter *waiter, int result)
+{
+	const void *data;
+	unsigned long func;
+
+	if (!result)
+		return;
+	func = ants_waiter_func(waiter, &data);
+	trace_ants_waiter_give_up(pool, waiter, func, data, result);
+}

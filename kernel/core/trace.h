@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tracepoints; Documentation/tracepoints.rst says what each of them means. All
+ * but those of a task that starts or ends are emitted with the lock of the pool
+ * held: in the order in which things happen.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM ants
+
+#if !defined(_ANTS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _ANTS_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "pool.h"
+
+/* Tasks. @func and @data are those of the client. */
+
+DECLARE_EVENT_CLASS(ants_task,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data),
+
+	TP_ARGS(pool, func, data),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(void *, function)
+		__field(const void *, data)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->function = (void *)func;
+		__entry->data = data;
+	),
+
+	TP_printk("pool=%s function=%ps data=%p", __entry->pool,
+		  __entry->function, __entry->data)
+);
+
+DEFINE_EVENT(ants_task, ants_task_start,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data),
+
+	TP_ARGS(pool, func, data)
+);
+
+DEFINE_EVENT(ants_task, ants_task_end,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data),
+
+	TP_ARGS(pool, func, data)
+);
+
+DEFINE_EVENT(ants_task, ants_task_cancel,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data),
+
+	TP_ARGS(pool, func, data)
+);
+
+TRACE_EVENT(ants_task_accept,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data, unsigned int pending),
+
+	TP_ARGS(pool, func, data, pending),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(void *, function)
+		__field(const void *, data)
+		__field(unsigned int, busy)
+		__field(unsigned int, pending)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->function = (void *)func;
+		__entry->data = data;
+		__entry->busy = pool->nr_busy;
+		__entry->pending = pending;
+	),
+
+	TP_printk("pool=%s function=%ps data=%p busy=%u pending=%u",
+		  __entry->pool, __entry->function, __entry->data,
+		  __entry->busy, __entry->pending)
+);
+
+TRACE_EVENT(ants_task_refuse,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,
+		 const void *data, int error),
+
+	TP_ARGS(pool, func, data, error),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(void *, function)
+		__field(const void *, data)
+		__field(int, error)
+		__field(unsigned int, busy)
+		__field(unsigned int, pending)
+		__field(unsigned int, waiting)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->function = (void *)func;
+		__entry->data = data;
+		__entry->error = error;
+		__entry->busy = pool->nr_busy;
+		__entry->pending = pool->nr_pending;
+		__entry->waiting = pool->space.nr_waiting;
+	),
+
+	TP_printk("pool=%s function=%ps data=%p error=%d busy=%u pending=%u waiting=%u",
+		  __entry->pool, __entry->function, __entry->data,
+		  __entry->error, __entry->busy, __entry->pending,
+		  __entry->waiting)
+);
+
+/* Waiters. The thread that grants one is not the one that waits. */
+
+DECLARE_EVENT_CLASS(ants_waiter,
+
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
+		 unsigned long func, const void *data, int error),
+
+	TP_ARGS(pool, waiter, func, data, error),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(void *, function)
+		__field(const void *, data)
+		__field(pid_t, pid)
+		__field(int, error)
+		__field(unsigned int, waiting)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->function = (void *)func;
+		__entry->data = data;
+		__entry->pid = waiter->task->pid;
+		__entry->error = error;
+		__entry->waiting = pool->space.nr_waiting;
+	),
+
+	TP_printk("pool=%s function=%ps data=%p pid=%d waiting=%u",
+		  __entry->pool, __entry->function, __entry->data,
+		  __entry->pid, __entry->waiting)
+);
+
+DEFINE_EVENT(ants_waiter, ants_waiter_enrol,
+
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
+		 unsigned long func, const void *data, int error),
+
+	TP_ARGS(pool, waiter, func, data, error)
+);
+
+DEFINE_EVENT(ants_waiter, ants_waiter_grant,
+
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
+		 unsigned long func, const void *data, int error),
+
+	TP_ARGS(pool, waiter, func, data, error)
+);
+
+DEFINE_EVENT_PRINT(ants_waiter, ants_waiter_give_up,
+
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
+		 unsigned long func, const void *data, int error),
+
+	TP_ARGS(pool, waiter, func, data, error),
+
+	TP_printk("pool=%s function=%ps data=%p pid=%d error=%d waiting=%u",
+		  __entry->pool, __entry->function, __entry->data,
+		  __entry->pid, __entry->error, __entry->waiting)
+);
+
+/* Workers. */
+
+DECLARE_EVENT_CLASS(ants_worker,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(pid_t, pid)
+		__field(unsigned int, running)
+		__field(unsigned int, idle)
+		__field(unsigned int, pending)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, w->pool->name, ANTS_NAME_LEN);
+		__entry->pid = w->task->pid;
+		__entry->running = w->pool->workers.nr;
+		__entry->idle = w->pool->workers.nr_idle;
+		__entry->pending = w->pool->nr_pending;
+	),
+
+	TP_printk("pool=%s pid=%d running=%u idle=%u pending=%u", __entry->pool,
+		  __entry->pid, __entry->running, __entry->idle,
+		  __entry->pending)
+);
+
+DEFINE_EVENT(ants_worker, ants_worker_make,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w)
+);
+
+DEFINE_EVENT(ants_worker, ants_worker_wake,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w)
+);
+
+DEFINE_EVENT(ants_worker, ants_worker_park,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w)
+);
+
+DEFINE_EVENT(ants_worker, ants_worker_retire,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w)
+);
+
+DEFINE_EVENT(ants_worker, ants_worker_leave,
+
+	TP_PROTO(const struct ants_worker *w),
+
+	TP_ARGS(w)
+);
+
+/* Pools. */
+
+TRACE_EVENT(ants_pool_tune,
+
+	TP_PROTO(const struct ants_pool *pool, unsigned int capacity,
+		 unsigned int queue_depth, unsigned int min_workers),
+
+	TP_ARGS(pool, capacity, queue_depth, min_workers),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(unsigned int, old_capacity)
+		__field(unsigned int, capacity)
+		__field(unsigned int, queue_depth)
+		__field(unsigned int, min_workers)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->old_capacity = pool->limits.capacity;
+		__entry->capacity = capacity;
+		__entry->queue_depth = queue_depth;
+		__entry->min_workers = min_workers;
+	),
+
+	TP_printk("pool=%s old_capacity=%u capacity=%u queue_depth=%u min_workers=%u",
+		  __entry->pool, __entry->old_capacity, __entry->capacity,
+		  __entry->queue_depth, __entry->min_workers)
+);
+
+DECLARE_EVENT_CLASS(ants_pool,
+
+	TP_PROTO(const struct ants_pool *pool),
+
+	TP_ARGS(pool),
+
+	TP_STRUCT__entry(
+		__array(char, pool, ANTS_NAME_LEN)
+		__field(unsigned int, running)
+		__field(unsigned int, busy)
+		__field(unsigned int, pending)
+		__field(unsigned int, waiting)
+	),
+
+	TP_fast_assign(
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->running = pool->workers.nr;
+		__entry->busy = pool->nr_busy;
+		__entry->pending = pool->nr_pending;
+		__entry->waiting = pool->space.nr_waiting;
+	),
+
+	TP_printk("pool=%s running=%u busy=%u pending=%u waiting=%u",
+		  __entry->pool, __entry->running, __entry->busy,
+		  __entry->pending, __entry->waiting)
+);
+
+DEFINE_EVENT(ants_pool, ants_pool_release,
+
+	TP_PROTO(const struct ants_pool *pool),
+
+	TP_ARGS(pool)
+);
+
+DEFINE_EVENT(ants_pool, ants_pool_reboot,
+
+	TP_PROTO(const struct ants_pool *pool),
+
+	TP_ARGS(pool)
+);
+
+#endif /* _ANTS_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH core
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

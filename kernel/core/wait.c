@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Callers that sleep. Submitters wait in a FIFO of the pool's own, which is
+ * guarded by the raw lock and can hand over a task; other callers wait for
+ * tasks or threads to end. A fatal signal ends both kinds of wait, and so does
+ * kthread_stop() on the caller. How long submitters wait is in debugfs. The other
+ * callers sleep in slices, and log a long wait.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/freezer.h>
+#include <linux/kthread.h>
+#include <linux/pid.h>
+#include <linux/ratelimit.h>
+#include <linux/sched/signal.h>
+
+#include "../internal.h"
+
+#define SLICE		(30 * HZ)
+
+/* One limit for all pools, since a program may have any number of callers wait. */
+struct ratelimit_state ants_long_wait_limit =
+	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
+EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
+
+/* Has the caller been told to give up? It sleeps in @state. */
+static __always_inline bool told_to_stop(unsigned int state)
+{
+	if (signal_pending_state(state, current))
+		return true;
+	return state != TASK_UNINTERRUPTIBLE && ants_should_stop();
+}
+
+/*
+ * The state in which a killable caller of @pool sleeps. If the pool is
+ * freezable, its frozen threads would not end the wait, and the caller would
+ * keep the system from suspending; so it must be freezable, too. A caller that
+ * is frozen while it holds a lock can hang the suspend, which lockdep reports.
+ * But the map that is held around a task is not a lock, and neither are @locks,
+ * which are dropped before the sleep.
+ */
+unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
+{
+	if (!(READ_ONCE(pool->flags) & ANTS_FREEZABLE))
+		return TASK_KILLABLE;
+	if (lockdep_depth(current) == 1 + locks && ants_this_worker())
+		return TASK_KILLABLE | TASK_FREEZABLE_UNSAFE;
+	return TASK_KILLABLE | TASK_FREEZABLE;
+}
+
+/* A caller that sleeps in slices. */
+struct sleeper {
+	struct ants_pool *pool;
+	unsigned long start;
+	unsigned long timeout;
+	bool logged;
+};
+
+static void sleeper_init(struct sleeper *s, struct ants_pool *pool,
+			 unsigned long timeout)
+{
+	s->pool = pool;
+	s->start = jiffies;
+	s->timeout = timeout;
+	s->logged = false;
+}
+
+/* How long to sleep now. */
+static unsigned long sleeper_slice(const struct sleeper *s)
+{
+	return min_t(unsigned long, ants_time_left(s->start, s->timeout),
+		     SLICE);
+}
+
+/*
+ * Why the caller must stop sleeping: -EINTR or -ETIMEDOUT; 0 if it may go on.
+ */
+static int sleeper_error(const struct sleeper *s, unsigned int state)
+{
+	if (told_to_stop(state))
+		return -EINTR;
+	return ants_time_left(s->start, s->timeout) ? 0 : -ETIMEDOUT;
+}
+
+/*
+ * Log a long wait, once. The name is escaped, because a program can give itself any
+ * name.
+ */
+static void sleeper_log(struct sleeper *s)
+{
+	char comm[TASK_COMM_LEN];
+
+	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
+		return;
+	s->logged = true;
+	if (!__ratelimit(&ants_long_wait_limit))
+		return;
+	/* Another thread may change the name meanwhile. */
+	strscpy(comm, current->comm, sizeof(comm));
+	pr_warn("pool %s: %*pE[%d] has waited for more than %u s\n",
+		s->pool->name, (int)strlen(comm), comm, task_pid_nr(current),
+		ANTS_LONG_WAIT / HZ);
+}
+
+/*
+ * A waiter inside a task occupies a worker. If every worker that the capacity
+ * allows waits like that, and none of them gives up in time, no task can end to
+ * make room.
+ */
+static bool would_deadlock(const struct ants_pool *pool)
+{
+	return pool->waiters.nr_nested + pool->nr_joining + 1 >= pool->limits.capacity;
+}
+
+/*
+ * Get a slot for a waiter, so that it can be granted at any time. If one waiter
+ * has no slot, no waiter behind it may take one: otherwise those could hold all
+ * slots while the first one waits for a slot. The first waiter of a list may
+ * have lost its slot to the other priority; then it needs the next slot that is
+ * returned.
+ */
+static struct ants_slot *waiter_slot(struct ants_pool *pool,
+				     const struct list_head *fifo)
+{
+	const struct ants_waiter *first, *last;
+
+	if (list_empty(fifo))
+		return ants_stock_get(pool);
+	first = list_first_entry(fifo, struct ants_waiter, node);
+	last = list_last_entry(fifo, struct ants_waiter, node);
+	return first->slot && last->slot ? ants_stock_get(pool) : NULL;
+}
+
+/*
+ * Enqueue @waiter, or return why not. @nested: the wait has no time limit, and
+ * it occupies a worker of the same pool.
+ */
+int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
+		    bool nested)
+{
+	struct list_head *fifo = &pool->waiters.fifo[waiter->prio];
+
+	lockdep_assert_held(&pool->lock);
+	if (ants_closed_error(pool))
+		return ants_closed_error(pool);
+	if (nested && would_deadlock(pool))
+		return -EDEADLK;
+	if (pool->config.max_blocking && pool->space.nr_waiting >= pool->config.max_blocking)
+		return -EBUSY;
+	waiter->task = current;
+	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
+	waiter->result = ANTS_STILL_WAITING;
+	waiter->since = jiffies;
+	waiter->stamp = ants_time_block(pool);
+	waiter->sleep = ants_killable_state(pool, 1);
+	ants_wake_apart(pool);
+	ants_spin_begin(pool, waiter);
+	list_add_tail(&waiter->node, fifo);
+	INIT_LIST_HEAD(&waiter->nested);
+	if (nested) {
+		list_add_tail(&waiter->nested, &pool->waiters.nested);
+		pool->waiters.nr_nested++;
+	}
+	ants_visit_keep(pool, 1);
+	pool->counts.blocked++;
+	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
+		pool->counts.peak_waiting = pool->space.nr_waiting;
+	pool->limits.admit = 0;
+	ants_trace(waiter_enrol, pool, waiter);
+	/* The waiter has no slot, or a batch holds others back. */
+	if (unlikely(ants_nr_admissible(pool)))
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+	return 0;
+}
+
+static int waiter_result(const struct ants_waiter *waiter)
+{
+	/* Pairs with smp_store_release() in ants_waiter_end(). */
+	return smp_load_acquire(&waiter->result);
+}
+
+/*
+ * Give up with @err, unless the wait has ended meanwhile: a grant beats a
+ * signal and a timeout. Afterwards the next waiter may be due.
+ *
+ * The pool is there: if the result is not set inside this RCU section, the
+ * waiter is still in the FIFO, and after destroy has seen no waiter it waits
+ * for RCU readers.
+ */
+static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
+			 int err)
+{
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+
+	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
+	rcu_read_lock();
+	if (waiter_result(waiter) == ANTS_STILL_WAITING) {
+		ants_lock_batch(pool, &todo, &batch);
+		if (waiter->result == ANTS_STILL_WAITING) {
+			ants_waiter_end(pool, waiter, err, &todo);
+			/* Mostly the only thread to wake is the caller. */
+			if (todo.nr_wake == 1)
+				todo.nr_wake = 0;
+			ants_dispatch(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	}
+	rcu_read_unlock();
+	return waiter_result(waiter);
+}
+
+static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
+			   unsigned long timeout)
+{
+	const unsigned int state = waiter->sleep;
+	int result, err = 0;
+
+	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
+	for (;;) {
+		set_current_state(ants_sleep_state(state));
+		result = waiter_result(waiter);
+		if (result != ANTS_STILL_WAITING)
+			break;
+		if (told_to_stop(state))
+			err = -EINTR;
+		else if (!timeout)
+			err = -ETIMEDOUT;
+		if (err) {
+			__set_current_state(TASK_RUNNING);
+			return wait_withdraw(pool, waiter, err);
+		}
+		timeout = ants_schedule_timeout(state, timeout);
+	}
+	__set_current_state(TASK_RUNNING);
+	return result;
+}
+
+/*
+ * Wait until the pool ends the wait of @waiter, which is enqueued. Return the
+ * result; nothing refers to the waiter any more.
+ */
+int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
+	      unsigned long timeout)
+{
+	int result;
+
+	if (waiter->spun)
+		ants_spin(waiter);
+	result = sleep_as_waiter(pool, waiter, timeout);
+	ants_visit_keep(pool, -1);
+	return result;
+}
+
+static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
+			 const void *arg)
+{
+	unsigned long flags;
+	bool ret;
+
+	ants_visit_section(pool);
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	ret = cond(pool, arg);
+	ants_check(pool);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	return ret;
+}
+
+/*
+ * Count the caller in; the lock is held. From here until ants_caller_out() it
+ * may drop the lock, sleep, and come back: destroy waits for it.
+ */
+void ants_caller_in(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->nr_callers++;
+	ants_visit_keep(pool, 1);
+}
+
+/* The same in a section of its own. */
+void ants_caller_enter(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+
+	ants_lock(pool, &todo);
+	ants_caller_in(pool);
+	ants_unlock(pool, &todo);
+}
+
+/*
+ * Count a caller out; the lock is held. Only a pool that was closed can have a
+ * thread that waits for this, in order to destroy it.
+ */
+void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->nr_callers--;
+	ants_visit_keep(pool, -1);
+	if (pool->released)
+		todo->bits |= ANTS_TODO_WAITQ;
+}
+
+void ants_caller_leave(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+
+	ants_lock(pool, &todo);
+	ants_caller_out(pool, &todo);
+	ants_unlock(pool, &todo);
+}
+
+/*
+ * Count in a caller that will wait for all tasks of @pool. A task of the pool would
+ * wait for itself. An item whose timer function is about to queue it is no task yet:
+ * wait until it is.
+ */
+int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
+{
+	if (ants_in_pool(pool))
+		return -EDEADLK;
+	if (timeout)
+		ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	if (READ_ONCE(pool->delayed.firing))
+		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
+	return 0;
+}
+
+/* Lock the configuration for a change, as a caller that is counted in. */
+int ants_config_lock_killable(struct ants_pool *pool)
+{
+	ants_caller_enter(pool);
+	if (!mutex_lock_killable(&pool->config.lock))
+		return 0;
+	ants_caller_leave(pool);
+	return -EINTR;
+}
+
+/*
+ * The same for a change that a user of the pool asks for. The system pool is its
+ * administrator's to change.
+ */
+int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit)
+{
+	ants_visit_begin(visit, pool);
+	if (pool == ants_system_pool)
+		return -EPERM;
+	return ants_config_lock_killable(pool);
+}
+
+void ants_config_unlock(struct ants_pool *pool)
+{
+	mutex_unlock(&pool->config.lock);
+	ants_caller_leave(pool);
+}
+
+/*
+ * Check once and, if that was in vain, sleep once. Return 1 to be called again.
+ */
+static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
+		     unsigned int state)
+{
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	prepare_to_wait(&s->pool->waitq, &wait, ants_sleep_state(state));
+	if (!cond_is_true(s->pool, cond, arg)) {
+		err = sleeper_error(s, state) ?: 1;
+		if (err == 1)
+			ants_schedule_timeout(state, sleeper_slice(s));
+	}
+	finish_wait(&s->pool->waitq, &wait);
+	sleeper_log(s);
+	return err;
+}
+
+/*
+ * Wait until @cond returns true; it may take what it waited for. The caller is
+ * counted in, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
+ * because destroy is often called with a lock of a device held. Return 0, -EINTR
+ * or -ETIMEDOUT.
+ */
+int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
+		    unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	int err;
+
+	if (state == TASK_KILLABLE)
+		state = ants_killable_state(pool, 0);
+	sleeper_init(&s, pool, timeout);
+	do {
+		err = wait_once(&s, cond, arg, state);
+	} while (err == 1);
+	return err;
+}
+
+/*
+ * Log a long wait. The pool is there as long as the wait is not over; see
+ * wait_withdraw().
+ */
+static void log_unless(struct sleeper *s, const bool *done)
+{
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in waiter_done(). */
+	if (!smp_load_acquire(done))
+		sleeper_log(s);
+	rcu_read_unlock();
+}
+
+/*
+ * Wait until @done, which another thread stores with release before it wakes
+ * the caller. Return 0, -EINTR or -ETIMEDOUT.
+ */
+int ants_wait_done(struct ants_pool *pool, const bool *done,
+		   unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	int err = 0;
+
+	sleeper_init(&s, pool, timeout);
+	for (;;) {
+		set_current_state(ants_sleep_state(state));
+		/* Pairs with smp_store_release() in waiter_done(). */
+		if (smp_load_acquire(done))
+			break;
+		err = sleeper_error(&s, state);
+		if (err)
+			break;
+		ants_schedule_timeout(state, sleeper_slice(&s));
+		log_unless(&s, done);
+	}
+	__set_current_state(TASK_RUNNING);
+	return err;
+}
+
+/*
+ * Wait until @ready returns true. A thread that changes what @ready looks at
+ * wakes the caller. The pool stays meanwhile. Return 0, -EINTR or -ETIMEDOUT.
+ */
+int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
+		    unsigned long timeout, unsigned int state)
+{
+	struct sleeper s;
+	bool is_ready;
+	int err = 0;
+
+	sleeper_init(&s, pool, timeout);
+	for (;;) {
+		set_current_state(ants_sleep_state(state));
+		raw_spin_lock_irq(&pool->lock);
+		is_ready = ready(pool, arg);
+		ants_unlock_irq(pool);
+		if (is_ready)
+			break;
+		err = sleeper_error(&s, state);
+		if (err)
+			break;
+		ants_schedule_timeout(state, sleeper_slice(&s));
+		sleeper_log(&s);
+	}
+	__set_current_state(TASK_RUNNING);
+	return err;
+}
+
+/*
+ * Give up, unless the wait has ended meanwhile. Until it has, the work item or
+ * group exists; so does the pool, because the item is in it or the caller is
+ * counted in.
+ */
+bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
+{
+	struct ants_todo todo;
+	bool gone = false;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in waiter_done(). */
+	if (!smp_load_acquire(&waiter->done)) {
+		ants_lock(pool, &todo);
+		gone = !waiter->done;
+		if (gone)
+			ants_waiter_withdraw(waiter, &todo);
+		ants_unlock(pool, &todo);
+	}
+	rcu_read_unlock();
+	return gone;
+}
+
+/*
+ * Sleep until @waiter, which is enqueued, is notified. Return 0, -EINTR or
+ * -ETIMEDOUT.
+ */
+int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
+		    unsigned long timeout, unsigned int state)
+{
+	int err;
+
+	ants_visit_keep(pool, 1);
+	err = ants_wait_done(pool, &waiter->done, timeout, state);
+	if (err && !ants_work_withdraw(pool, waiter))
+		err = 0;
+	ants_visit_keep(pool, -1);
+	return err;
+}

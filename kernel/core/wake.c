@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many workers are woken, or threads made, for pending tasks. Few wake-ups
+ * are in flight at a time, because each costs more than a short task. A worker
+ * that arrives checks whether the next one is to be woken. How few depends on
+ * what the tasks do.
+ */
+#include "../internal.h"
+
+/*
+ * Is there a task that no worker in flight will take? While enough are in
+ * flight that is not known yet: each of them checks when it arrives. A thread
+ * that is late is replaced, once for each task: if its CPU is too busy, so may
+ * be the CPU of the next thread.
+ */
+static bool wants_worker(const struct ants_pool *pool)
+{
+	unsigned int late = min(pool->workers.nr_late, pool->nr_pending);
+	unsigned int limit = pool->wakes.limit;
+
+	/*
+	 * These get ready side by side, and none waits for the others to
+	 * arrive.
+	 */
+	if (pool->ops.worker_init && !pool->upkeep.backoff)
+		limit = ANTS_WAKE_MAX;
+	return !pool->workers.nr_idle && !pool->faults.tripped &&
+	       ants_nr_arriving(pool) + pool->workers.nr_making < limit &&
+	       pool->nr_pending > pool->wakes.nr + pool->workers.nr_new - late;
+}
+
+static bool below_floor(const struct ants_pool *pool)
+{
+	return !ants_closed_error(pool) &&
+	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
+}
+
+/* The threads that the pool has must do until thread.c allows more. */
+static bool held_back(const struct ants_pool *pool)
+{
+	return unlikely(pool->upkeep.held) && ants_has_thread(pool);
+}
+
+/* Is another thread to be made? Workers that are leaving count as well. */
+bool ants_need_worker(const struct ants_pool *pool)
+{
+	return pool->workers.nr < pool->limits.capacity && !held_back(pool) &&
+	       (wants_worker(pool) || below_floor(pool));
+}
+
+/* The last try to make a thread has failed, and the pause is not over. */
+bool ants_backing_off(const struct ants_pool *pool)
+{
+	return pool->upkeep.backoff &&
+	       time_in_range_open(jiffies, pool->upkeep.backoff_until - pool->upkeep.backoff,
+				  pool->upkeep.backoff_until);
+}
+
+/*
+ * Making a thread has failed: pause, longer each time. Threads that got ready
+ * side by side and failed count as one try.
+ */
+void ants_back_off(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (ants_backing_off(pool)) {
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
+		return;
+	}
+	pool->upkeep.backoff = clamp_t(unsigned long, pool->upkeep.backoff * 2,
+				       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
+	pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
+	ants_timer_arm(pool, pool->upkeep.backoff_until);
+}
+
+/*
+ * If the pool wants a thread, make sure that it asks for one when the pause is
+ * over. If all makers are at work, the timer is not needed: the first one that
+ * is done checks.
+ */
+void ants_timer_arm_worker(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (ants_need_worker(pool) &&
+	    (ants_backing_off(pool) || pool->upkeep.nr_makers < ANTS_MAKERS))
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
+}
+
+/*
+ * If as many wake-ups are in flight as allowed, no task needs to look for a worker
+ * until they are late. To be called after each change of what this depends on.
+ */
+static void set_wake_late(struct ants_pool *pool)
+{
+	pool->wakes.late = pool->wakes.nr < pool->wakes.limit ?
+			  0 : pool->wakes.since + ants_late_ticks();
+}
+
+/*
+ * Give up wake-ups in flight that are late. The CPUs of those workers are busy,
+ * or the workers are new and move, or freeze. Waking the same ones again would
+ * not help, but others may be faster. A late worker will find that it is not
+ * counted any more.
+ */
+void ants_forget_late(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_nr_arriving(pool) || !ants_arriving_late(pool))
+		return;
+	pool->workers.nr_late += pool->workers.nr_starting;
+	pool->workers.nr_starting = 0;
+	pool->wakes.nr = 0;
+	pool->wakes.waking_cpus = 0;
+	pool->wakes.seq++;
+	if (pool->wakes.deferred)
+		pool->wakes.nr_vain = 0;
+	pool->wakes.deferred = false;
+	set_wake_late(pool);
+}
+
+/* Make sure that wake-ups in flight are given up when they are late. */
+void ants_timer_arm_waking(struct ants_pool *pool)
+{
+	unsigned long when = pool->wakes.since + ants_late_ticks();
+
+	lockdep_assert_held(&pool->lock);
+	if (ants_timer_covers(pool, when))
+		return;
+	ants_timer_set(pool, when);
+	pool->timer.waking = true;
+}
+
+/*
+ * @w is in flight from now on, until ants_worker_arrived(). The caller counts
+ * it.
+ */
+void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
+{
+	lockdep_assert_held(&pool->lock);
+	w->arriving = true;
+	w->wake_seq = pool->wakes.seq;
+	if (ants_nr_arriving(pool))
+		return;
+	pool->wakes.since = jiffies;
+	ants_timer_arm_waking(pool);
+}
+
+/*
+ * The caller is going to run a task that it has taken, and others are pending.
+ * If many workers in a row that were woken for such tasks came in vain, the
+ * tasks are as short as a wake-up, so the caller can run the others as well. If
+ * it turns out to sleep, the deferred wake-up becomes late, like one that does
+ * not arrive.
+ */
+static bool defers_wake_up(struct ants_pool *pool)
+{
+	if (pool->wakes.nr_vain < ANTS_VAIN_MAX || pool->wakes.limit > 1 ||
+	    ants_nr_arriving(pool))
+		return false;
+	if (pool->wakes.nr_deferred++ < ANTS_DEFERRED_MAX)
+		return true;
+	pool->wakes.nr_deferred = 0;
+	return false;
+}
+
+/*
+ * No task is pending, or the caller will not take it: see ants_wake_helper().
+ */
+void ants_deferred_end(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->wakes.deferred = false;
+	pool->wakes.nr--;
+	set_wake_late(pool);
+}
+
+/*
+ * Tasks are pending, and no worker is idle: ask for a thread if one is wanted. If
+ * all makers are busy, each of them looks once more before it ends, unless the pool
+ * backs off: then the timer looks.
+ */
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
+{
+	ants_forget_late(pool);
+	if (!ants_need_worker(pool))
+		return;
+	if (ants_backing_off(pool))
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
+	else if (pool->upkeep.nr_makers < ANTS_MAKERS)
+		ants_todo_upkeep(pool, todo);
+}
+
+/* Is a worker idle, and is there a task for which no other is being woken? */
+static bool wakes_another(const struct ants_pool *pool)
+{
+	return pool->workers.nr_idle &&
+	       pool->wakes.nr < min_t(unsigned int, pool->wakes.limit, pool->nr_pending);
+}
+
+static struct ants_worker *first_idle(const struct ants_pool *pool)
+{
+	return list_first_entry(&pool->workers.idle, struct ants_worker, node);
+}
+
+/*
+ * Return the last worker that parked on this CPU, or, unless @here, on another one, if
+ * it is near the top of the stack; else NULL. The scheduler will probably let it run
+ * there again.
+ */
+static struct ants_worker *find_idle(const struct ants_pool *pool, bool here)
+{
+	unsigned int left = ANTS_LOOK_MAX;
+	struct ants_worker *w;
+	bool parked_here;
+
+	list_for_each_entry(w, &pool->workers.idle, node) {
+		if (!left--)
+			break;
+		parked_here = w->cpu == ants_this_cpu();
+		if (parked_here == here)
+			return w;
+	}
+	return NULL;
+}
+
+static u16 cpu_bit(unsigned int cpu)
+{
+	return 1U << cpu % 16;
+}
+
+static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
+		      struct ants_todo *todo)
+{
+	__list_del_entry(&w->node);
+	pool->workers.nr_idle--;
+	pool->wakes.waking_cpus |= cpu_bit(w->cpu);
+	ants_worker_move(w, ANTS_WAKING);
+	ants_set_arriving(pool, w);
+	pool->wakes.nr++;
+	set_wake_late(pool);
+	ants_policy_wakes(pool);
+	ants_todo_wake(todo, w->task);
+	trace_ants_worker_wake(w);
+}
+
+/*
+ * Is one more wake-up of use, after those that are late are given up? But if one is in
+ * flight, and this very section wakes a thread, which may be that one, the section
+ * may have no list for a second one.
+ */
+static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
+{
+	if (pool->wakes.nr && todo->nr_wake)
+		return false;
+	ants_forget_late(pool);
+	return wakes_another(pool);
+}
+
+/*
+ * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
+ */
+void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (may_wake(pool, todo))
+		wake_idle(pool, first_idle(pool), todo);
+}
+
+/* A caller on this CPU wakes a worker: is it the CPU of the last caller? */
+static void note_caller(struct ants_pool *pool)
+{
+	struct ants_wakes *wakes = &pool->wakes;
+
+	if (wakes->cpu == ants_this_cpu()) {
+		wakes->nr_here -= !!wakes->nr_here;
+		return;
+	}
+	wakes->cpu = ants_this_cpu();
+	wakes->nr_here = wakes->nr_here ? ANTS_HERE_MAX : ANTS_TURN_MAX;
+}
+
+/*
+ * Choose the worker for a caller: as a rule the one that parked last, wherever that
+ * was. If callers take turns, one here: then neither its wake-up nor that of the
+ * caller, which waits for its task, has to go to another CPU.
+ */
+static struct ants_worker *choose_idle(struct ants_pool *pool)
+{
+	struct ants_worker *w = NULL;
+
+	note_caller(pool);
+	if (pool->wakes.nr_here > ANTS_TURN_MAX) {
+		w = find_idle(pool, true);
+	} else if (pool->wakes.nr_apart) {
+		pool->wakes.nr_apart--;
+		w = find_idle(pool, false);
+	}
+	return w ?: first_idle(pool);
+}
+
+/* As ants_wake_one(), for a caller. */
+void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (may_wake(pool, todo))
+		wake_idle(pool, choose_idle(pool), todo);
+}
+
+/*
+ * As many wake-ups are in flight as allowed, and the last caller that sent one was on
+ * another CPU. Callers on several CPUs do not wait for each other's workers: if none
+ * of those in flight parked on this CPU, wake one that did.
+ */
+void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->wakes.deferred || todo->nr_wake ||
+	    pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
+	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
+		return;
+	w = find_idle(pool, true);
+	if (!w)
+		return;
+	note_caller(pool);
+	wake_idle(pool, w, todo);
+}
+
+/* As ants_wake_one(), for a worker that is going to run one of the tasks. */
+void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
+{
+	struct ants_worker *w;
+
+	lockdep_assert_held(&pool->lock);
+	w = first_idle(pool);
+	ants_forget_late(pool);
+	if (!defers_wake_up(pool)) {
+		if (may_wake(pool, todo)) {
+			w->helps = true;
+			wake_idle(pool, w, todo);
+		}
+		return;
+	}
+	pool->wakes.deferred = true;
+	pool->wakes.since = jiffies;
+	pool->wakes.nr++;
+	set_wake_late(pool);
+	ants_timer_arm_waking(pool);
+}
+
+/*
+ * Wake as many as one hold allows; those that arrive wake others. Then ask for
+ * threads.
+ */
+void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	while (wakes_another(pool) && !ants_todo_full(todo))
+		wake_idle(pool, first_idle(pool), todo);
+	if (pool->nr_pending && !pool->workers.nr_idle)
+		ants_ask_for_worker(pool, todo);
+}
+
+/* Does the worker that arrived last sleep in its task? */
+static bool last_sleeps(const struct ants_pool *pool)
+{
+	const struct ants_worker *last = pool->wakes.arrived;
+
+	/* A worker that freezes has no task. */
+	return last && last->fn && !task_is_running(last->task);
+}
+
+/* The CPU on which that worker runs its task, or -1. */
+int ants_running_cpu(const struct ants_pool *pool)
+{
+	const struct ants_worker *last = pool->wakes.arrived;
+
+	return last && last->fn && task_is_running(last->task) ?
+	       (int)task_cpu(last->task) : -1;
+}
+
+/* Does it run on this CPU? Then it could run the pending tasks as well. */
+static bool last_shares_cpu(const struct ants_pool *pool)
+{
+	return ants_running_cpu(pool) == raw_smp_processor_id();
+}
+
+/* The worker that arrived last runs on this CPU, and the caller is not its task. */
+static bool last_wants_cpu(const struct ants_pool *pool)
+{
+	return last_shares_cpu(pool) && pool->wakes.arrived->task != current;
+}
+
+/*
+ * A caller is about to wait for room. If the worker that will make it needs this very
+ * CPU, they take turns while another CPU may be idle: have the next ones woken
+ * elsewhere.
+ */
+void ants_wake_apart(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) || last_wants_cpu(pool))
+		pool->wakes.nr_apart = ANTS_APART_MAX;
+}
+
+/*
+ * Allow more wake-ups in flight if tasks are left that the last worker cannot
+ * take, because it sleeps; allow fewer if it runs, or if there is nothing to
+ * do.
+ */
+static void adapt_limit(struct ants_pool *pool, bool helps)
+{
+	bool vain = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
+
+	if (helps)
+		pool->wakes.nr_vain = vain || last_shares_cpu(pool) ?
+				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
+	if (vain) {
+		pool->counts.wakeups_in_vain++;
+		pool->wakes.limit = max_t(u16, pool->wakes.limit / 2, 1);
+	} else if (pool->nr_pending > 1 && last_sleeps(pool)) {
+		pool->wakes.limit = min_t(u16, pool->wakes.limit * 2, ANTS_WAKE_MAX);
+	} else if (pool->wakes.arrived && pool->wakes.arrived->fn) {
+		pool->wakes.limit = max_t(u16, pool->wakes.limit - 1, 1);
+	}
+}
+
+/* @w, which was in flight, has arrived, late or not. */
+void ants_worker_arrived(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	bool late = w->wake_seq != pool->wakes.seq;
+	/* Callers on other CPUs must not put off the time of one that is stuck. */
+	bool beyond = pool->wakes.nr > pool->wakes.limit;
+
+	lockdep_assert_held(&pool->lock);
+	w->arriving = false;
+	if (w->state != ANTS_WAKING) {
+		pool->workers.nr_late -= late;
+		pool->workers.nr_starting -= !late;
+	} else if (!late) {
+		pool->wakes.nr--;
+		pool->wakes.waking_cpus &= ~cpu_bit(w->cpu);
+	}
+	if (!late && !beyond)
+		pool->wakes.since = jiffies;
+	adapt_limit(pool, w->helps);
+	set_wake_late(pool);
+	w->helps = false;
+	pool->wakes.arrived = w;
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One thread of a pool. A worker takes the oldest task, checks whether another one is
+ * wanted, and only then runs the task. Without a task it parks, or leaves.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
+#include <linux/freezer.h>
+#include <linux/kthread.h>
+
+#include "../internal.h"
+
+/* Return the worker whose thread the caller is, or NULL. */
+struct ants_worker *ants_this_worker(void)
+{
+	if (!(current->flags & PF_KTHREAD) ||
+	    kthread_func(current) != ants_worker_fn)
+		return NULL;
+	return kthread_data(current);
+}
+
+struct ants_pool *ants_current_pool(void)
+{
+	const struct ants_worker *w = ants_this_worker();
+
+	return w ? w->pool : NULL;
+}
+EXPORT_SYMBOL_GPL(ants_current_pool);
+
+bool ants_in_pool(const struct ants_pool *pool)
+{
+	return ants_current_pool() == pool;
+}
+EXPORT_SYMBOL_GPL(ants_in_pool);
+
+/* The worker of @pool that runs the caller as its task, or NULL. */
+struct ants_worker *ants_worker_of(struct ants_pool *pool)
+{
+	struct ants_worker *w = ants_this_worker();
+
+	return w && w->pool == pool ? w : NULL;
+}
+
+void *ants_worker_data(struct ants_pool *pool)
+{
+	const struct ants_worker *w = ants_worker_of(pool);
+
+	return w ? w->local : NULL;
+}
+EXPORT_SYMBOL_GPL(ants_worker_data);
+
+/*
+ * From here on the task that the caller runs is @fn(@data), so that a scan for
+ * the functions of a module finds that. What the task was before may go.
+ */
+void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	struct ants_worker *w = ants_worker_of(pool);
+
+	raw_spin_lock_irq(&pool->lock);
+	w->fn = fn;
+	w->data = data;
+	ants_unlock_irq(pool);
+}
+
+/* Policy and affinity are set by the thread itself: modules cannot do it earlier. */
+static void worker_setup(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_todo todo;
+
+	ants_watch_begin(w);
+	ants_policy_apply(w);
+	ants_lock(pool, &todo);
+	ants_affinity_note(w, &todo);
+	ants_unlock(pool, &todo);
+	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
+		set_freezable();
+}
+
+/* The first section after a start or a wake-up, whatever the worker finds. */
+static void worker_arrive(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	lockdep_assert_held(&pool->lock);
+	if (w->arriving)
+		ants_worker_arrived(w);
+	if (w->state == ANTS_NEW)
+		pool->workers.nr_new--;
+	if (w->state != ANTS_LEAVING)
+		ants_worker_move(w, ANTS_BUSY);
+}
+
+/*
+ * A worker may stay only if no more than `capacity` workers stay, and none may
+ * after too many faults. One whose task has left something behind may not, unless it
+ * is the last one of a pool that is to have a thread. A worker that stays may have to
+ * move to other CPUs.
+ */
+static noinline bool worker_looks(struct ants_worker *w,
+				  struct ants_todo *todo)
+{
+	const struct ants_pool *pool = w->pool;
+	unsigned int stay = ants_nr_staying(pool);
+
+	if (pool->faults.tripped)
+		return false;
+	stay += w->state == ANTS_LEAVING;
+	if (w->dirty && stay > !!pool->config.floor)
+		return false;
+	if (pool->workers.nr > pool->limits.capacity && stay > pool->limits.capacity)
+		return false;
+	if (ants_affinity_is_stale(w))
+		ants_affinity_note(w, todo);
+	return true;
+}
+
+/* May this worker stay? */
+static inline bool worker_fits(struct ants_pool *pool, struct ants_worker *w,
+			       struct ants_todo *todo)
+{
+	return likely(pool->workers.nr <= pool->limits.stay) || worker_looks(w, todo);
+}
+
+/* A worker that was told to leave takes a task after all. */
+static void worker_rescind(struct ants_worker *w)
+{
+	if (w->state != ANTS_LEAVING)
+		return;
+	w->pool->workers.nr_leaving--;
+	ants_worker_move(w, ANTS_BUSY);
+	w->expired = false;
+}
+
+static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
+			struct ants_todo *todo)
+{
+	if (likely(pool->nr_stock < pool->limits.stock)) {
+		ants_stock_put(pool, slot);
+		return;
+	}
+	todo->spare = NULL;
+	ants_slot_drop(pool, slot, &todo->spare);
+	todo->bits |= todo->spare ? ANTS_TODO_FREE : 0;
+}
+
+/* Take a task whose tag says more than its epoch; a work item has its own slot. */
+static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
+				  struct ants_todo *todo)
+{
+	struct ants_work *work = ants_slot_work(slot);
+
+	w->tag &= ~ANTS_TAG_HIGH;
+	if (w->tag & ANTS_TAG_SAMPLED)
+		ants_sample_start(w, slot);
+	if (w->tag & ANTS_TAG_CHARGED)
+		ants_charge_take(w, slot, todo);
+	if (!(w->tag & ANTS_TAG_WORK)) {
+		slot_return(w->pool, slot, todo);
+		return;
+	}
+	ants_work_start(w, work);
+}
+
+/*
+ * Take the oldest task, if there is one and the worker may stay. If no task is
+ * pending, a waiter is granted here, and its task taken.
+ */
+static __always_inline bool worker_take(struct ants_pool *pool,
+					struct ants_worker *w,
+					struct ants_todo *todo)
+{
+	struct ants_slot *slot;
+
+	if (!worker_fits(pool, w, todo))
+		return false;
+	if (!pool->nr_pending) {
+		if (pool->space.wanted)
+			ants_serve_now(pool, todo);
+		if (!pool->nr_pending)
+			return false;
+	}
+	worker_rescind(w);
+	slot = ants_pending_pop(pool);
+	ants_time_start(pool, w, slot);
+	w->fn = slot->fn;
+	w->data = slot->data;
+	w->tag = slot->tag;
+	if (unlikely(slot->tag > ANTS_TAG_EPOCH))
+		take_special(w, slot, todo);
+	else
+		slot_return(pool, slot, todo);
+	if (++pool->nr_busy > pool->peak_busy)
+		pool->peak_busy = pool->nr_busy;
+	return true;
+}
+
+static __always_inline void worker_finish(struct ants_pool *pool,
+					  struct ants_worker *w,
+					  struct ants_todo *todo)
+{
+	unsigned int epoch = w->tag;
+
+	pool->nr_busy--;
+	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
+		w->func_addr = 0;
+		if (unlikely(epoch & ANTS_TAG_SAMPLED))
+			ants_sample_end(w);
+		if (likely(epoch & ANTS_TAG_WORK))
+			ants_work_finish(pool, w->data, todo);
+		else if (epoch & ANTS_TAG_CHARGED)
+			ants_charge_end(w, todo);
+		epoch &= ANTS_TAG_EPOCH;
+	}
+	if (ants_task_uncount(pool, epoch))
+		todo->bits |= ANTS_TODO_WAITQ;
+}
+
+/* Run the task, with the map of the pool held: see ants_wait_touch(). */
+static __always_inline void worker_run(struct ants_worker *w)
+{
+	int locks = lockdep_depth(current);
+
+#ifdef CONFIG_LOCKDEP
+	lock_map_acquire(&w->pool->map);
+#endif
+	w->fn(w->data);
+#ifdef CONFIG_LOCKDEP
+	lock_map_release(&w->pool->map);
+#endif
+	if (unlikely(ants_is_dirty(locks)))
+		ants_clean(w, locks);
+}
+
+/*
+ * Run one task, if there is one for this worker. The lock is held on entry and
+ * on return; @todo has what the open section has decided so far.
+ */
+static __always_inline bool worker_serve(struct ants_pool *pool,
+					 struct ants_worker *w,
+					 struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	if (!worker_take(pool, w, todo)) {
+		ants_time_end(w);
+		if (unlikely(pool->wakes.deferred))
+			ants_deferred_end(pool);
+		return false;
+	}
+	ants_dispatch_rest(pool, todo);
+	ants_unlock(pool, todo);
+	ants_pause(ANTS_PAUSE_RUN, pool);
+	ants_trace(task_start, w);
+	worker_run(w);
+	ants_trace(task_end, w);
+	ants_pause(ANTS_PAUSE_FINISH, pool);
+	ants_lock(pool, todo);
+	if (unlikely(ants_wants_attention()))
+		ants_attend(w, todo);
+	worker_finish(pool, w, todo);
+	return true;
+}
+
+/*
+ * Before the joiner ends it checks under the lock for more to do, as the upkeep
+ * work does.
+ */
+static void todo_joiner(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->upkeep.join_queued)
+		return;
+	pool->upkeep.join_queued = true;
+	todo->bits |= ANTS_TODO_JOIN;
+}
+
+/* The worker gives its reservation back, or has died. */
+void ants_worker_unlist(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+
+	w->fn = NULL;
+	ants_time_end(w);
+	ants_cursors_skip(pool, &w->member);
+	if (w == pool->wakes.arrived)
+		pool->wakes.arrived = NULL;
+	ants_affinity_clear_stale(w);
+	list_del(&w->member);
+	pool->workers.nr--;
+}
+
+/*
+ * Give the reservation back, for good: from here on the thread only returns,
+ * and the joiner joins it. A new thread may be made at once.
+ */
+static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
+	__releases(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	ants_worker_unlist(w);
+	trace_ants_worker_leave(w);
+	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
+	pool->counts.reaped += w->expired;
+	ants_worker_move(w, ANTS_LEFT);
+	list_add_tail(&w->node, &pool->workers.left);
+	todo_joiner(pool, todo);
+	/* The upkeep work may have looked at the stock already. */
+	pool->upkeep.stock_wanted |= !pool->workers.nr;
+	ants_todo_upkeep(pool, todo);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+}
+
+/*
+ * Park on top of the stack of idle workers. Only a thread that takes the worker off the
+ * stack may wake it. Nothing is left to dispatch: no task is pending, and waiters were
+ * granted as far as there is room.
+ */
+static void worker_park(struct ants_worker *w, struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	ants_worker_move(w, ANTS_IDLE);
+	w->fn = NULL;
+	w->idle_since = jiffies;
+	ants_policy_parks(w);
+	list_add(&w->node, &pool->workers.idle);
+	pool->workers.nr_idle++;
+	trace_ants_worker_park(w);
+	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
+		ants_timer_arm_reaper(pool);
+	if (pool->timer.waking && !ants_nr_arriving(pool))
+		ants_timer_take_back(pool);
+	if (unlikely(test_thread_flag(TIF_NEED_RESCHED)))
+		ants_yield_parked(w, todo);
+	while (w->state == ANTS_IDLE) {
+		w->cpu = ants_this_cpu();
+		/* Set under the lock, before any wake-up can come. */
+		set_current_state(ants_sleep_state(TASK_IDLE | TASK_FREEZABLE));
+		ants_unlock(pool, todo);
+		freezable_schedule();
+		ants_pause(ANTS_PAUSE_ARRIVE, pool);
+		ants_policy_apply(w);
+		ants_lock(pool, todo);
+		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
+			ants_affinity_note(w, todo);
+	}
+}
+
+static bool worker_must_leave(struct ants_pool *pool, struct ants_worker *w,
+			      struct ants_todo *todo)
+{
+	return w->state == ANTS_LEAVING || pool->released || !worker_fits(pool, w, todo);
+}
+
+/*
+ * The system suspends. Pending tasks stay: workers that are woken for them, in
+ * vain or by the timer, freeze as well, and check again when they thaw.
+ */
+static noinline void worker_freeze(struct ants_worker *w,
+				   struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	/* A work item that it ran may be freed. */
+	w->fn = NULL;
+	ants_time_end(w);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+	try_to_freeze();
+	ants_lock(pool, todo);
+}
+
+/* The client's part of the start of a thread. */
+static bool worker_init(struct ants_worker *w)
+{
+	if (w->pool->ops.worker_init)
+		w->local = w->pool->ops.worker_init(w->pool);
+	if (ants_is_dirty(0))
+		ants_clean(w, 0);
+	return !IS_ERR(w->local);
+}
+
+/*
+ * The client's part of the end of a thread. It comes before the reservation is
+ * given back, so there are never more results of worker_init in use than
+ * workers allowed; and it comes before the thread is joined, so it may block.
+ * The worker counts as leaving, and does not return to work.
+ */
+static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	if (w->state != ANTS_LEAVING) {
+		pool->workers.nr_leaving++;
+		ants_worker_move(w, ANTS_LEAVING);
+	}
+	w->fn = NULL;
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+	pool->ops.worker_exit(pool, w->local);
+	ants_lock(pool, todo);
+}
+
+/* worker_init has failed: the thread is as good as not made. */
+static void worker_fail(struct ants_worker *w, struct ants_todo *todo)
+	__releases(&w->pool->lock)
+{
+	struct ants_pool *pool = w->pool;
+
+	worker_arrive(w);
+	ants_init_failed(pool, todo);
+	worker_leave(w, todo);
+	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name,
+			    w->local);
+}
+
+int ants_worker_fn(void *arg)
+{
+	struct ants_worker *w = arg;
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	bool ready;
+
+	worker_setup(w);
+	ready = worker_init(w);
+	ants_pause(ANTS_PAUSE_NEW, pool);
+	ants_lock_batch(pool, &todo, &batch);
+	if (unlikely(!ready)) {
+		worker_fail(w, &todo);
+		return 0;
+	}
+	pool->upkeep.backoff = 0;
+	pool->faults.row_init = 0;
+	for (;;) {
+		worker_arrive(w);
+		do {
+			if (unlikely(freezing(current)))
+				worker_freeze(w, &todo);
+		} while (worker_serve(pool, w, &todo));
+		if (worker_must_leave(pool, w, &todo))
+			break;
+		worker_park(w, &todo);
+	}
+	if (pool->ops.worker_exit)
+		worker_exit(w, &todo);
+	worker_leave(w, &todo);
+	return 0;
+}

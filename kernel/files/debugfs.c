@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * debugfs: ants/summary has a line for each pool; ants/workers, ants/waiters and
+ * ants/pending list the workers, waiters and pending tasks of all pools by their
+ * functions. A reader collects as many lines as one hold of the pool's lock
+ * allows, and prints them after it has dropped that lock. It holds
+ * ants_registry_lock, so that the pool stays; a pool that is being destroyed is
+ * in these files until its last task, thread and caller is gone.
+ */
+#include <linux/debugfs.h>
+#include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/seq_file.h>
+
+#include "../internal.h"
+#include "debugfs.h"
+#include "../core/walk.h"
+
+/* An unknown age. */
+#define NO_AGE		ULONG_MAX
+/* A longer name moves the columns after it to the right. */
+#define NAME_WIDTH	24
+
+static struct dentry *root;
+
+/**
+ * struct ants_row - a line about an entry of a list
+ * @func: the function that it is about, or 0
+ * @inner: the function of the innermost task that runs inside that one, or 0
+ * @ms: for how long that has been so, or NO_AGE
+ * @what: the state of a worker, or the priority of a task
+ * @pid: of a thread
+ * @cpu: where it runs, or ran last
+ * @comm: its name
+ */
+struct ants_row {
+	unsigned long func;
+	unsigned long inner;
+	unsigned long ms;
+	const char *what;
+	pid_t pid;
+	unsigned int cpu;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct shown - what the reader that holds ants_registry_lock is being shown
+ * @table: what file
+ * @seq: where to print
+ * @pool: of which pool
+ * @what: the priority of the tasks in the list
+ * @seen: number of lines about the pool
+ * @nr: number of @rows that are to be printed
+ * @rows: those of one hold
+ */
+static struct shown {
+	const struct ants_table *table;
+	struct seq_file *seq;
+	struct ants_pool *pool;
+	const char *what;
+	unsigned int seen;
+	unsigned int nr;
+	struct ants_row rows[ANTS_HOLD_MAX];
+} shown;
+
+static unsigned long ms_since(unsigned long when)
+{
+	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
+}
+
+/* Print the age of a row, or "-" if it is unknown. */
+static void print_age(struct seq_file *seq, const struct ants_row *row)
+{
+	if (row->ms == NO_AGE)
+		seq_printf(seq, "%12s", "-");
+	else
+		seq_printf(seq, "%12lu", row->ms);
+}
+
+/* The functions, the outer one first. */
+static void print_func(struct seq_file *seq, const struct ants_row *row)
+{
+	if (!row->func)
+		seq_puts(seq, "  -");
+	else
+		seq_printf(seq, "  %ps", (void *)row->func);
+	if (row->inner)
+		seq_printf(seq, " > %ps", (void *)row->inner);
+}
+
+/* Each line begins with the name of a pool. */
+static void print_name(const char *name)
+{
+	seq_printf(shown.seq, "%-*s  ", NAME_WIDTH, name);
+}
+
+/* The lock is dropped: print what was collected, unless it does not fit. */
+static bool print_rows(struct ants_walker *walker)
+{
+	unsigned int i;
+
+	for (i = 0; i < shown.nr; i++) {
+		print_name(shown.pool->name);
+		shown.table->print(shown.seq, &shown.rows[i]);
+		seq_putc(shown.seq, '\n');
+	}
+	shown.nr = 0;
+	return !seq_has_overflowed(shown.seq);
+}
+
+static bool is_timed(void)
+{
+	return shown.pool->timed & ANTS_TIMED_COUNT;
+}
+
+static struct ants_row *next_row(void)
+{
+	struct ants_row *row = &shown.rows[shown.nr++];
+
+	memset(row, 0, sizeof(*row));
+	row->ms = NO_AGE;
+	row->what = shown.what;
+	return row;
+}
+
+static void row_of_task(struct ants_row *row, const struct task_struct *task)
+{
+	row->pid = task_pid_nr((struct task_struct *)task);
+	row->cpu = task_cpu(task);
+	strscpy(row->comm, task->comm, sizeof(row->comm));
+}
+
+static void show_list(struct list_head *list, const char *what)
+{
+	struct ants_walker walker = {
+		.see = shown.table->see, .rest = print_rows,
+	};
+
+	shown.what = what;
+	shown.seen += ants_walk(shown.pool, list,
+				ANTS_DEBUGFS_MOST - shown.seen, &walker);
+}
+
+/* The lists may have become longer or shorter meanwhile. */
+static void print_rest(void)
+{
+	unsigned int nr = shown.table->nr(shown.pool);
+
+	if (nr <= ANTS_DEBUGFS_MOST)
+		return;
+	print_name(shown.pool->name);
+	seq_printf(shown.seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
+}
+
+static const char *worker_state(const struct ants_worker *w)
+{
+	static const char * const names[] = {
+		[ANTS_NEW] = "new",
+		[ANTS_IDLE] = "idle",
+		[ANTS_WAKING] = "waking",
+		[ANTS_BUSY] = "busy",
+		[ANTS_LEAVING] = "leaving",
+	};
+
+	return names[w->state];
+}
+
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	struct ants_row *row = next_row();
+
+	row_of_task(row, w->task);
+	row->what = worker_state(w);
+	row->func = ants_worker_func(w);
+	if (w->depth)
+		row->inner = w->estate->inner[w->depth - 1].func_addr;
+	if (w->state == ANTS_IDLE)
+		row->ms = ms_since(w->idle_since);
+	else if (row->func && is_timed())
+		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
+}
+
+static void print_worker(struct seq_file *seq, const struct ants_row *row)
+{
+	seq_printf(seq, "%7d  %-7s  %3u", row->pid, row->what, row->cpu);
+	print_age(seq, row);
+	print_func(seq, row);
+}
+
+static void show_workers(struct ants_pool *pool)
+{
+	show_list(&pool->workers.list, NULL);
+}
+
+static void see_waiter(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
+						      node);
+	struct ants_row *row = next_row();
+	const void *data;
+
+	row_of_task(row, waiter->task);
+	row->func = ants_waiter_func(waiter, &data);
+	row->ms = ms_since(waiter->since);
+}
+
+static void print_waiter(struct seq_file *seq, const struct ants_row *row)
+{
+	seq_printf(seq, "%7d  %-6s", row->pid, row->what);
+	print_age(seq, row);
+	print_func(seq, row);
+	/* A program can give itself any name. */
+	seq_printf(seq, "  (%*pE)", (int)strlen(row->comm), row->comm);
+}
+
+static void show_waiters(struct ants_pool *pool)
+{
+	struct list_head *fifo = pool->waiters.fifo;
+
+	show_list(&fifo[ANTS_PRIO_HIGH], "high");
+	show_list(&fifo[ANTS_PRIO_NORMAL], "normal");
+}
+
+static void see_pending(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
+						  node);
+	struct ants_row *row = next_row();
+
+	row->func = ants_task_func(slot->fn, slot->data);
+	if (is_timed())
+		row->ms = ants_clock_ms((u32)(ants_clock() - slot->stamp));
+}
+
+static void print_pending(struct seq_file *seq, const struct ants_row *row)
+{
+	seq_printf(seq, "%-6s", row->what);
+	print_age(seq, row);
+	print_func(seq, row);
+}
+
+static void show_pending(struct ants_pool *pool)
+{
+	show_list(&pool->urgent.list, "high");
+	show_list(&pool->pending, "normal");
+}
+
+static void print_bound(struct seq_file *seq, unsigned int bound)
+{
+	if (bound == ANTS_UNLIMITED)
+		seq_puts(seq, "       max");
+	else
+		seq_printf(seq, "%10u", bound);
+}
+
+/* The numbers are of the same moment. */
+static void show_numbers(struct ants_pool *pool)
+{
+	struct seq_file *seq = shown.seq;
+	struct ants_longest longest;
+	struct ants_stats s;
+
+	ants_longest(pool, &longest);
+	ants_pool_stats(pool, &s);
+	print_name(pool->name);
+	seq_printf(seq, "%-8s", ants_state(pool));
+	print_bound(seq, s.capacity);
+	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
+		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
+	if (longest.func)
+		seq_printf(seq, "%12lu  %ps\n", longest.ms,
+			   (void *)longest.func);
+	else
+		seq_puts(seq, "           -  -\n");
+}
+
+const struct ants_table ants_tables[ANTS_NR_TABLES] = {
+	[ANTS_SUMMARY] = {
+		.name = "summary",
+		.head =
+			"state     capacity running  idle  busy  pending  waiting    completed  rejected  longest ms  runs longest",
+		.show = show_numbers,
+	},
+	[ANTS_WORKERS] = {
+		.name = "workers",
+		.head = "    pid  state    cpu          ms  runs",
+		.show = show_workers,
+		.nr = ants_nr_running,
+		.see = see_worker,
+		.print = print_worker,
+	},
+	[ANTS_WAITERS] = {
+		.name = "waiters",
+		.head = "    pid  prio            ms  waits to submit  (caller)",
+		.show = show_waiters,
+		.nr = ants_nr_waiting,
+		.see = see_waiter,
+		.print = print_waiter,
+	},
+	[ANTS_PENDING] = {
+		.name = "pending",
+		.head = "prio            ms  is pending",
+		.show = show_pending,
+		.nr = ants_nr_pending,
+		.see = see_pending,
+		.print = print_pending,
+	},
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_tables);
+
+static void *tables_start(struct seq_file *seq, loff_t *pos)
+{
+	mutex_lock(&ants_registry_lock);
+	return seq_list_start_head(&ants_pools, *pos);
+}
+
+static void *tables_next(struct seq_file *seq, void *entry, loff_t *pos)
+{
+	return seq_list_next(entry, &ants_pools, pos);
+}
+
+static void tables_stop(struct seq_file *seq, void *entry)
+{
+	mutex_unlock(&ants_registry_lock);
+}
+
+/* Print what a table says about one pool; and its head, in front of the first one. */
+static int tables_show(struct seq_file *seq, void *entry)
+{
+	shown.seq = seq;
+	shown.table = seq->private;
+	if (entry == &ants_pools) {
+		print_name("pool");
+		seq_printf(seq, "%s\n", shown.table->head);
+		return 0;
+	}
+	shown.pool = list_entry(entry, struct ants_pool, registered);
+	shown.seen = 0;
+	shown.table->show(shown.pool);
+	if (shown.seen == ANTS_DEBUGFS_MOST)
+		print_rest();
+	return 0;
+}
+
+const struct seq_operations ants_tables_sops = {
+	.start = tables_start,
+	.next = tables_next,
+	.stop = tables_stop,
+	.show = tables_show,
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_tables_sops);
+
+DEFINE_SEQ_ATTRIBUTE(ants_tables);
+
+/* Without debugfs, or without memory, there are no files; all else works. */
+void ants_debugfs_init(void)
+{
+	unsigned int i;
+
+	root = debugfs_create_dir("ants", NULL);
+	for (i = 0; i < ANTS_NR_TABLES; i++)
+		debugfs_create_file(ants_tables[i].name, 0400, root,
+				    (void *)&ants_tables[i], &ants_tables_fops);
+}
+
+void ants_debugfs_exit(void)
+{
+	debugfs_remove(root);
+}

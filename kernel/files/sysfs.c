@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/kernel/ants/<pool>/ and /sys/kernel/ants/<multi>/: one value per file. A
+ * store either changes the value, or returns an error and changes nothing. What
+ * is no single value is in debugfs. The shards of a multi have the files of any
+ * pool; the multi has those of them that say something of the whole, and two of
+ * its own.
+ */
+#include <linux/kobject.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "../internal.h"
+#include "debugfs.h"
+#include "../multi/multi.h"
+
+/*
+ * Tell programs when a pool changes its state, when a task has run for too
+ * long, and when a thread has died: by poll() on the file that shows it, and by
+ * a uevent. Both may sleep, but the state changes in sections that must not. So
+ * a kernel work item tells the programs: it compares what it finds with what it
+ * has told before. Only the removal of the files waits for this work item.
+ */
+
+#define ENV_LEN		128
+
+static struct workqueue_struct *notice_wq;
+
+/* The state may have changed, or it is time to look for tasks that stall. */
+void ants_notice(struct ants_pool *pool)
+{
+	queue_work(notice_wq, &pool->notice.work);
+}
+
+__printf(2, 3)
+static void send_uevent(struct ants_pool *pool, const char *fmt, ...)
+{
+	char env[ENV_LEN], *envp[2];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(env, sizeof(env), fmt, args);
+	va_end(args);
+	envp[0] = env;
+	envp[1] = NULL;
+	kobject_uevent_env(&pool->kobj, KOBJ_CHANGE, envp);
+}
+
+/*
+ * Tell of the state if it has changed. @closed is set before the state is read,
+ * so a reboot that opens the pool after that queues the work once more.
+ */
+static void tell_state(struct ants_pool *pool)
+{
+	const char *state;
+
+	WRITE_ONCE(pool->notice.closed, true);
+	state = ants_state(pool);
+	if (!strcmp(state, "open"))
+		WRITE_ONCE(pool->notice.closed, false);
+	if (!strcmp(state, pool->notice.state ?: "open"))
+		return;
+	pool->notice.state = state;
+	sysfs_notify(&pool->kobj, NULL, "state");
+	if (pool->parent)
+		sysfs_notify(pool->parent, NULL, "state");
+	send_uevent(pool, "STATE=%s", state);
+}
+
+/* Tell the value of @counter, unless it is *@last, which was told last. */
+static void tell_count(struct ants_pool *pool, const u64 *counter, u64 *last,
+		       const char *file, const char *variable)
+{
+	u64 count;
+
+	raw_spin_lock_irq(&pool->lock);
+	count = *counter;
+	ants_unlock_irq(pool);
+	if (count == *last)
+		return;
+	*last = count;
+	sysfs_notify(&pool->kobj, "stats", file);
+	if (pool->parent)
+		sysfs_notify(pool->parent, "stats", file);
+	send_uevent(pool, "%s=%llu", variable, count);
+}
+
+static bool files_gone(struct ants_pool *pool)
+{
+	bool gone;
+
+	raw_spin_lock_irq(&pool->lock);
+	gone = pool->notice.gone;
+	ants_unlock_irq(pool);
+	return gone;
+}
+
+static void notice_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      notice.work);
+
+	if (files_gone(pool))
+		return;
+	ants_stall_look(pool);
+	tell_state(pool);
+	tell_count(pool, &pool->counts.stalled, &pool->notice.stalled,
+		   "stalled", "STALLED");
+	tell_count(pool, &pool->counts.faults, &pool->notice.faults, "faults",
+		   "FAULTS");
+}
+
+static void notice_begin(struct ants_pool *pool)
+{
+	INIT_WORK(&pool->notice.work, notice_fn);
+}
+
+/*
+ * The files are about to be removed. A thread that has dropped the lock may
+ * still queue the work, which then does nothing.
+ */
+static void notice_end(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->notice.gone = true;
+	ants_unlock_irq(pool);
+	cancel_work_sync(&pool->notice.work);
+}
+
+static int notice_init(void)
+{
+	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
+	return notice_wq ? 0 : -ENOMEM;
+}
+
+static void notice_exit(void)
+{
+	destroy_workqueue(notice_wq);
+}
+
+static struct kset *ants_kset;
+
+/* What the text of a file stands for. */
+enum kind {
+	NUMBER,
+	/* 0 or 1 */
+	FLAG,
+	/* may be negative */
+	SIGNED,
+	/* a capacity: a number, or "max" */
+	BOUND,
+	/* one of enum ants_sched */
+	SCHED,
+};
+
+/**
+ * struct row - a file
+ * @file: its name and mode, and the functions that show and store it
+ * @kind: what its text is
+ * @multi: a multi has such a file as well
+ * @sum: that of a multi shows the sum over the shards, else what the first one has;
+ *	others differ if they were changed one by one
+ * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
+ * @wide: the value in struct ants_stats is a u64
+ * @offset: where the value is in struct ants_pool, or in struct ants_stats; of the
+ *	times of tasks 0 for how long they wait, 1 for how long they run
+ * @place: the value is in struct ants_affinity
+ * @get: returns the value of a pool; if NULL, it is at @offset
+ * @set: changes that of a pool, with pool->config.lock held
+ * @set_all: changes those of all shards, with multi->config held
+ */
+struct row {
+	struct kobj_attribute file;
+	enum kind kind;
+	bool multi;
+	bool sum;
+	bool fixed;
+	bool wide;
+	unsigned int offset;
+	enum ants_placing place;
+	s64 (*get)(struct ants_pool *pool);
+	int (*set)(struct ants_pool *pool, unsigned int value);
+	int (*set_all)(struct ants_multi *multi, unsigned int value);
+};
+
+static const struct row *row_of(const struct attribute *attr)
+{
+	return container_of(attr, struct row, file.attr);
+}
+
+static struct ants_pool *to_pool(struct kobject *kobj)
+{
+	return container_of(kobj, struct ants_pool, kobj);
+}
+
+/* NULL if the directory is that of a pool. */
+static struct ants_multi *multi_of(struct kobject *kobj)
+{
+	return get_ktype(kobj) == &ants_multi_ktype ?
+	       container_of(kobj, struct ants_multi, kobj) : NULL;
+}
+
+/* The pool, or the first shard of the multi. */
+static struct ants_pool *first_pool(struct kobject *kobj)
+{
+	return multi_of(kobj) ? ants_shard(multi_of(kobj), 0) : to_pool(kobj);
+}
+
+/* The shards of a multi have the same flags. */
+static bool is_fixed(struct kobject *kobj)
+{
+	return READ_ONCE(first_pool(kobj)->flags) & ANTS_FIXED;
+}
+
+static const char * const sched_names[] = {
+	[ANTS_SCHED_NORMAL] = "normal",
+	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
+	[ANTS_SCHED_FIFO] = "fifo",
+};
+
+static ssize_t emit(char *buf, enum kind kind, s64 value)
+{
+	if (kind == SCHED)
+		return sysfs_emit(buf, "%s\n", sched_names[value]);
+	if (kind == BOUND && value >= ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%lld\n", value);
+}
+
+static int parse(const char *buf, enum kind kind, unsigned int *value)
+{
+	int err;
+
+	if (kind == SIGNED)
+		return kstrtoint(buf, 0, (int *)value);
+	if (kind == SCHED) {
+		err = sysfs_match_string(sched_names, buf);
+		*value = err;
+		return min(err, 0);
+	}
+	if (kind == BOUND && sysfs_streq(buf, "max")) {
+		*value = ANTS_UNLIMITED;
+		return 0;
+	}
+	err = kstrtouint(buf, 0, value);
+	if (!err && kind == BOUND && *value > ANTS_BOUND_MAX)
+		err = -ERANGE;
+	if (!err && kind == FLAG && *value > 1)
+		err = -EINVAL;
+	return err;
+}
+
+static struct ants_affinity *affinity_of(struct ants_pool *pool)
+{
+	struct ants_affinity *affinity;
+
+	raw_spin_lock_irq(&pool->lock);
+	affinity = ants_affinity_get(pool);
+	ants_unlock_irq(pool);
+	return affinity;
+}
+
+static int place_of(enum ants_placing what, struct ants_pool *pool)
+{
+	struct ants_affinity *affinity = affinity_of(pool);
+	int value = affinity->nice;
+
+	if (what == ANTS_PLACE_SCHED)
+		value = affinity->sched;
+	ants_affinity_put(affinity);
+	return value;
+}
+
+static s64 value_of(const struct row *row, struct ants_pool *pool)
+{
+	if (row->place)
+		return place_of(row->place, pool);
+	return row->get ? row->get(pool) :
+	       READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
+}
+
+static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	const struct row *row = row_of(&attr->attr);
+	struct ants_multi *multi = multi_of(kobj);
+	struct ants_pool *pool;
+	s64 value = 0;
+
+	if (multi && row->sum)
+		for_each_shard(pool, multi)
+			value += value_of(row, pool);
+	else
+		value = value_of(row, first_pool(kobj));
+	return emit(buf, row->kind, value);
+}
+
+/*
+ * Make one change after the earlier ones; a signal ends the wait for those. Root
+ * can change the mode of a file, but not what the owner has fixed.
+ */
+static int change(struct kobject *kobj, const struct row *row,
+		  unsigned int value, const struct cpumask *cpus)
+{
+	struct ants_place place = { row->place, value, cpus };
+	struct ants_multi *multi = multi_of(kobj);
+	struct ants_pool *pool = to_pool(kobj);
+	struct mutex *lock = multi ? &multi->config : &pool->config.lock;
+	int err = mutex_lock_interruptible(lock);
+
+	if (err)
+		return err;
+	if (row->fixed && is_fixed(kobj))
+		err = -EPERM;
+	else if (row->place)
+		err = multi ? ants_multi_set_place(multi, &place) :
+			      ants_set_place(pool, &place);
+	else
+		err = multi ? row->set_all(multi, value) :
+			      row->set(pool, value);
+	mutex_unlock(lock);
+	return err;
+}
+
+static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	const struct row *row = row_of(&attr->attr);
+	unsigned int value;
+	int err;
+
+	err = parse(buf, row->kind, &value) ?: change(kobj, row, value, NULL);
+	return err ?: count;
+}
+
+static s64 get_nonblocking(struct ants_pool *pool)
+{
+	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
+}
+
+static s64 get_longest_ms(struct ants_pool *pool)
+{
+	struct ants_longest longest;
+
+	ants_longest(pool, &longest);
+	return longest.ms;
+}
+
+/* The CPUs on which threads of any shard may run. */
+static ssize_t show_all_cpus(const struct ants_multi *multi, char *buf)
+{
+	struct ants_pool *pool;
+	cpumask_var_t mask;
+	ssize_t len;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for_each_shard(pool, multi) {
+		raw_spin_lock_irq(&pool->lock);
+		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
+		ants_unlock_irq(pool);
+	}
+	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
+	free_cpumask_var(mask);
+	return len;
+}
+
+static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	struct ants_affinity *affinity;
+	ssize_t len;
+
+	if (multi_of(kobj))
+		return show_all_cpus(multi_of(kobj), buf);
+	affinity = affinity_of(to_pool(kobj));
+	len = sysfs_emit(buf, "%*pbl\n",
+			 cpumask_pr_args(ants_affinity_cpus(affinity)));
+	ants_affinity_put(affinity);
+	return len;
+}
+
+static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	cpumask_var_t mask;
+	int err;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	err = cpulist_parse(buf, mask);
+	/* A number that does not fit in the mask, like a CPU that cannot exist. */
+	if (err == -EOVERFLOW)
+		err = -ERANGE;
+	err = err ?: change(kobj, row_of(&attr->attr), 0, mask);
+	free_cpumask_var(mask);
+	return err ?: count;
+}
+
+static const char *multi_state(const struct ants_multi *multi)
+{
+	if (ants_multi_is_released(multi))
+		return ants_multi_is_drained(multi) ? "released" : "draining";
+	return ants_multi_is_faulted(multi) ? "faulted" : "open";
+}
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	return sysfs_emit(buf, "%s\n",
+			  multi_of(kobj) ? multi_state(multi_of(kobj)) :
+					   ants_state(to_pool(kobj)));
+}
+
+static ssize_t nr_shards_show(struct kobject *kobj, struct kobj_attribute *attr,
+			      char *buf)
+{
+	return sysfs_emit(buf, "%u\n", multi_of(kobj)->nr_shards);
+}
+
+static ssize_t strategy_show(struct kobject *kobj, struct kobj_attribute *attr,
+			     char *buf)
+{
+	static const char * const names[] = {
+		[ANTS_ROUND_ROBIN] = "round_robin",
+		[ANTS_LEAST_TASKS] = "least_tasks",
+		[ANTS_LOCAL] = "local",
+	};
+
+	return sysfs_emit(buf, "%s\n", names[multi_of(kobj)->strategy]);
+}
+
+static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	const struct row *row = row_of(&attr->attr);
+	struct ants_stats stats;
+	const void *field = (char *)&stats + row->offset;
+
+	if (multi_of(kobj))
+		ants_multi_stats(multi_of(kobj), &stats);
+	else
+		ants_pool_stats(to_pool(kobj), &stats);
+	return emit(buf, row->kind, row->wide ? *(const u64 *)field :
+						*(const unsigned int *)field);
+}
+
+static ssize_t last_fault_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	char name[ANTS_FUNC_LEN];
+
+	ants_last_fault(to_pool(kobj), name);
+	return sysfs_emit(buf, "%s\n", name);
+}
+
+static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
+			  char *buf)
+{
+	u64 counts[2][ANTS_TIMES], *shown = counts[row_of(&attr->attr)->offset];
+	ssize_t len = 0;
+	int i;
+
+	ants_times_read(to_pool(kobj), counts[0], counts[1]);
+	for (i = 0; i < ANTS_TIMES; i++)
+		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
+				     i < ANTS_TIMES - 1 ? ',' : '\n');
+	return len;
+}
+
+#define ROW(_name, _mode, _show, _store, ...)				\
+	(&((struct row) {						\
+		.file.attr = { .name = _name, .mode = _mode },		\
+		.file.show = _show, .file.store = _store,		\
+		##__VA_ARGS__						\
+	}).file.attr)
+
+/* A value that can be changed. */
+#define VALUE(_name, ...)						\
+	ROW(_name, 0644, value_show, value_store, ##__VA_ARGS__)
+
+/* It is an unsigned int in struct ants_pool that can be read without the lock. */
+#define FIELD(_field)							\
+	.offset = offsetof(struct ants_pool, _field)
+
+/* A member of struct ants_stats: an unsigned int, or a u64. */
+#define GAUGE(_name, ...)						\
+	ROW(#_name, 0444, stat_show, NULL, .multi = true,		\
+	    .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
+#define COUNTER(_name)	GAUGE(_name, .wide = true)
+
+static struct attribute *pool_attrs[] = {
+	VALUE("capacity", .kind = BOUND, FIELD(limits.capacity), .set = __ants_tune,
+	      .multi = true, .sum = true, .set_all = __ants_multi_tune,
+	      .fixed = true),
+	VALUE("queue_depth", FIELD(config.queue_depth),
+	      .set = ants_set_queue_depth, .multi = true, .sum = true,
+	      .set_all = __ants_multi_set_queue_depth, .fixed = true),
+	VALUE("nonblocking", .kind = FLAG, .get = get_nonblocking,
+	      .set = ants_set_nonblocking, .fixed = true),
+	VALUE("max_blocking", FIELD(config.max_blocking),
+	      .set = ants_set_max_blocking),
+	VALUE("min_workers", FIELD(config.min_workers),
+	      .set = ants_set_min_workers),
+	VALUE("expiry_ms", FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
+	VALUE("stall_ms", FIELD(stall.ms), .set = ants_set_stall_ms),
+	VALUE("max_faults", FIELD(faults.max), .set = ants_set_max_faults),
+	VALUE("nice", .kind = SIGNED, .place = ANTS_PLACE_NICE, .multi = true),
+	VALUE("sched", .kind = SCHED, .place = ANTS_PLACE_SCHED, .multi = true),
+	ROW("cpulist", 0644, cpulist_show, cpulist_store,
+	    .place = ANTS_PLACE_CPUS, .multi = true),
+	ROW("state", 0444, state_show, NULL, .multi = true),
+	NULL
+};
+
+static struct attribute *stats_attrs[] = {
+	GAUGE(running),
+	GAUGE(idle),
+	GAUGE(busy),
+	GAUGE(pending),
+	GAUGE(waiting),
+	GAUGE(free, .kind = BOUND),
+	GAUGE(peak_running),
+	GAUGE(peak_busy),
+	GAUGE(peak_pending),
+	GAUGE(peak_waiting),
+	COUNTER(submitted),
+	COUNTER(completed),
+	COUNTER(cancelled),
+	COUNTER(caller_runs),
+	COUNTER(rejected),
+	COUNTER(blocked),
+	COUNTER(spawned),
+	COUNTER(reaped),
+	COUNTER(wakeups_in_vain),
+	COUNTER(stalled),
+	COUNTER(held_back),
+	COUNTER(faults),
+	COUNTER(lost),
+	COUNTER(dirty),
+	ROW("last_fault", 0444, last_fault_show, NULL),
+	VALUE("timing", FIELD(times.every), .set = ants_set_timing),
+	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
+	ROW("run_us", 0444, times_show, NULL, .offset = 1),
+	ROW("longest_ms", 0444, value_show, NULL, .get = get_longest_ms),
+	NULL
+};
+
+static struct attribute *multi_attrs[] = {
+	ROW("nr_shards", 0444, nr_shards_show, NULL),
+	ROW("strategy", 0444, strategy_show, NULL),
+	NULL
+};
+
+/* The CPUs of local shards are decided when the multi is created. */
+static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
+{
+	const struct row *row = row_of(attr);
+	const struct ants_multi *multi = multi_of(kobj);
+
+	if (multi && !row->multi)
+		return 0;
+	if ((row->fixed && is_fixed(kobj)) ||
+	    (multi && multi->strategy == ANTS_LOCAL &&
+	     row->place == ANTS_PLACE_CPUS))
+		return 0444;
+	return attr->mode;
+}
+
+static const struct attribute_group pool_group = {
+	.attrs = pool_attrs,
+	.is_visible = mode_of,
+};
+
+static const struct attribute_group stats_group = {
+	.name = "stats",
+	.attrs = stats_attrs,
+	.is_visible = mode_of,
+};
+
+static const struct attribute_group multi_group = {
+	.attrs = multi_attrs,
+};
+
+const struct attribute_group *ants_pool_groups[] = {
+	&pool_group,
+	&stats_group,
+	NULL
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
+
+static const struct attribute_group *multi_groups[] = {
+	&pool_group,
+	&stats_group,
+	&multi_group,
+	NULL
+};
+
+/*
+ * There are no default groups: the kernel would remove those file by file, and
+ * not as one directory; and the files of a multi are about shards, which are made
+ * later.
+ */
+const struct kobj_type ants_pool_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = ants_pool_free,
+};
+
+const struct kobj_type ants_multi_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = ants_multi_free,
+};
+
+/*
+ * Show @pool in sysfs. After an error the caller still has to put the kobject.
+ */
+int ants_sysfs_add(struct ants_pool *pool)
+{
+	int err;
+
+	notice_begin(pool);
+	pool->kobj.kset = ants_kset;
+	if (pool->parent)
+		err = kobject_add(&pool->kobj, pool->parent, "shard%s",
+				  strchr(pool->name, '/') + 1);
+	else
+		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
+	if (err)
+		return err;
+	err = sysfs_create_groups(&pool->kobj, ants_pool_groups);
+	if (err) {
+		kobject_del(&pool->kobj);
+		return err;
+	}
+	kobject_uevent(&pool->kobj, KOBJ_ADD);
+	return 0;
+}
+
+/* From here on no file gives access to the pool. */
+void ants_sysfs_del(struct ants_pool *pool)
+{
+	notice_end(pool);
+	kobject_del(&pool->kobj);
+}
+
+/* After an RCU grace period nothing queues the work any more. */
+void ants_sysfs_put(struct ants_pool *pool)
+{
+	cancel_work_sync(&pool->notice.work);
+	kobject_put(&pool->kobj);
+}
+
+/* Add the directory of a multi. After an error the caller still has to put the kobject. */
+int ants_multi_sysfs_add(struct ants_multi *multi)
+{
+	multi->kobj.kset = ants_kset;
+	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
+}
+
+/* Add the files, once there is something to show. */
+int ants_multi_sysfs_show(struct ants_multi *multi)
+{
+	int err = sysfs_create_groups(&multi->kobj, multi_groups);
+
+	if (!err)
+		kobject_uevent(&multi->kobj, KOBJ_ADD);
+	return err;
+}
+
+/* From here on the files give no access to the shards. */
+void ants_multi_sysfs_hide(struct ants_multi *multi)
+{
+	sysfs_remove_groups(&multi->kobj, multi_groups);
+}
+
+int ants_sysfs_init(void)
+{
+	int err = notice_init();
+
+	if (err)
+		return err;
+	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
+	if (!ants_kset) {
+		notice_exit();
+		return -ENOMEM;
+	}
+	ants_debugfs_init();
+	return 0;
+}
+
+void ants_sysfs_exit(void)
+{
+	ants_debugfs_exit();
+	kset_unregister(ants_kset);
+	notice_exit();
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Submitting a task to the shard that suits it best. If that one is full, the
+ * others are tried; if all are full, the caller waits in the first choice.
+ */
+#include <linux/nodemask.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "../internal.h"
+#include "multi.h"
+
+/* A hint: the numbers are read without a lock. */
+static unsigned int least_tasks(const struct ants_multi *multi)
+{
+	unsigned int i, tasks, least = UINT_MAX, best = 0;
+	struct ants_pool *pool;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		tasks = ants_nr_busy(pool) + ants_nr_pending(pool);
+		if (tasks >= least)
+			continue;
+		best = i;
+		least = tasks;
+		if (!least)
+			break;
+	}
+	return best;
+}
+
+static unsigned int choose_shard(struct ants_multi *multi)
+{
+	switch (multi->strategy) {
+	case ANTS_LEAST_TASKS:
+		return least_tasks(multi);
+	case ANTS_LOCAL:
+		return multi->shard_of[raw_smp_processor_id()];
+	default:
+		return this_cpu_inc_return(*multi->turn) % multi->nr_shards;
+	}
+}
+
+struct ants_pool *ants_multi_choose(struct ants_multi *multi)
+{
+	return multi->shards[choose_shard(multi)].pool;
+}
+EXPORT_SYMBOL_GPL(ants_multi_choose);
+
+/*
+ * The first shard has refused with @refusal; try the others in turn, each once.
+ * A closed one ends this. Return -EIO if none takes tasks after too many faults;
+ * one that does and is full can be waited for.
+ */
+static __always_inline int
+try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
+	   void *data, int refusal,
+	   int (*attempt)(struct ants_pool *pool, ants_fn_t fn, void *data))
+{
+	unsigned int i, nr = first;
+	int err;
+
+	for (i = 1; i < multi->nr_shards; i++) {
+		if (++nr == multi->nr_shards)
+			nr = 0;
+		err = attempt(multi->shards[nr].pool, fn, data);
+		if (!err || err == -ESHUTDOWN)
+			return err;
+		if (err != -EIO)
+			refusal = err;
+	}
+	return refusal == -EIO ? -EIO : -EAGAIN;
+}
+
+/* A shard to wait in: @pool, unless that takes no tasks after too many faults. */
+static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
+					  struct ants_pool *pool)
+{
+	struct ants_pool *other;
+
+	if (likely(!READ_ONCE(pool->faults.tripped)))
+		return pool;
+	for_each_shard(other, multi)
+		if (!READ_ONCE(other->faults.tripped))
+			return other;
+	return pool;
+}
+
+static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	return ants_submit_attempt(pool, fn, data, false);
+}
+
+/*
+ * Mark a shard that refused the caller a moment ago. If it has room by now,
+ * there may be no further event, so its timer calls back.
+ */
+static void mark_congested(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+
+	ants_lock_any(pool, &todo);
+	if (!pool->released) {
+		pool->space.congested_all = true;
+		if (ants_can_admit(pool))
+			ants_timer_arm_soon(pool, 1);
+	}
+	ants_unlock_any(pool, &todo);
+}
+
+/*
+ * All shards refused the caller; count that in @pool. The shard that has room
+ * first clears the flag of the multi and calls back. The flag is set before the
+ * first shard is marked. So an event that finds a mark of this refusal finds
+ * the flag set, unless another shard has cleared it after the refusal and calls
+ * back. A mark that is left over when the flag is clear has no effect.
+ */
+static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
+			ants_fn_t fn, void *data, int err)
+{
+	struct ants_todo todo;
+
+	ants_lock_any(pool, &todo);
+	ants_trace(task_refuse, pool, fn, data, err);
+	pool->counts.rejected++;
+	ants_unlock_any(pool, &todo);
+	if (err != -EAGAIN || !pool->ops.space_available)
+		return err;
+	ants_pause(ANTS_PAUSE_REFUSED, pool);
+	atomic_set(&multi->congested, 1);
+	for_each_shard(pool, multi)
+		mark_congested(pool);
+	return err;
+}
+
+/* How a caller waits, or does not wait, when all shards are full. */
+typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
+			     ants_fn_t fn, void *data, unsigned long timeout);
+
+static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
+			      ants_fn_t fn, void *data, unsigned long unused)
+{
+	int err;
+
+	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		return ants_submit(pool, fn, data);
+	err = ants_submit_attempt(pool, fn, data, false);
+	return err && err != -ESHUTDOWN ?
+	       multi_refuse(multi, pool, fn, data, err) : err;
+}
+
+static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
+			 ants_fn_t fn, void *data, unsigned long timeout)
+{
+	return ants_submit_timeout(pool, fn, data, timeout);
+}
+
+/*
+ * Shard @nr is full, and the caller is counted in there, so no shard is freed
+ * meanwhile. A task of the multi waits in its own shard only. So the rule that
+ * leaves one worker of each shard that does not wait covers the whole multi. A caller
+ * for which there is no memory waits instead of running the task: see caller.c.
+ */
+static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
+				     ants_fn_t fn, void *data, int refusal,
+				     unsigned long timeout, last_resort_t last)
+{
+	struct ants_pool *pool = multi->shards[nr].pool;
+	struct ants_inline *run = NULL;
+	int err;
+
+	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
+		run = ants_inline_begin(pool);
+		last = run ? last : wait_for_room;
+	}
+	err = try_others(multi, nr, fn, data, refusal, attempt_once);
+	if (err == -EAGAIN)
+		err = last(multi, ants_multi_runs(multi) ?:
+				  shard_to_wait_in(multi, pool),
+			   fn, data, timeout);
+	else if (err == -EIO)
+		multi_refuse(multi, pool, fn, data, err);
+	ants_inline_end(run);
+	ants_caller_leave(pool);
+	return err;
+}
+
+int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	unsigned int nr = choose_shard(multi);
+	struct ants_pool *pool = multi->shards[nr].pool;
+	DEFINE_ANTS_VISIT(visit);
+	int err;
+
+	ants_visit_begin(&visit, pool);
+	if (unlikely(!fn))
+		return -EINVAL;
+	if (IS_ENABLED(CONFIG_LOCKDEP) &&
+	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_multi_touch(multi);
+	err = ants_submit_attempt(pool, fn, data, true);
+	if (likely(!err) || err == -ESHUTDOWN)
+		return err;
+	return submit_elsewhere(multi, nr, fn, data, err, MAX_SCHEDULE_TIMEOUT,
+				wait_as_configured);
+}
+EXPORT_SYMBOL_GPL(ants_multi_submit);
+
+int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
+			      void *data, unsigned long timeout)
+{
+	unsigned int nr = choose_shard(multi);
+	DEFINE_ANTS_VISIT(visit);
+	int err;
+
+	ants_visit_begin(&visit, multi->shards[nr].pool);
+	if (unlikely(!fn))
+		return -EINVAL;
+	if (timeout)
+		ants_multi_touch(multi);
+	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
+	if (likely(!err) || err == -ESHUTDOWN)
+		return err;
+	return submit_elsewhere(multi, nr, fn, data, err, timeout,
+				wait_for_room);
+}
+EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
+
+int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	unsigned int nr = choose_shard(multi);
+	struct ants_pool *pool = multi->shards[nr].pool;
+	int err, others;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	err = ants_try_attempt(pool, fn, data);
+	if (likely(!err) || err == -ESHUTDOWN)
+		return err;
+	others = try_others(multi, nr, fn, data, err, ants_try_attempt);
+	if (others == -EIO || (others == -EAGAIN && err != -EIO))
+		return multi_refuse(multi, pool, fn, data, err);
+	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, others) :
+				   others;
+}
+EXPORT_SYMBOL_GPL(ants_multi_try_submit);
+
+/*
+ * ANTS_LOCAL: each CPU has a shard, and the threads of a shard run on the CPUs
+ * that have it. So a task stays where it was submitted.
+ */
+
+/*
+ * Divide @cpus among @nr shards in order, into contiguous ranges whose sizes differ
+ * by one at most.
+ */
+static void spread_cpus(unsigned int *shard_of, unsigned int nr,
+			const struct cpumask *cpus)
+{
+	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
+
+	for_each_cpu(cpu, cpus)
+		shard_of[cpu] = rank++ * nr / total;
+}
+
+static unsigned int node_rank(int node, const nodemask_t *nodes)
+{
+	unsigned int rank = 0;
+	int other;
+
+	for_each_node_mask(other, *nodes)
+		rank += other < node;
+	return rank;
+}
+
+/* If there are as many nodes as shards, each shard gets a node. */
+static void spread_nodes(unsigned int *shard_of, unsigned int nr,
+			 const struct cpumask *cpus)
+{
+	nodemask_t nodes = NODE_MASK_NONE;
+	unsigned int cpu;
+	int node;
+
+	for_each_cpu(cpu, cpus) {
+		node = cpu_to_node(cpu);
+		if (node != NUMA_NO_NODE)
+			node_set(node, nodes);
+	}
+	if (nodes_weight(nodes) != nr)
+		return;
+	for_each_possible_cpu(cpu) {
+		node = cpu_to_node(cpu);
+		if (node != NUMA_NO_NODE && node_isset(node, nodes))
+			shard_of[cpu] = node_rank(node, &nodes);
+	}
+}
+
+/*
+ * The CPUs that threads may run on. @asked: those that were asked for; NULL if
+ * none were.
+ */
+static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
+{
+	cpumask_and(mask, asked ?: cpu_possible_mask, cpu_possible_mask);
+	if (!asked)
+		ants_leave_out_isolated(mask);
+}
+
+/* Give each possible CPU a shard; return the number of shards, or 0. */
+static unsigned int map_cpus(unsigned int *shard_of, unsigned int nr,
+			     unsigned int most, const struct cpumask *first,
+			     const struct cpumask *rest)
+{
+	if (!nr)
+		return ants_fit(first, rest, most, shard_of);
+	spread_cpus(shard_of, nr, first);
+	spread_cpus(shard_of, nr, rest);
+	spread_nodes(shard_of, nr, first);
+	return nr;
+}
+
+/*
+ * Find the shard of each CPU. First divide the CPUs that threads may run on and that
+ * are online, so that each shard gets some of them; then the others, because
+ * submitters may run there, too. @asked: NULL if no CPUs were asked for. @nr_shards:
+ * their number; if it is 0, as many as fit, at most @most, and it is set. Return NULL
+ * if there is no memory.
+ */
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most)
+{
+	cpumask_var_t first, rest;
+	unsigned int *shard_of;
+
+	if (!zalloc_cpumask_var(&first, GFP_KERNEL))
+		return NULL;
+	if (!zalloc_cpumask_var(&rest, GFP_KERNEL)) {
+		free_cpumask_var(first);
+		return NULL;
+	}
+	shard_of = kcalloc(nr_cpu_ids, sizeof(*shard_of), GFP_KERNEL);
+	if (shard_of) {
+		set_allowed(rest, asked);
+		if (!cpumask_and(first, rest, cpu_online_mask))
+			cpumask_copy(first, rest);
+		cpumask_andnot(rest, cpu_possible_mask, first);
+		*nr_shards = map_cpus(shard_of, *nr_shards, most, first, rest);
+	}
+	free_cpumask_var(first);
+	free_cpumask_var(rest);
+	if (shard_of && *nr_shards)
+		return shard_of;
+	kfree(shard_of);
+	return NULL;
+}
+
+/*
+ * With more shards than CPUs some shards have no CPU: they run where the last
+ * shard before them does that has one. Offline CPUs do not count, unless all
+ * are offline: their shards may lie in between.
+ */
+static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
+			    const struct cpumask *cpus)
+{
+	bool away = !cpumask_intersects(cpus, cpu_online_mask);
+	unsigned int cpu, home = 0;
+
+	for_each_cpu(cpu, cpus)
+		if (multi->shard_of[cpu] <= nr && (away || cpu_online(cpu)))
+			home = max(home, multi->shard_of[cpu]);
+	return home;
+}
+
+/* The node of all of @cpus, if they have one in common. */
+static int node_of(const struct cpumask *cpus)
+{
+	unsigned int cpu = cpumask_first(cpus);
+	int node = cpu < nr_cpu_ids ? cpu_to_node(cpu) : NUMA_NO_NODE;
+
+	for_each_cpu(cpu, cpus)
+		if (cpu_to_node(cpu) != node)
+			return NUMA_NO_NODE;
+	return node;
+}
+
+/*
+ * Set where the threads of shard @nr run; @attrs->cpumask was for all shards.
+ */
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask)
+{
+	unsigned int cpu, home;
+	int node;
+
+	set_allowed(mask, attrs->cpumask);
+	home = home_of(multi, nr, mask);
+	for_each_cpu(cpu, mask)
+		if (multi->shard_of[cpu] != home)
+			cpumask_clear_cpu(cpu, mask);
+	attrs->cpumask = mask;
+	node = node_of(mask);
+	if (!(attrs->flags & ANTS_ON_NODE) && node != NUMA_NO_NODE &&
+	    node_online(node)) {
+		attrs->flags |= ANTS_ON_NODE;
+		attrs->node = node;
+	}
+}

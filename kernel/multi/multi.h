@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the sharded pools share. The lock legend is in pool.h. */
+#ifndef _ANTS_MULTI_H
+#define _ANTS_MULTI_H
+
+#include <linux/ants.h>
+#include <linux/atomic.h>
+#include <linux/kobject.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+
+struct ants_affinity;
+struct ants_place;
+struct ants_visit;
+
+/**
+ * struct ants_shard - one pool of a multi
+ * @pool: I
+ * @was: M: its part of a total before a change that may be undone
+ * @affinity: M: what its workers are to apply, once all shards have one
+ * @seq: M: its release.seq when a reboot found it drained
+ */
+struct ants_shard {
+	struct ants_pool *pool;
+	unsigned int seq;
+	unsigned int was;
+	struct ants_affinity *affinity;
+};
+
+/**
+ * struct ants_multi - pools behind one handle
+ * @name: I
+ * @owner: I: the module that made it
+ * @strategy: I
+ * @nr_shards: I: length of @shards
+ * @congested: O: 1 from the moment when all shards have refused a caller until
+ *	one of them calls back
+ * @turn: O: %ANTS_ROUND_ROBIN: number of choices made on each CPU, else NULL
+ * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
+ * @config: serialises reboot and every change of the whole
+ * @kobj: /sys/kernel/ants/<name>
+ * @registered: R: in ants_multis
+ * @shards: I
+ */
+struct ants_multi {
+	char name[ANTS_NAME_LEN];
+	struct module *owner;
+	enum ants_strategy strategy;
+	unsigned int nr_shards;
+	atomic_t congested;
+	unsigned int __percpu *turn;
+	unsigned int *shard_of;
+	/* Serialises what is done to all shards, except their end. */
+	struct mutex config;
+	struct kobject kobj;
+	struct list_head registered;
+	struct ants_shard shards[];
+};
+
+/* NULL after the last shard, or after the last one that was made. */
+static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
+					   unsigned int nr)
+{
+	return nr < multi->nr_shards ? multi->shards[nr].pool : NULL;
+}
+
+/* Walk the shards of a multi, or those that were made, in order. */
+#define for_each_shard(pool, multi)					\
+	for (unsigned int __i = 0; ((pool) = ants_shard(multi, __i)); __i++)
+
+/*
+ * The part of a total that shard @nr gets; the first ones share the remainder.
+ */
+static inline unsigned int ants_share(const struct ants_multi *multi,
+				      unsigned int total, unsigned int nr)
+{
+	return total / multi->nr_shards + (nr < total % multi->nr_shards);
+}
+
+static inline unsigned int ants_capacity_share(const struct ants_multi *multi,
+					       unsigned int total,
+					       unsigned int nr)
+{
+	if (total == ANTS_UNLIMITED)
+		return ANTS_UNLIMITED;
+	return ants_share(multi, total, nr);
+}
+
+static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
+{
+	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
+}
+
+/* choose.c: which CPUs belong to which shard */
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most);
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask);
+
+/* The most CPUs of a shard if ants chooses the number of shards. */
+#define ANTS_SHARD_CPUS		8
+
+/* The cache of a CPU of which only the node is known; packages follow it. */
+#define ANTS_NO_CACHE		INT_MIN
+
+/**
+ * struct ants_cpu - a CPU, where it is, and the shard that it gets
+ * @cpu: its number
+ * @node: NUMA node
+ * @cache: last-level cache, or what stands in for it; one number on one node
+ * @core: the first CPU of the core; one number in one cache
+ * @shard: what ants_fit_group() sets
+ */
+struct ants_cpu {
+	unsigned int cpu;
+	int node;
+	int cache;
+	unsigned int core;
+	unsigned int shard;
+};
+
+/* config.c: how many shards fit */
+unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
+			    unsigned int most);
+unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
+			   const struct ants_cpu *other, unsigned int turn);
+unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
+		      unsigned int most, unsigned int *shard_of);
+
+/* config.c: what is done to all shards */
+struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
+void ants_multi_touch(const struct ants_multi *multi);
+bool ants_multi_is_drained(const struct ants_multi *multi);
+bool ants_multi_is_faulted(const struct ants_multi *multi);
+
+/* config.c: with multi->config held, for all shards or none */
+int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
+int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
+int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place);
+
+/* multi.c */
+void __ants_multi_destroy(struct ants_multi *multi);
+void ants_multi_free(struct kobject *kobj);
+
+/* sysfs.c */
+extern const struct kobj_type ants_multi_ktype;
+int ants_multi_sysfs_add(struct ants_multi *multi);
+int ants_multi_sysfs_show(struct ants_multi *multi);
+void ants_multi_sysfs_hide(struct ants_multi *multi);
+
+#endif /* _ANTS_MULTI_H */

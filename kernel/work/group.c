@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups: many work items of one pool, and one wait for them all. The pool's
+ * lock guards a group. A caller that waits is given all it asked for under the
+ * lock, and afterwards touches neither the group nor its members, which may be
+ * freed then.
+ *
+ * A cancel ends the members that have not started, in several holds of the
+ * lock. Such a walk keeps the group: while @walking is set the group does not
+ * end. A walk that an error began is done by the upkeep work. Between two holds
+ * the group is then in pool->cancelled_groups; it leaves that list when its last
+ * member ends, so no group waits for the upkeep work.
+ */
+#include <linux/export.h>
+
+#include "../internal.h"
+
+/*
+ * Distinguishes the members of a group, until it is reset, from those of all
+ * others. An item that has never been in a group has 0.
+ */
+static u64 new_stamp(void)
+{
+	static atomic64_t stamps;
+
+	return atomic64_inc_return(&stamps);
+}
+
+int ants_group_init(struct ants_group *group, struct ants_pool *pool,
+		    unsigned int flags)
+{
+	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
+		return -EINVAL;
+	memset(group, 0, sizeof(*group));
+	INIT_LIST_HEAD(&group->works);
+	INIT_LIST_HEAD(&group->finished);
+	INIT_LIST_HEAD(&group->waiters);
+	INIT_LIST_HEAD(&group->node);
+	group->stamp = new_stamp();
+	group->pool = pool;
+	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_group_init);
+
+int ants_group_submit(struct ants_group *group, struct ants_work *work)
+{
+	might_sleep();
+	return ants_work_queue(group->pool, work, group, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_group_submit);
+
+void ants_group_seal(struct ants_group *group)
+{
+	struct ants_pool *pool = group->pool;
+	struct ants_todo todo;
+
+	ants_lock(pool, &todo);
+	group->sealed = true;
+	ants_group_wake(group, &todo);
+	ants_unlock(pool, &todo);
+}
+EXPORT_SYMBOL_GPL(ants_group_seal);
+
+/* Check whether the caller may wait. Only one caller may at a time. */
+static int check_waiter(const struct ants_group *group)
+{
+	const struct ants_worker *w = ants_worker_of(group->pool);
+
+	if (!list_empty(&group->waiters))
+		return -EBUSY;
+	return w ? ants_join_check(w, group) : 0;
+}
+
+/*
+ * Wait for the group; the lock is held on entry and dropped here. The caller is
+ * counted in, for the last member may have ended, and then no item keeps the
+ * pool. What was waited for is stored in @own.
+ */
+static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
+		      unsigned long timeout, struct ants_todo *todo)
+	__releases(&group->pool->lock)
+{
+	struct ants_worker *w = ants_worker_of(group->pool);
+	struct ants_work_waiter *waiter = w ? ants_inner_begin(w, true) : own;
+	struct ants_pool *pool = group->pool;
+	unsigned int state = ants_killable_state(pool, 1);
+	int err;
+
+	waiter->all = own->all;
+	waiter->joins = w && timeout;
+	ants_work_enrol(&group->waiters, waiter);
+	ants_caller_in(pool);
+	ants_unlock(pool, todo);
+	if (timeout)
+		ants_wait_touch(pool);
+	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
+			      ants_work_sleep(pool, waiter, timeout, state);
+	*own = *waiter;
+	if (w)
+		ants_inner_end(w);
+	ants_caller_leave(pool);
+	return err;
+}
+
+/* Seal the group and wait. The lock is held on entry and dropped here. */
+static int seal_and_wait(struct ants_group *group,
+			 struct ants_work_waiter *waiter,
+			 unsigned long timeout, struct ants_todo *todo)
+	__releases(&group->pool->lock)
+{
+	struct ants_pool *pool = group->pool;
+
+	group->sealed = true;
+	if (!ants_group_done(group))
+		return group_wait(group, waiter, timeout, todo);
+	/* A caller in ants_group_next() must not be left behind. */
+	ants_group_wake(group, todo);
+	waiter->result = group->error;
+	ants_unlock(pool, todo);
+	return 0;
+}
+
+int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
+			    int *error)
+{
+	struct ants_work_waiter waiter = { .all = true };
+	struct ants_pool *pool = group->pool;
+	DEFINE_ANTS_VISIT(visit);
+	struct ants_todo todo;
+	int err;
+
+	ants_visit_begin(&visit, group->pool);
+	might_sleep();
+	ants_lock(pool, &todo);
+	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
+	if (err) {
+		ants_unlock(pool, &todo);
+		return err;
+	}
+	err = seal_and_wait(group, &waiter, timeout, &todo);
+	if (!err && error)
+		*error = waiter.result;
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
+
+int ants_group_wait(struct ants_group *group, int *error)
+{
+	return ants_group_wait_timeout(group, MAX_SCHEDULE_TIMEOUT, error);
+}
+EXPORT_SYMBOL_GPL(ants_group_wait);
+
+struct ants_work *ants_group_next(struct ants_group *group,
+				  unsigned long timeout)
+{
+	struct ants_work_waiter waiter = { .all = false };
+	struct ants_pool *pool = group->pool;
+	struct ants_work *work;
+	struct ants_todo todo;
+	DEFINE_ANTS_VISIT(visit);
+	int err;
+
+	ants_visit_begin(&visit, pool);
+	might_sleep();
+	ants_lock(pool, &todo);
+	work = ants_group_take(group);
+	if (work || ants_group_done(group)) {
+		ants_unlock(pool, &todo);
+		return work;
+	}
+	err = check_waiter(group);
+	if (err) {
+		ants_unlock(pool, &todo);
+		return ERR_PTR(err);
+	}
+	err = group_wait(group, &waiter, timeout, &todo);
+	return err ? ERR_PTR(err) : waiter.work;
+}
+EXPORT_SYMBOL_GPL(ants_group_next);
+
+/*
+ * Cancel the group: no member starts from now on. Return true if the caller is
+ * to walk over the members; it may take over a walk that the upkeep work has
+ * not finished.
+ */
+static bool walk_begin(struct ants_group *group)
+{
+	group->cancelled = true;
+	if (group->walking || !group->nr_left)
+		return false;
+	if (list_empty(&group->node))
+		group->cancel_at = group->works.next;
+	list_del_init(&group->node);
+	group->walking = true;
+	return true;
+}
+
+static bool walk_goes_on(const struct ants_group *group)
+{
+	return group->nr_left && group->cancel_at != &group->works;
+}
+
+/*
+ * End members that do not run, as many as one hold allows. Return false at the
+ * end of the walk: the group may be freed then.
+ */
+static bool walk_round(struct ants_group *group, struct ants_todo *todo)
+{
+	struct ants_work *work;
+	unsigned int nr = ANTS_HOLD_MAX;
+
+	lockdep_assert_held(&group->pool->lock);
+	while (nr-- && !ants_todo_full(todo) && walk_goes_on(group)) {
+		work = list_entry(group->cancel_at, struct ants_work, in_group);
+		/* When it ends, a caller in ants_group_next() may take it. */
+		group->cancel_at = work->in_group.next;
+		/* A caller that waits for room with one finds out by itself. */
+		if (work->group == group && work->state != ANTS_WORK_WAITING)
+			ants_work_cancel_waiting(group->pool, work, todo);
+	}
+	if (walk_goes_on(group))
+		return true;
+	group->cancel_at = NULL;
+	group->walking = false;
+	ants_group_wake(group, todo);
+	return false;
+}
+
+/* One section of ants_group_cancel(). Return false if it was the last one. */
+static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
+			   bool begin)
+{
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
+	bool more;
+
+	ants_lock_any(pool, &todo);
+	more = (!begin || walk_begin(group)) && walk_round(group, &todo);
+	ants_room_freed(pool, &todo);
+	ants_unlock_any(pool, &todo);
+	return more;
+}
+
+/*
+ * One section for the upkeep work: walk over the first group that an error
+ * cancelled.
+ */
+bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
+			     void *unused)
+{
+	struct ants_group *group;
+
+	group = list_first_entry_or_null(&pool->cancelled_groups,
+					 struct ants_group, node);
+	if (!group)
+		return false;
+	list_del_init(&group->node);
+	group->walking = true;
+	if (walk_round(group, todo)) {
+		group->walking = false;
+		list_add(&group->node, &pool->cancelled_groups);
+	}
+	ants_room_freed(pool, todo);
+	return !list_empty(&pool->cancelled_groups);
+}
+
+void ants_group_cancel(struct ants_group *group)
+{
+	struct ants_pool *pool = group->pool;
+	bool more;
+
+	/* Keeps the pool, whose last tasks may end here. */
+	rcu_read_lock();
+	more = cancel_section(pool, group, true);
+	while (more) {
+		ants_pause_atomic(ANTS_PAUSE_GROUP_CANCEL, pool);
+		more = cancel_section(pool, group, false);
+	}
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(ants_group_cancel);
+
+int ants_group_reset(struct ants_group *group)
+{
+	struct ants_todo todo;
+	int err = -EBUSY;
+
+	ants_lock(group->pool, &todo);
+	if (ants_group_is_quiet(group) && list_empty(&group->waiters)) {
+		INIT_LIST_HEAD(&group->works);
+		INIT_LIST_HEAD(&group->finished);
+		group->stamp = new_stamp();
+		group->error = 0;
+		group->sealed = false;
+		group->cancelled = false;
+		err = 0;
+	}
+	ants_unlock(group->pool, &todo);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_group_reset);
