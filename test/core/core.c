@@ -6,7 +6,7 @@
  */
 /* First, because it defines what it prefixes messages with. */
 #define ants_clean	mend_thread
-#include "dirty.c"
+#include "core/dirty.c"
 #undef ants_clean
 
 #include "multi/multi.h"
