@@ -6,9 +6,28 @@
 #ifndef _ANTS_KUNIT_REPEATS_H
 #define _ANTS_KUNIT_REPEATS_H
 
-#include <linux/moduleparam.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
 
 static unsigned int repeats = 1;
 module_param(repeats, uint, 0444);
+
+/*
+ * The value of a parameter, which is @parsed if the kernel has parsed it: KUnit of 6.1
+ * runs the suites of a module before. @name_is: the name and "=".
+ */
+static inline unsigned long long told(const char *name_is, unsigned long long parsed)
+{
+#ifdef MODULE
+	const char *arg = THIS_MODULE->args ? strstr(THIS_MODULE->args, name_is) : NULL;
+
+	if (arg && sscanf(arg + strlen(name_is), "%llu", &parsed) != 1)
+		pr_err("%s is not followed by a number\n", name_is);
+#endif
+	return parsed;
+}
+
+#define repeats	((unsigned int)told("repeats=", repeats))
 
 #endif /* _ANTS_KUNIT_REPEATS_H */

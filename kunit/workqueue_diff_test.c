@@ -574,13 +574,15 @@ static struct sequence on_stock, on_ants;
 /* @full: the pool has no room for what waits. */
 static void try_sequences(struct kunit *test, bool full)
 {
-	u64 first = seed ?: get_random_u32();
-	unsigned int i, differ = 0, calls = 0, nr = sequences ?: 100 * repeats;
-	unsigned long end = jiffies + TEST_DEADLINE * repeats;
+	u64 first = told("seed=", seed) ?: get_random_u32();
+	unsigned int asked = told("sequences=", sequences);
+	unsigned int i, differ = 0, calls = 0, nr = asked ?: 100 * repeats;
+	/* KUnit gives up on a case after 300 s. */
+	unsigned long end = jiffies + min(TEST_DEADLINE * repeats, 200U * HZ);
 
 	/* A busy machine tries fewer, unless it was told how many. */
 	for (i = 0; i < nr && differ < 3; i++) {
-		if (!sequences && time_after(jiffies, end))
+		if (!asked && time_after(jiffies, end))
 			break;
 		/* A guest that says nothing for minutes has failed. */
 		if (i && !(i % 100))
