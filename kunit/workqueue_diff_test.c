@@ -571,22 +571,41 @@ module_param(sequences, uint, 0444);
 
 static struct sequence on_stock, on_ants;
 
+/* KUnit gives up on a case after 300 s, so each part is a case of its own. */
+#define PART	100
+
+static unsigned int nr_wanted(void)
+{
+	return told("sequences=", sequences) ?: PART * repeats;
+}
+
+/* The numbers of the first sequence of each part, one more than they are. */
+static const void *next_part(const void *prev, char *desc)
+{
+	unsigned long from = prev ? (unsigned long)prev - 1 + PART : 0;
+
+	if (from >= nr_wanted())
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "from %lu", from);
+	return (const void *)(from + 1);
+}
+
 /* @full: the pool has no room for what waits. */
 static void try_sequences(struct kunit *test, bool full)
 {
-	u64 first = told("seed=", seed) ?: get_random_u32();
-	unsigned int asked = told("sequences=", sequences);
-	unsigned int i, differ = 0, calls = 0, nr = asked ?: 100 * repeats;
-	/* KUnit gives up on a case after 300 s. */
-	unsigned long end = jiffies + min(TEST_DEADLINE * repeats, 200U * HZ);
+	static u64 chosen;
+	unsigned int from = (unsigned long)test->param_value - 1;
+	unsigned int i, differ = 0, calls = 0, nr = min_t(unsigned int, PART, nr_wanted() - from);
+	unsigned long end = jiffies + TEST_DEADLINE;
+	u64 first;
 
+	if (!from)
+		chosen = told("seed=", seed) ?: get_random_u32();
+	first = chosen + from;
 	/* A busy machine tries fewer, unless it was told how many. */
 	for (i = 0; i < nr && differ < 3; i++) {
-		if (!asked && time_after(jiffies, end))
+		if (!told("sequences=", sequences) && time_after(jiffies, end))
 			break;
-		/* A guest that says nothing for minutes has failed. */
-		if (i && !(i % 100))
-			kunit_info(test, "%u sequences\n", i);
 		u64 each = (first + i) << 1 | full;
 
 		sequence_run(&on_stock, &on_wq_side, each);
@@ -633,8 +652,8 @@ static void diff_exit(struct kunit *test)
 }
 
 static struct kunit_case workqueue_diff_cases[] = {
-	KUNIT_CASE(sequences_are_the_same),
-	KUNIT_CASE(sequences_without_room_are_the_same),
+	KUNIT_CASE_PARAM(sequences_are_the_same, next_part),
+	KUNIT_CASE_PARAM(sequences_without_room_are_the_same, next_part),
 	{}
 };
 
