@@ -154,7 +154,7 @@ void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
-int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
+int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 

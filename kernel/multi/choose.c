@@ -188,10 +188,8 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
@@ -209,10 +207,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
 	unsigned int nr = choose_shard(multi);
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, multi->shards[nr].pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (timeout)

@@ -202,10 +202,8 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 {
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	if (unlikely(!ants_work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
