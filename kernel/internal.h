@@ -52,7 +52,6 @@
 #include "core/slot.h"
 #include "core/times.h"
 #include "core/trace.h"
-#include "core/trace_task.h"
 
 /*
  * Which members share a cache line is part of the cost of a task: a member that

@@ -12,7 +12,7 @@
 
 #include "pool.h"
 #include "times.h"
-#include "trace_task.h"
+#include "trace.h"
 
 struct ants_chunk;
 struct module;
