@@ -3,7 +3,6 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *err)

@@ -21,7 +21,6 @@
 #include <linux/export.h>
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 /*
  * The timer function of an item is about to run: have it make the item due at
