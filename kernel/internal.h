@@ -323,7 +323,7 @@ unsigned long ants_stack_call_func(const void **data);
 /* caller.c: tasks that run in their submitters */
 struct ants_inline;
 
-struct ants_inline *ants_inline_begin(struct ants_pool *pool);
+struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
 void ants_inline_end(struct ants_inline *run);
 bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);

@@ -169,7 +169,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	int err;
 
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
-		run = ants_inline_begin(pool);
+		run = ants_inline_begin(pool, false);
 		last = run ? last : wait_for_room;
 	}
 	err = try_others(multi, nr, fn, data, refusal, attempt_once);
