@@ -6,7 +6,7 @@
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
- *	core/	debug, jitter, trace
+ *	core/	debug, trace
  *	core/	walk, slot, affinity, times
  *	core/	item, wake, spin, dispatch, policy
  *	core/	timer, breaker, dirty, thread

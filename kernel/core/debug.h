@@ -105,9 +105,6 @@ void ants_check(struct ants_pool *pool);
 void ants_check_over(struct ants_pool *pool);
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 
-/* jitter.c: what happens at a pause point where no thread is to stop. */
-void ants_jitter(bool may_sleep);
-
 /* For tests. */
 /* Instead of a pool. */
 #define ANTS_ALL_POOLS	((struct ants_pool *)1)
@@ -115,8 +112,8 @@ void ants_jitter(bool may_sleep);
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
-void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
+#define ants_fail_arm(point, times)	ants_fail_arm_after(point, 0, times)
 unsigned long ants_long_wait(void);
 void ants_long_wait_arm(unsigned long after);
 unsigned long ants_late_ticks(void);
@@ -124,43 +121,14 @@ void ants_late_arm(unsigned long ticks);
 #else
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)
 
-static inline void ants_pause(enum ants_pause_point point,
-			      struct ants_pool *pool)
-{
-}
-
-static inline void ants_pause_atomic(enum ants_pause_point point,
-				     struct ants_pool *pool)
-{
-}
-
-static inline bool ants_inject(enum ants_fail_point point)
-{
-	return false;
-}
-
-static inline void ants_check(struct ants_pool *pool)
-{
-}
-
-static inline void ants_check_over(struct ants_pool *pool)
-{
-}
-
-static inline void ants_check_move(const struct ants_worker *w,
-				   enum ants_worker_state to)
-{
-}
-
-static inline unsigned long ants_long_wait(void)
-{
-	return ANTS_LONG_WAIT;
-}
-
-static inline unsigned long ants_late_ticks(void)
-{
-	return ANTS_LATE_TICKS;
-}
+static inline void ants_pause(enum ants_pause_point point, struct ants_pool *pool) { }
+static inline void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool) { }
+static inline bool ants_inject(enum ants_fail_point point) { return false; }
+static inline void ants_check(struct ants_pool *pool) { }
+static inline void ants_check_over(struct ants_pool *pool) { }
+static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
+static inline unsigned long ants_long_wait(void) { return ANTS_LONG_WAIT; }
+static inline unsigned long ants_late_ticks(void) { return ANTS_LATE_TICKS; }
 #endif
 
 #endif /* _ANTS_DEBUG_H */
