@@ -63,9 +63,7 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define ants_sleep_state(state)	((state) & ~TASK_FREEZABLE_UNSAFE)
 
 #ifndef CONFIG_FREEZER
-static inline void freezer_count_unsafe(void)
-{
-}
+static inline void freezer_count_unsafe(void) { }
 #endif
 
 static inline long ants_schedule_timeout(unsigned int state, long timeout)
@@ -212,7 +210,7 @@ static inline int ants_llc_of(unsigned int cpu)
  * The controllers of a task's cgroup, with a reference; NULL for those of the root,
  * to which kthreads are charged anyway, and where there is no such controller.
  */
-#if defined(CONFIG_BLK_CGROUP) || defined(CONFIG_MEMCG)
+#ifdef CONFIG_CGROUPS
 static inline struct cgroup_subsys_state *ants_css_of(struct task_struct *task,
 						      int id)
 {
@@ -223,71 +221,38 @@ static inline struct cgroup_subsys_state *ants_css_of(struct task_struct *task,
 	css_put(css);
 	return NULL;
 }
+#endif
 
 static inline void ants_css_put(struct cgroup_subsys_state *css)
 {
 	if (css)
 		css_put(css);
 }
-#else
-struct cgroup_subsys_state;
-static inline void ants_css_put(struct cgroup_subsys_state *css)
-{
-}
-#endif
 
 #ifdef CONFIG_BLK_CGROUP
-static inline struct cgroup_subsys_state *
-ants_css_blocks(struct task_struct *task)
-{
-	return ants_css_of(task, io_cgrp_id);
-}
-
-static inline void ants_charge_blocks(struct cgroup_subsys_state *css)
-{
-	kthread_associate_blkcg(css);
-}
+#define ants_css_blocks(task)	ants_css_of(task, io_cgrp_id)
 #else
-static inline struct cgroup_subsys_state *
-ants_css_blocks(struct task_struct *task)
-{
-	return NULL;
-}
-
-static inline void ants_charge_blocks(struct cgroup_subsys_state *css)
-{
-}
+#define ants_css_blocks(task)	NULL
 #endif
+/* The kernel has a stub where there is no such controller. */
+#define ants_charge_blocks(css)	kthread_associate_blkcg(css)
 
 /* Before 5.14 modules may not set it. */
 #if defined(CONFIG_MEMCG) && defined(ANTS_HAVE_ACTIVE_MEMCG)
 #define ANTS_CHARGES_MEMORY
-
-static inline struct cgroup_subsys_state *
-ants_css_memory(struct task_struct *task)
-{
-	return ants_css_of(task, memory_cgrp_id);
-}
+#define ants_css_memory(task)	ants_css_of(task, memory_cgrp_id)
+/* This begins with its state of the controller, which is what ants knows. */
+#define ants_memcg		((void *)current->active_memcg)
 
 static inline void ants_charge_memory(struct cgroup_subsys_state *css)
 {
 	set_active_memcg(css ? mem_cgroup_from_css(css) : NULL);
 }
-
-/* This begins with its state of the controller, which is what ants knows. */
-#define ants_memcg		((void *)current->active_memcg)
 #else
+#define ants_css_memory(task)	NULL
 #define ants_memcg		NULL
 
-static inline struct cgroup_subsys_state *
-ants_css_memory(struct task_struct *task)
-{
-	return NULL;
-}
-
-static inline void ants_charge_memory(struct cgroup_subsys_state *css)
-{
-}
+static inline void ants_charge_memory(struct cgroup_subsys_state *css) { }
 #endif
 
 #endif /* _ANTS_COMPAT_H */

@@ -6,8 +6,8 @@
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
- *	core/	debug, jitter, trace
- *	core/	charge, walk, slot, affinity, times
+ *	core/	debug, trace
+ *	core/	walk, slot, affinity, times
  *	core/	item, wake, spin, dispatch, policy
  *	core/	timer, breaker, dirty, thread
  *	core/	worker, wait, caller, submit
@@ -41,7 +41,6 @@
 
 #include "core/admit.h"
 #include "core/affinity.h"
-#include "core/charge.h"
 #include "compat.h"
 #include "core/debug.h"
 #include "core/dirty.h"
@@ -52,7 +51,6 @@
 #include "core/slot.h"
 #include "core/times.h"
 #include "core/trace.h"
-#include "core/trace_task.h"
 
 /*
  * Which members share a cache line is part of the cost of a task: a member that
@@ -122,6 +120,46 @@ static inline unsigned long ants_time_left(unsigned long start,
 	return timeout - min(timeout, jiffies - start);
 }
 
+/* walk.c: a look at all entries of one list of a pool */
+
+/**
+ * struct ants_cursor - where a walk is
+ * @node: L: in pool->cursors
+ * @at: L: the first entry that was not seen
+ */
+struct ants_cursor {
+	struct hlist_node node;
+	struct list_head *at;
+};
+
+/**
+ * struct ants_walker - what a walk does
+ * @see: called for each entry with the lock of the pool held, at most
+ *	ANTS_HOLD_MAX times a hold; may take the entry out of the list
+ * @end: called at the end of each hold, with the lock held. NULL if there is
+ *	nothing to do
+ * @rest: called after each hold, without the lock; may sleep, and returns false
+ *	to end the walk. NULL if there is nothing to do. Like the others it must
+ *	not call a client: a thread that dies there leaves its cursor behind
+ * @pool: the pool; set by ants_walk(), as all that follows
+ * @todo: what the hold has decided; a hold ends when it is full
+ * @batch: a part of it
+ * @cursor: where the walk is
+ */
+struct ants_walker {
+	void (*see)(struct ants_walker *walker, struct list_head *entry);
+	void (*end)(struct ants_walker *walker);
+	bool (*rest)(struct ants_walker *walker);
+	struct ants_pool *pool;
+	struct ants_todo todo;
+	struct ants_wake_batch batch;
+	struct ants_cursor cursor;
+};
+
+unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
+		       unsigned int most, struct ants_walker *walker);
+void ants_walk_pending(struct ants_pool *pool, struct ants_walker *walker);
+
 /* wait.c: callers that sleep */
 
 /* The condition that a caller waits for; called with the lock held. */
@@ -154,7 +192,7 @@ void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
-int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
+int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 
@@ -285,7 +323,7 @@ unsigned long ants_stack_call_func(const void **data);
 /* caller.c: tasks that run in their submitters */
 struct ants_inline;
 
-struct ants_inline *ants_inline_begin(struct ants_pool *pool);
+struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
 void ants_inline_end(struct ants_inline *run);
 bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);

@@ -13,7 +13,6 @@
 
 #include "internal.h"
 #include "multi/multi.h"
-#include "core/walk.h"
 
 #define POLL_MS		10
 #define REPORT		(10 * HZ)

@@ -5,7 +5,6 @@
  */
 #include <linux/module.h>
 
-#include "../kernel/core/walk.h"
 #include "cancel.h"
 
 #define NAME	"walk"

@@ -6,7 +6,7 @@
 #include <linux/minmax.h>
 
 #include "pool.h"
-#include "trace_task.h"
+#include "trace.h"
 
 /* The number of tasks that are admitted and have not ended. */
 static inline unsigned int ants_in_flight(const struct ants_pool *pool)

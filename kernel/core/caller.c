@@ -22,7 +22,7 @@
  * struct ants_inline - a caller that runs a task itself, or may do so
  * @node: in a bucket
  * @task: I: the caller, with a reference
- * @pool: I: the pool in which the caller is counted in
+ * @pool: I: the pool to which the caller holds a reference
  * @runs: I: the task is one of that pool
  */
 struct ants_inline {
@@ -47,20 +47,20 @@ static struct bucket *bucket_of(const struct task_struct *task)
 	return &buckets[hash_ptr(task, BUCKET_BITS)];
 }
 
-/* Memory reclaim may wait for the task. */
-static struct ants_inline *inline_alloc(void)
-{
-	if (ants_inject(ANTS_FAIL_INLINE))
-		return NULL;
-	return kmalloc(sizeof(struct ants_inline),
-		       GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
-}
-
-static struct ants_inline *inline_begin(struct ants_pool *pool, bool runs)
+/*
+ * The caller, which has a reference to @pool, is about to run a task of it, or may
+ * run one of another shard if not @runs. To be ended by ants_inline_end(). Return
+ * NULL if there is no memory, for which this does not try hard: memory reclaim may
+ * wait for the task.
+ */
+struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs)
 {
 	struct bucket *bucket = bucket_of(current);
-	struct ants_inline *run = inline_alloc();
+	struct ants_inline *run;
 
+	if (ants_inject(ANTS_FAIL_INLINE))
+		return NULL;
+	run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
 	if (!run)
 		return NULL;
 	run->task = get_task_struct(current);
@@ -72,12 +72,6 @@ static struct ants_inline *inline_begin(struct ants_pool *pool, bool runs)
 	return run;
 }
 
-static void inline_free(struct ants_inline *run)
-{
-	put_task_struct(run->task);
-	kfree(run);
-}
-
 void ants_inline_end(struct ants_inline *run)
 {
 	struct bucket *bucket = bucket_of(current);
@@ -87,28 +81,24 @@ void ants_inline_end(struct ants_inline *run)
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
 	raw_spin_unlock_irq(&bucket->lock);
-	inline_free(run);
-}
-
-static void count_run(struct ants_pool *pool)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->counts.caller_runs++;
-	ants_unlock_irq(pool);
+	put_task_struct(run->task);
+	kfree(run);
 }
 
 /*
- * Run a task of @pool in the caller, which is counted in. Return false if there is no
- * memory for a record. Without one the task could run another one inside itself, and
+ * Run a task of @pool in the caller, which holds a reference. Return false if there is
+ * no memory for a record. Without one the task could run another one inside itself, and
  * if it killed a thread of another pool, @pool would wait for its caller for ever.
  */
 bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	struct ants_inline *run = inline_begin(pool, true);
+	struct ants_inline *run = ants_inline_begin(pool, true);
 
 	if (!run)
 		return false;
-	count_run(pool);
+	raw_spin_lock_irq(&pool->lock);
+	pool->counts.caller_runs++;
+	ants_unlock_irq(pool);
 	trace_ants_task_start(pool, (unsigned long)fn, data);
 	fn(data);
 	trace_ants_task_end(pool, (unsigned long)fn, data);
@@ -116,39 +106,26 @@ bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 	return true;
 }
 
-/*
- * The caller, which @pool has counted in, may run a task of another shard itself. To
- * be ended by ants_inline_end(). Return NULL if there is no memory.
- */
-struct ants_inline *ants_inline_begin(struct ants_pool *pool)
-{
-	return inline_begin(pool, false);
-}
-
-/* Unlink one of the records of @task, or return NULL. */
-static struct ants_inline *inline_take(const struct task_struct *task)
-{
-	struct bucket *bucket = bucket_of(task);
-	struct ants_inline *run, *found = NULL;
-
-	raw_spin_lock_irq(&bucket->lock);
-	hlist_for_each_entry(run, &bucket->runs, node)
-		if (run->task == task)
-			found = run;
-	if (found)
-		hlist_del(&found->node);
-	raw_spin_unlock_irq(&bucket->lock);
-	return found;
-}
-
 /* The thread @task has died in what it ran as a submitter. */
 void ants_runs_bury(const struct task_struct *task)
 {
+	struct bucket *bucket = bucket_of(task);
 	struct ants_inline *run;
+	struct hlist_node *next;
+	HLIST_HEAD(dead);
 
-	while ((run = inline_take(task))) {
+	raw_spin_lock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(run, next, &bucket->runs, node) {
+		if (run->task != task)
+			continue;
+		hlist_del(&run->node);
+		hlist_add_head(&run->node, &dead);
+	}
+	raw_spin_unlock_irq(&bucket->lock);
+	hlist_for_each_entry_safe(run, next, &dead, node) {
 		ants_caller_leave(run->pool);
-		inline_free(run);
+		put_task_struct(run->task);
+		kfree(run);
 	}
 }
 

@@ -2,12 +2,12 @@
 /* The parts of debug builds; see debug.h. */
 #include <linux/bitops.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/kcsan-checks.h>
-#include <linux/preempt.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
+#include <linux/module.h>
+#include <linux/timex.h>
 
 #include "../internal.h"
 
@@ -24,6 +24,35 @@ struct pause {
 static struct pause pauses[ANTS_NR_PAUSE];
 static atomic_t fails[ANTS_NR_FAIL];
 static atomic_t passes[ANTS_NR_FAIL];
+
+/*
+ * A thread may also lose some time at a pause point, so that races are hit whose
+ * windows are otherwise too narrow. This is off unless it is asked for. A thread
+ * that must not sleep keeps its CPU meanwhile: there is a limit for it.
+ */
+static unsigned int pause_jitter_us;
+module_param(pause_jitter_us, uint, 0644);
+MODULE_PARM_DESC(pause_jitter_us,
+		 "most microseconds that one thread of four loses at a pause point (default 0)");
+#define MOST_ATOMIC_US	20
+
+static void jitter(bool may_sleep)
+{
+	unsigned int us, most = READ_ONCE(pause_jitter_us);
+	u32 random;
+
+	if (!most)
+		return;
+	/* get_random_u32() takes a lock that a hard interrupt may not take. */
+	random = hash_64(random_get_entropy(), 32);
+	if (random % 4)
+		return;
+	us = 1 + random / 4 % most;
+	if (may_sleep)
+		usleep_range(us, 2UL * us);
+	else
+		udelay(min_t(unsigned int, us, MOST_ATOMIC_US));
+}
 
 /* Does the caller stop here? If so, this has reported that it has arrived. */
 static bool stops_at(struct pause *p, struct ants_pool *pool)
@@ -44,7 +73,7 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 	struct pause *p = &pauses[point];
 
 	/* A call that never sleeps arrives here as well. */
-	ants_jitter(point != ANTS_PAUSE_REFUSED);
+	jitter(point != ANTS_PAUSE_REFUSED);
 	if (stops_at(p, pool))
 		wait_for_completion(&p->resume);
 }
@@ -54,7 +83,7 @@ void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
-	ants_jitter(false);
+	jitter(false);
 	if (!stops_at(p, pool))
 		return;
 	while (!try_wait_for_completion(&p->resume))
@@ -104,13 +133,6 @@ void ants_fail_arm_after(enum ants_fail_point point, int skip, int times)
 }
 EXPORT_SYMBOL_GPL(ants_fail_arm_after);
 
-/* The same without a skip. */
-void ants_fail_arm(enum ants_fail_point point, int times)
-{
-	ants_fail_arm_after(point, 0, times);
-}
-EXPORT_SYMBOL_GPL(ants_fail_arm);
-
 bool ants_inject(enum ants_fail_point point)
 {
 	if (atomic_dec_if_positive(&passes[point]) >= 0)
@@ -157,10 +179,7 @@ void ants_late_arm(unsigned long ticks)
 }
 EXPORT_SYMBOL_GPL(ants_late_arm);
 
-/*
- * Whenever the lock is dropped, every pending task has a worker that will get
- * to it, and every waiter for which there is room is about to be granted.
- */
+/* Every pending task has a worker that will get to it. */
 static bool tasks_served(const struct ants_pool *pool)
 {
 	/* If the breaker has tripped, a kernel work item ends them. */
@@ -173,12 +192,6 @@ static bool tasks_served(const struct ants_pool *pool)
 	       pool->workers.nr >= pool->limits.capacity ||
 	       pool->upkeep.queued || pool->upkeep.nr_makers ||
 	       pool->upkeep.backoff || !ants_need_worker(pool);
-}
-
-static bool waiters_served(const struct ants_pool *pool)
-{
-	return !(pool->space.nr_waiting || pool->space.has_due) ||
-	       ants_closed_error(pool) || !ants_nr_admissible(pool) || pool->nr_pending;
 }
 
 /*
@@ -196,16 +209,6 @@ static bool arriving_fits(const struct ants_pool *pool)
 	       pool->workers.nr_starting + pool->workers.nr_late <=
 	       pool->workers.nr_new &&
 	       (!last || (last->pool == pool && last->state != ANTS_LEFT));
-}
-
-static bool counts_fit(const struct ants_pool *pool)
-{
-	return pool->workers.nr_idle + pool->wakes.nr - pool->wakes.deferred +
-	       pool->workers.nr_new + pool->workers.nr_leaving +
-	       pool->nr_busy <= pool->workers.nr &&
-	       pool->target.nr_stale <= pool->workers.nr &&
-	       pool->in_epoch[0] + pool->in_epoch[1] ==
-	       ants_in_flight(pool) + pool->nr_again;
 }
 
 /*
@@ -227,21 +230,13 @@ void ants_check_over(struct ants_pool *pool)
 	pool->seen_in_flight++;
 }
 
-static void check_bounds(struct ants_pool *pool)
+/* What is true of each pool whenever its lock is dropped. */
+void ants_check(struct ants_pool *pool)
 {
 	unsigned int threads = pool->workers.nr, tasks = ants_in_flight(pool);
 
-	WARN(!bound_kept(threads, pool->limits.capacity, &pool->seen_workers),
-	     "ants: pool %s: %u threads, bound of %u exceeded\n", pool->name,
-	     threads, pool->limits.capacity);
-	WARN(!bound_kept(tasks, pool->limits.in_flight, &pool->seen_in_flight),
-	     "ants: pool %s: %u tasks in flight, bound of %u exceeded\n",
-	     pool->name, tasks, pool->limits.in_flight);
-}
-
-/* Let KCSAN report any other writer of these fields, marked or not. */
-static void watch_writers(struct ants_pool *pool)
-{
+	lockdep_assert_held(&pool->lock);
+	/* Let KCSAN report any other writer of these fields, marked or not. */
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
 	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
 	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr);
@@ -252,20 +247,26 @@ static void watch_writers(struct ants_pool *pool)
 	ASSERT_EXCLUSIVE_WRITER(pool->released);
 	ASSERT_EXCLUSIVE_WRITER(pool->release.seq);
 	ASSERT_EXCLUSIVE_WRITER(pool->upkeep.backoff);
-}
-
-void ants_check(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	watch_writers(pool);
-	WARN(!counts_fit(pool), "ants: pool %s: counts do not fit\n",
-	     pool->name);
+	WARN(pool->workers.nr_idle + pool->wakes.nr - pool->wakes.deferred +
+	     pool->workers.nr_new + pool->workers.nr_leaving +
+	     pool->nr_busy > threads ||
+	     pool->target.nr_stale > threads ||
+	     pool->in_epoch[0] + pool->in_epoch[1] != tasks + pool->nr_again,
+	     "ants: pool %s: counts do not fit\n", pool->name);
 	WARN(!arriving_fits(pool),
 	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
-	check_bounds(pool);
+	WARN(!bound_kept(threads, pool->limits.capacity, &pool->seen_workers),
+	     "ants: pool %s: %u threads, bound of %u exceeded\n", pool->name,
+	     threads, pool->limits.capacity);
+	WARN(!bound_kept(tasks, pool->limits.in_flight, &pool->seen_in_flight),
+	     "ants: pool %s: %u tasks in flight, bound of %u exceeded\n",
+	     pool->name, tasks, pool->limits.in_flight);
 	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
-	WARN(!waiters_served(pool), "ants: pool %s: %u waiters are not granted\n",
+	/* Every waiter for which there is room is about to be granted. */
+	WARN((pool->space.nr_waiting || pool->space.has_due) &&
+	     !ants_closed_error(pool) && ants_nr_admissible(pool) && !pool->nr_pending,
+	     "ants: pool %s: %u waiters are not granted\n",
 	     pool->name, pool->space.nr_waiting);
 }
 
@@ -286,148 +287,4 @@ void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
 	WARN(!(worker_next[w->state] & BIT(to)),
 	     "ants: pool %s: a worker goes from state %u to %u\n",
 	     w->pool->name, w->state, to);
-}
-
-#define VISIT_BITS	6
-
-/**
- * struct visit - one call of a function that may sleep
- * @node: in a bucket of visits
- * @task: the caller
- * @pool: the pool that was called; it may be gone when the call returns
- * @sections: locked sections of @pool that the caller has opened
- * @kept: how often the caller is counted in, or enqueued in @pool as a waiter
- */
-struct visit {
-	struct hlist_node node;
-	const struct task_struct *task;
-	struct ants_pool *pool;
-	unsigned int sections;
-	int kept;
-};
-
-/* The visits of the callers whose addresses have the same hash. */
-static struct visit_bucket {
-	raw_spinlock_t lock;
-	struct hlist_head visits;
-} visit_buckets[1 << VISIT_BITS] = {
-	[0 ... (1 << VISIT_BITS) - 1] = {
-		.lock = __RAW_SPIN_LOCK_UNLOCKED(visit_bucket),
-	},
-};
-
-static struct visit_bucket *bucket_of(const struct task_struct *task)
-{
-	return &visit_buckets[hash_ptr(task, VISIT_BITS)];
-}
-
-static struct visit_bucket *own_bucket(void)
-{
-	return bucket_of(current);
-}
-
-/*
- * The caller is about to call @pool. To be called before anything else is done.
- */
-void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool)
-{
-	struct visit_bucket *bucket = own_bucket();
-	struct visit *v = kzalloc(sizeof(*v), GFP_ATOMIC | __GFP_NOWARN);
-	unsigned long flags;
-
-	visit->visit = v;
-	if (!v)
-		return;
-	v->task = current;
-	v->pool = pool;
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_add_head(&v->node, &bucket->visits);
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-}
-
-void ants_visit_end(struct ants_visit *visit)
-{
-	struct visit_bucket *bucket = own_bucket();
-	unsigned long flags;
-
-	if (!visit->visit)
-		return;
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_del(&visit->visit->node);
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-	kfree(visit->visit);
-}
-
-/* The thread @task has died; nothing else knows of its visits. */
-void ants_visits_bury(const struct task_struct *task)
-{
-	struct visit_bucket *bucket = bucket_of(task);
-	struct hlist_node *next;
-	struct visit *visit;
-	HLIST_HEAD(dead);
-
-	raw_spin_lock_irq(&bucket->lock);
-	hlist_for_each_entry_safe(visit, next, &bucket->visits, node) {
-		if (visit->task != task)
-			continue;
-		hlist_del(&visit->node);
-		hlist_add_head(&visit->node, &dead);
-	}
-	raw_spin_unlock_irq(&bucket->lock);
-	hlist_for_each_entry_safe(visit, next, &dead, node)
-		kfree(visit);
-}
-
-static bool is_visit_of(const struct visit *visit,
-			const struct ants_pool *pool)
-{
-	return visit->task == current && visit->pool == pool;
-}
-
-/* Count a section. Return true if the pool was not kept since the last one. */
-static bool visit_lapsed(const struct ants_pool *pool)
-{
-	struct visit_bucket *bucket = own_bucket();
-	bool again = false, kept = false;
-	struct visit *visit;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_for_each_entry(visit, &bucket->visits, node) {
-		if (!is_visit_of(visit, pool))
-			continue;
-		again |= visit->sections++;
-		kept |= visit->kept > 0;
-	}
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-	return again && !kept;
-}
-
-/*
- * The caller is about to open a section. A task keeps its pool, and so does an
- * RCU section, which destroy has to wait for.
- */
-void ants_visit_section(struct ants_pool *pool)
-{
-	if (!in_task() || !visit_lapsed(pool))
-		return;
-	WARN(!rcu_read_lock_held() && !ants_in_pool(pool),
-	     "ants: a caller that is not counted in comes back to its pool\n");
-}
-
-/* The innermost visit of the caller keeps its pool once more, or once less. */
-void ants_visit_keep(const struct ants_pool *pool, int by)
-{
-	struct visit_bucket *bucket = own_bucket();
-	struct visit *visit;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	hlist_for_each_entry(visit, &bucket->visits, node) {
-		if (!is_visit_of(visit, pool))
-			continue;
-		visit->kept += by;
-		break;
-	}
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 }

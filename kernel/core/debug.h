@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Debug builds check every invariant when the lock is dropped, and check that a
- * call that sleeps keeps its pool. They can stop a thread at a named point of
- * each handshake, make an allocation or the creation of a thread fail, take a
- * short wait for a long one, and tolerate late wake-ups. Other builds contain
- * none of this.
+ * Debug builds check every invariant when the lock is dropped. They can stop or
+ * delay a thread at a named point of each handshake, make an allocation or the
+ * creation of a thread fail, take a short wait for a long one, and tolerate late
+ * wake-ups. Other builds contain none of this.
  */
 #ifndef _ANTS_DEBUG_H
 #define _ANTS_DEBUG_H
@@ -98,31 +97,6 @@ enum ants_fail_point {
 /* Of functions that tests call with what they make up. */
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)	EXPORT_SYMBOL_GPL(symbol)
 
-struct visit;
-
-/**
- * struct ants_visit - one call of a function that may sleep, on the caller's
- * stack
- * @visit: what is known of it, which is elsewhere, because the caller may die;
- *	NULL if there was no memory for it
- *
- * A caller that has left one section of the pool and opens another must have
- * kept the pool in between. The visits of one caller may be nested.
- */
-struct ants_visit {
-	struct visit *visit;
-};
-
-/* Declare @name; the visit ends when its block is left. */
-#define DEFINE_ANTS_VISIT(name)						\
-	struct ants_visit name __attribute__((__cleanup__(ants_visit_end)))
-
-void ants_visit_begin(struct ants_visit *visit, struct ants_pool *pool);
-void ants_visit_end(struct ants_visit *visit);
-void ants_visit_section(struct ants_pool *pool);
-void ants_visit_keep(const struct ants_pool *pool, int by);
-void ants_visits_bury(const struct task_struct *task);
-
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
@@ -131,9 +105,6 @@ void ants_check(struct ants_pool *pool);
 void ants_check_over(struct ants_pool *pool);
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 
-/* jitter.c: what happens at a pause point where no thread is to stop. */
-void ants_jitter(bool may_sleep);
-
 /* For tests. */
 /* Instead of a pool. */
 #define ANTS_ALL_POOLS	((struct ants_pool *)1)
@@ -141,8 +112,8 @@ void ants_jitter(bool may_sleep);
 void ants_pause_arm(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
-void ants_fail_arm(enum ants_fail_point point, int times);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
+#define ants_fail_arm(point, times)	ants_fail_arm_after(point, 0, times)
 unsigned long ants_long_wait(void);
 void ants_long_wait_arm(unsigned long after);
 unsigned long ants_late_ticks(void);
@@ -150,65 +121,14 @@ void ants_late_arm(unsigned long ticks);
 #else
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)
 
-struct ants_visit {
-};
-
-#define DEFINE_ANTS_VISIT(name)	struct ants_visit name
-
-static inline void ants_visit_begin(struct ants_visit *visit,
-				    struct ants_pool *pool)
-{
-}
-
-static inline void ants_visit_section(struct ants_pool *pool)
-{
-}
-
-static inline void ants_visit_keep(const struct ants_pool *pool, int by)
-{
-}
-
-static inline void ants_visits_bury(const struct task_struct *task)
-{
-}
-
-static inline void ants_pause(enum ants_pause_point point,
-			      struct ants_pool *pool)
-{
-}
-
-static inline void ants_pause_atomic(enum ants_pause_point point,
-				     struct ants_pool *pool)
-{
-}
-
-static inline bool ants_inject(enum ants_fail_point point)
-{
-	return false;
-}
-
-static inline void ants_check(struct ants_pool *pool)
-{
-}
-
-static inline void ants_check_over(struct ants_pool *pool)
-{
-}
-
-static inline void ants_check_move(const struct ants_worker *w,
-				   enum ants_worker_state to)
-{
-}
-
-static inline unsigned long ants_long_wait(void)
-{
-	return ANTS_LONG_WAIT;
-}
-
-static inline unsigned long ants_late_ticks(void)
-{
-	return ANTS_LATE_TICKS;
-}
+static inline void ants_pause(enum ants_pause_point point, struct ants_pool *pool) { }
+static inline void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool) { }
+static inline bool ants_inject(enum ants_fail_point point) { return false; }
+static inline void ants_check(struct ants_pool *pool) { }
+static inline void ants_check_over(struct ants_pool *pool) { }
+static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
+static inline unsigned long ants_long_wait(void) { return ANTS_LONG_WAIT; }
+static inline unsigned long ants_late_ticks(void) { return ANTS_LATE_TICKS; }
 #endif
 
 #endif /* _ANTS_DEBUG_H */

@@ -146,7 +146,6 @@ static inline void ants_lock(struct ants_pool *pool, struct ants_todo *todo)
 {
 	todo->bits = 0;
 	todo->nr_wake = 0;
-	ants_visit_section(pool);
 	raw_spin_lock_irq(&pool->lock);
 }
 
@@ -186,7 +185,6 @@ static inline void ants_lock_any(struct ants_pool *pool,
 {
 	todo->bits = 0;
 	todo->nr_wake = 0;
-	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, todo->flags);
 }
 

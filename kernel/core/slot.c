@@ -3,8 +3,13 @@
  * Slots. A slot holds a task from its acceptance to its start. A pool keeps
  * free slots in stock, so that a caller that may not allocate finds one, and so
  * that a busy pool never enters the slab.
+ *
+ * In a pool with ANTS_CHARGE a slot also says to whom its task is charged: it
+ * holds references to the memory and the block I/O controller of the submitter's
+ * cgroup. The worker takes them over, and puts them when the task has ended.
  */
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -37,26 +42,24 @@ static struct kmem_cache *chunk_cache;
 /* The same, each followed by a struct ants_charge for each of its slots. */
 static struct kmem_cache *charged_cache;
 
+void ants_slot_cache_exit(void)
+{
+	kmem_cache_destroy(charged_cache);
+	kmem_cache_destroy(chunk_cache);
+}
+
 int ants_slot_cache_init(void)
 {
 	/* The alignment lets a slot find its chunk. */
 	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
 					NULL);
-	if (!chunk_cache)
-		return -ENOMEM;
 	charged_cache = kmem_cache_create("ants_charged_slots", CHUNK_SIZE +
 					  ANTS_SLOT_BATCH * sizeof(struct ants_charge),
 					  CHUNK_SIZE, 0, NULL);
-	if (charged_cache)
+	if (chunk_cache && charged_cache)
 		return 0;
-	kmem_cache_destroy(chunk_cache);
+	ants_slot_cache_exit();
 	return -ENOMEM;
-}
-
-void ants_slot_cache_exit(void)
-{
-	kmem_cache_destroy(charged_cache);
-	kmem_cache_destroy(chunk_cache);
 }
 
 static struct kmem_cache *cache_of(const struct ants_pool *pool)
@@ -64,49 +67,33 @@ static struct kmem_cache *cache_of(const struct ants_pool *pool)
 	return READ_ONCE(pool->flags) & ANTS_CHARGE ? charged_cache : chunk_cache;
 }
 
-/* To whom the task in @slot, of a pool with ANTS_CHARGE, is charged. */
-struct ants_charge *ants_slot_charge(struct ants_slot *slot)
-{
-	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
-	struct ants_charge *charges = (void *)((u8 *)chunk + CHUNK_SIZE);
-
-	return charges + (slot - chunk->slots);
-}
-
 /*
- * A pool that memory reclaim depends on must not wait for memory reclaim. Its
- * submitters wait until a slot is returned instead.
+ * Add a chunk to the stock; @more says how hard its allocation tries. A pool that
+ * memory reclaim depends on must not wait for memory reclaim, whatever @more says.
+ * Its submitters wait until a slot is returned instead.
  */
-static gfp_t slot_gfp(const struct ants_pool *pool)
+static bool stock_grow(struct ants_pool *pool, gfp_t more)
 {
-	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM)
-		return GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN;
-	return GFP_KERNEL;
-}
-
-static struct ants_chunk *chunk_alloc(const struct ants_pool *pool, gfp_t gfp)
-{
+	bool reclaim = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM;
 	struct ants_chunk *chunk;
 	unsigned int i;
 
 	if (ants_inject(ANTS_FAIL_SLOT))
-		return NULL;
-	chunk = kmem_cache_alloc(cache_of(pool), gfp);
+		return false;
+	chunk = kmem_cache_alloc(cache_of(pool), reclaim ?
+				 GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN :
+				 GFP_KERNEL | more);
 	if (!chunk)
-		return NULL;
+		return false;
 	chunk->nr_gone = 0;
 	for (i = 1; i < ANTS_SLOT_BATCH; i++)
 		chunk->slots[i - 1].next = &chunk->slots[i];
-	return chunk;
-}
-
-static void stock_add(struct ants_pool *pool, struct ants_chunk *chunk)
-{
 	raw_spin_lock_irq(&pool->lock);
 	chunk->slots[ANTS_SLOT_BATCH - 1].next = pool->stock;
 	pool->stock = chunk->slots;
 	pool->nr_stock += ANTS_SLOT_BATCH;
 	ants_unlock_irq(pool);
+	return true;
 }
 
 /*
@@ -116,14 +103,9 @@ static void stock_add(struct ants_pool *pool, struct ants_chunk *chunk)
  */
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
-	struct ants_chunk *chunk;
-
-	while (ants_peek(pool->nr_stock) < nr) {
-		chunk = chunk_alloc(pool, slot_gfp(pool));
-		if (!chunk)
+	while (ants_peek(pool->nr_stock) < nr)
+		if (!stock_grow(pool, 0))
 			return false;
-		stock_add(pool, chunk);
-	}
 	return true;
 }
 
@@ -136,20 +118,13 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 		    unsigned int release_seq)
 {
-	gfp_t gfp = slot_gfp(pool);
-	struct ants_chunk *chunk;
-
-	if (gfp == GFP_KERNEL)
-		gfp |= __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	while (ants_peek(pool->nr_stock) < nr) {
 		if (READ_ONCE(pool->release.seq) != release_seq)
 			return -ESHUTDOWN;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		chunk = chunk_alloc(pool, gfp);
-		if (!chunk)
+		if (!stock_grow(pool, __GFP_RETRY_MAYFAIL | __GFP_NOWARN))
 			return -ENOMEM;
-		stock_add(pool, chunk);
 		ants_pause(ANTS_PAUSE_STOCK, pool);
 		cond_resched_tasks_rcu_qs();
 	}
@@ -180,33 +155,23 @@ void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain)
 }
 
 /*
- * Give up @nr slots of the stock, but no more than one hold of the lock allows.
- */
-static unsigned int trim_round(struct ants_pool *pool, unsigned int nr)
-{
-	struct ants_chunk *gone = NULL;
-	unsigned int i;
-
-	raw_spin_lock_irq(&pool->lock);
-	nr = min3(nr, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
-	for (i = 0; i < nr; i++)
-		ants_slot_drop(pool, ants_stock_get(pool), &gone);
-	ants_unlock_irq(pool);
-	ants_chunks_free(pool, gone);
-	return nr;
-}
-
-/*
- * Give up the slots that the stock holds beyond @nr now. Slots that others add
- * meanwhile stay.
+ * Give up the slots that the stock holds beyond @nr now, as many in a hold of the
+ * lock as it allows. Slots that others add meanwhile stay.
  * Context: Process context.
  */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 {
-	unsigned int excess = ants_peek(pool->nr_stock), cut;
+	unsigned int excess = ants_peek(pool->nr_stock), cut, i;
+	struct ants_chunk *gone;
 
 	for (excess -= min(excess, nr); excess; excess -= cut) {
-		cut = trim_round(pool, excess);
+		gone = NULL;
+		raw_spin_lock_irq(&pool->lock);
+		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
+		for (i = 0; i < cut; i++)
+			ants_slot_drop(pool, ants_stock_get(pool), &gone);
+		ants_unlock_irq(pool);
+		ants_chunks_free(pool, gone);
 		if (!cut)
 			return;
 	}
@@ -239,29 +204,101 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 }
 
 /*
+ * The slow path of ants_pending_pop(): the oldest task may not be the next one.
  * High priority goes first, but of ANTS_HIGH_RUN + 1 tasks one is of normal
  * priority, if there is any, so that no task starves.
  */
-static struct list_head *pick_list(struct ants_pool *pool)
+struct ants_slot *ants_pending_pick(struct ants_pool *pool)
 {
-	if (!pool->pick.nr_high)
-		return &pool->pending;
-	if (list_empty(&pool->pending))
-		return &pool->urgent.list;
-	if (pool->urgent.run++ < ANTS_HIGH_RUN)
-		return &pool->urgent.list;
-	pool->urgent.run = 0;
-	return &pool->pending;
+	struct list_head *list = &pool->urgent.list;
+	struct ants_slot *slot;
+
+	if (!pool->pick.nr_high) {
+		list = &pool->pending;
+	} else if (!list_empty(&pool->pending) &&
+		   pool->urgent.run++ >= ANTS_HIGH_RUN) {
+		pool->urgent.run = 0;
+		list = &pool->pending;
+	}
+	slot = list_first_entry(list, struct ants_slot, node);
+	ants_pending_del(pool, slot);
+	return slot;
+}
+
+/* To whom the task in @slot, of a pool with ANTS_CHARGE, is charged. */
+struct ants_charge *ants_slot_charge(struct ants_slot *slot)
+{
+	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
+	struct ants_charge *charges = (void *)((u8 *)chunk + CHUNK_SIZE);
+
+	return charges + (slot - chunk->slots);
+}
+
+void ants_charge_put(const struct ants_charge *charge)
+{
+	ants_css_put(charge->memory);
+	ants_css_put(charge->blocks);
+}
+
+/* Charge the task in @slot, which is about to become pending, to @task. */
+static void charge_set(struct ants_slot *slot, struct task_struct *task)
+{
+	struct ants_charge *charge = ants_slot_charge(slot);
+
+	charge->memory = ants_css_memory(task);
+	charge->blocks = ants_css_blocks(task);
+	if (charge->memory || charge->blocks)
+		slot->tag |= ANTS_TAG_CHARGED;
 }
 
 /*
- * The slow path of ants_pending_pop(): the oldest task may not be the next one.
+ * Charge the task in @slot, which the caller submits, to the caller. A task
+ * that is submitted in an interrupt is charged to nobody, and neither is a work
+ * item, which has no room for the references.
  */
-struct ants_slot *ants_pending_pick(struct ants_pool *pool)
+void ants_charge_accept(struct ants_slot *slot)
 {
-	struct ants_slot *slot;
+	if (in_task() && !(slot->tag & ANTS_TAG_WORK))
+		charge_set(slot, current);
+}
 
-	slot = list_first_entry(pick_list(pool), struct ants_slot, node);
-	ants_pending_del(pool, slot);
-	return slot;
+/* Charge the task in @slot to @task, on whose behalf it was accepted. */
+void ants_charge_move(struct ants_slot *slot, struct task_struct *task)
+{
+	if (slot->tag & ANTS_TAG_CHARGED)
+		ants_charge_put(ants_slot_charge(slot));
+	slot->tag &= ~ANTS_TAG_CHARGED;
+	charge_set(slot, task);
+}
+
+/* The caller is @w, and takes the task in @slot. */
+void ants_charge_take(struct ants_worker *w, struct ants_slot *slot,
+		      struct ants_todo *todo)
+{
+	w->next_charge = *ants_slot_charge(slot);
+	todo->worker = w;
+	todo->bits |= ANTS_TODO_CHARGE;
+}
+
+/* The caller is @w, and has run such a task. */
+void ants_charge_end(struct ants_worker *w, struct ants_todo *todo)
+{
+	w->next_charge = (struct ants_charge){};
+	todo->worker = w;
+	todo->bits |= ANTS_TODO_CHARGE;
+}
+
+/*
+ * What the caller, @w, does from now on is charged as it has noted. This does not
+ * sleep, since the caller may be about to park.
+ */
+void ants_charge_apply(struct ants_worker *w)
+{
+	struct ants_charge was = w->charge;
+
+	w->charge = w->next_charge;
+	w->next_charge = (struct ants_charge){};
+	ants_charge_memory(w->charge.memory);
+	ants_charge_blocks(w->charge.blocks);
+	ants_charge_put(&was);
 }

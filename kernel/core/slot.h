@@ -12,9 +12,10 @@
 
 #include "pool.h"
 #include "times.h"
-#include "trace_task.h"
+#include "trace.h"
 
 struct ants_chunk;
+struct ants_todo;
 struct module;
 
 int ants_slot_cache_init(void);
@@ -35,6 +36,15 @@ unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
 void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
+
+/* Tasks of pools with ANTS_CHARGE; only these have room for it in their slots. */
+void ants_charge_accept(struct ants_slot *slot);
+void ants_charge_move(struct ants_slot *slot, struct task_struct *task);
+void ants_charge_take(struct ants_worker *w, struct ants_slot *slot,
+		      struct ants_todo *todo);
+void ants_charge_end(struct ants_worker *w, struct ants_todo *todo);
+void ants_charge_apply(struct ants_worker *w);
+void ants_charge_put(const struct ants_charge *charge);
 
 /* @node leaves a list of the pool, in which walks may be: see walk.c. */
 static inline void ants_cursors_skip(struct ants_pool *pool,
@@ -100,13 +110,24 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 /*
  * Append an already counted task to the pending tasks. Every task becomes
  * pending here, so a scan for the functions of an unloading module misses none.
+ * An item that runs again may have been timed the last time.
  */
 static __always_inline void ants_pending_link(struct ants_pool *pool,
 					      struct ants_slot *slot, bool high)
 {
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
-	ants_time_accept(pool, slot);
+	if (unlikely(pool->timed)) {
+		if (!(pool->timed & ANTS_TIMED_SAMPLE)) {
+			slot->stamp = ants_clock();
+		} else {
+			slot->tag &= ~ANTS_TAG_SAMPLED;
+			if (!pool->times.left--)
+				ants_sample_accept(pool, slot);
+		}
+		if (pool->timed & ANTS_TIMED_CHARGE)
+			ants_charge_accept(slot);
+	}
 	list_add_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
 	/* An unconditional store would dirty a line that tasks only read. */
 	if (unlikely(high))

@@ -175,10 +175,8 @@ static __always_inline int submit_open(struct ants_pool *pool, ants_fn_t fn,
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_todo todo __uninitialized;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	assert_may_sleep();
 	if (unlikely(!fn))
 		return -EINVAL;
@@ -198,10 +196,8 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		     enum ants_prio prio, unsigned long timeout)
 {
 	struct ants_todo todo;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	assert_may_sleep();
 	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
@@ -312,10 +308,8 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
 	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
-	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
-	ants_visit_begin(&visit, pool);
 	assert_may_sleep();
 	if (nr > INT_MAX || check_tasks(tasks, nr))
 		return -EINVAL;

@@ -8,6 +8,12 @@
  * have expired has no armed timer. The timer retires no worker itself: that
  * sleeps, which a timer may not.
  *
+ * A task that runs for longer than an administrator allows is reported once. When
+ * a worker that was woken starts its first task, it arms the timer, unless the
+ * timer is armed for this already. When the timer fires, a kernel work item looks
+ * through the workers, and arms the timer again if tasks run. While no task runs,
+ * nothing looks.
+ *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
  * of that time. The reaper and the look for tasks that stall tolerate that. For
  * what is due within ticks pool->timer.by says whether the timer is armed
@@ -21,7 +27,6 @@
 #include <linux/sched/task.h>
 
 #include "../internal.h"
-#include "walk.h"
 
 /* Are there more workers than have to stay? */
 static bool may_retire(const struct ants_pool *pool)
@@ -64,52 +69,24 @@ void ants_timer_arm_reaper(struct ants_pool *pool)
 					  jiffies : idle_deadline(pool));
 }
 
-static bool upkeep_due(const struct ants_pool *pool)
-{
-	return ants_idle_expired(pool) ||
-	       (ants_need_worker(pool) && !ants_backing_off(pool));
-}
-
 /*
- * A queued upkeep work will arm the timer for the end of the back-off and, if a
- * worker has expired, for those that are idle then. Otherwise the timer is
- * armed even for what is due already: a tick may have passed since that was
- * checked.
+ * Arm the timer for the earliest of what is due. A queued upkeep work will arm it
+ * for the end of the back-off and, if a worker has expired, for those that are
+ * idle then. Otherwise the timer is armed even for what is due already: a tick may
+ * have passed since that was checked.
  */
-static void rearm_for_upkeep(struct ants_pool *pool)
+static void timer_rearm(struct ants_pool *pool)
 {
 	bool queued = pool->upkeep.queued;
 
+	if (ants_nr_arriving(pool))
+		ants_timer_arm_waking(pool);
 	if (!queued)
 		ants_timer_arm_worker(pool);
 	if (!(queued && ants_idle_expired(pool)))
 		ants_timer_arm_reaper(pool);
-}
-
-/* Is it time to look for tasks that stall? Not if none runs. */
-static void check_stall(struct ants_pool *pool, struct ants_todo *todo)
-{
-	if (!pool->stall.armed || time_before(jiffies, pool->stall.at))
-		return;
-	pool->stall.armed = false;
-	if (!pool->nr_busy)
-		return;
-	pool->stall.due = true;
-	todo->bits |= ANTS_TODO_NOTICE;
-}
-
-static void rearm_for_stall(struct ants_pool *pool)
-{
 	if (pool->stall.armed)
 		ants_timer_arm_lazy(pool, pool->stall.at);
-}
-
-static void timer_rearm(struct ants_pool *pool)
-{
-	if (ants_nr_arriving(pool))
-		ants_timer_arm_waking(pool);
-	rearm_for_upkeep(pool);
-	rearm_for_stall(pool);
 }
 
 /*
@@ -141,20 +118,20 @@ void ants_timer_fn(struct timer_list *timer)
 	ants_forget_late(pool);
 	ants_serve_now(pool, &todo);
 	ants_wake_all(pool, &todo);
-	if (upkeep_due(pool))
+	if (ants_idle_expired(pool) ||
+	    (ants_need_worker(pool) && !ants_backing_off(pool)))
 		ants_todo_upkeep(pool, &todo);
-	check_stall(pool, &todo);
+	/* It is time to look for tasks that stall, but none may run. */
+	if (pool->stall.armed && time_after_eq(jiffies, pool->stall.at)) {
+		pool->stall.armed = false;
+		if (pool->nr_busy) {
+			pool->stall.due = true;
+			todo.bits |= ANTS_TODO_NOTICE;
+		}
+	}
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);
 }
-
-/*
- * Report each task that runs for longer than an administrator allows, once.
- * When a worker that was woken starts its first task, it arms the timer of the
- * pool, unless the timer is armed for this already. When the timer fires, a
- * kernel work item looks through the workers, and arms the timer again if tasks
- * run. While no task runs, nothing looks.
- */
 
 /* A task that has run for too long. */
 struct stalled {
@@ -166,7 +143,6 @@ struct stalled {
 /**
  * struct look - one look through the workers
  * @walker: the walk
- * @pool: the pool
  * @limit: the time that is too long, when the look began
  * @left: the shortest time after which another task can have run for too long
  * @nr: number of @found that are to be reported
@@ -174,23 +150,11 @@ struct stalled {
  */
 struct look {
 	struct ants_walker walker;
-	struct ants_pool *pool;
 	u64 limit;
 	u64 left;
 	unsigned int nr;
 	struct stalled found[ANTS_HOLD_MAX];
 };
-
-static void note_stall(struct look *look, struct ants_worker *w, u64 time)
-{
-	struct stalled *stalled = &look->found[look->nr++];
-
-	look->pool->counts.stalled++;
-	w->told = ants_time_started(w);
-	stalled->task = get_task_struct(w->task);
-	stalled->func = ants_worker_func(w);
-	stalled->time = time;
-}
 
 /*
  * Note the task that a worker runs if it has run for too long. @told is when
@@ -201,6 +165,7 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
 	struct look *look = container_of(walker, struct look, walker);
+	struct stalled *stalled = &look->found[look->nr];
 	u64 started, time;
 
 	/* Starts are not noted any more if this was switched off meanwhile. */
@@ -210,51 +175,40 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 	time = ants_clock() - started;
 	if (w->told == started)
 		return;
-	if (time >= look->limit)
-		note_stall(look, w, time);
-	else
+	if (time < look->limit) {
 		look->left = min(look->left, look->limit - time);
+		return;
+	}
+	w->pool->counts.stalled++;
+	w->told = started;
+	stalled->task = get_task_struct(w->task);
+	stalled->func = ants_worker_func(w);
+	stalled->time = time;
+	look->nr++;
 }
 
-static void report(const struct ants_pool *pool, const struct stalled *stalled)
+/* Report what one hold has found. */
+static bool report(struct ants_walker *walker)
 {
 	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
 				      DEFAULT_RATELIMIT_BURST);
-
-	if (!__ratelimit(&limit))
-		return;
-	pr_warn("pool %s: %ps has run for %lu ms in thread %d\n", pool->name,
-		(void *)stalled->func, ants_clock_ms(stalled->time),
-		task_pid_nr(stalled->task));
-	sched_show_task(stalled->task);
-}
-
-static bool report_all(struct ants_walker *walker)
-{
 	struct look *look = container_of(walker, struct look, walker);
+	struct stalled *stalled;
 	unsigned int i;
 
 	for (i = 0; i < look->nr; i++) {
-		report(look->pool, &look->found[i]);
-		put_task_struct(look->found[i].task);
+		stalled = &look->found[i];
+		if (__ratelimit(&limit)) {
+			pr_warn("pool %s: %ps has run for %lu ms in thread %d\n",
+				walker->pool->name, (void *)stalled->func,
+				ants_clock_ms(stalled->time),
+				task_pid_nr(stalled->task));
+			sched_show_task(stalled->task);
+		}
+		put_task_struct(stalled->task);
 	}
 	look->nr = 0;
 	return true;
-}
-
-/* Is it time to look? If so, a request from here on is for the next look. */
-static bool look_begin(struct look *look)
-{
-	struct ants_pool *pool = look->pool;
-	bool due;
-
-	raw_spin_lock_irq(&pool->lock);
-	due = pool->stall.due;
-	pool->stall.due = false;
-	look->limit = pool->stall.limit;
-	look->left = look->limit;
-	ants_unlock_irq(pool);
-	return due;
 }
 
 /* Arm the timer for @ticks from now, unless it will fire for this earlier. */
@@ -282,12 +236,17 @@ void ants_stall_arm(struct ants_pool *pool)
 /* Report the tasks that have run for too long, if the timer has asked for it. */
 void ants_stall_look(struct ants_pool *pool)
 {
-	struct look look = {
-		.walker = { .see = see_running, .rest = report_all },
-		.pool = pool,
-	};
+	struct look look = { .walker = { .see = see_running, .rest = report } };
+	bool due;
 
-	if (!look_begin(&look))
+	raw_spin_lock_irq(&pool->lock);
+	/* A request from here on is for the next look. */
+	due = pool->stall.due;
+	pool->stall.due = false;
+	look.limit = pool->stall.limit;
+	look.left = look.limit;
+	ants_unlock_irq(pool);
+	if (!due)
 		return;
 	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
 	raw_spin_lock_irq(&pool->lock);
@@ -295,12 +254,6 @@ void ants_stall_look(struct ants_pool *pool)
 	if (pool->nr_busy)
 		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
 	ants_unlock_irq(pool);
-}
-
-/* The clock counts 15625 units for each 16 ms. */
-static u64 clock_of_ms(unsigned int ms)
-{
-	return (u64)ms * 15625 >> 4;
 }
 
 /* @ms is the value that sysfs shows; 0 for no limit. */
@@ -311,7 +264,8 @@ int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->stall.ms, ms);
-	pool->stall.limit = clock_of_ms(ms);
+	/* The clock counts 15625 units for each 16 ms. */
+	pool->stall.limit = (u64)ms * 15625 >> 4;
 	pool->stall.armed = false;
 	pool->stall.due = false;
 	ants_unlock_irq(pool);

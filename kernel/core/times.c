@@ -4,7 +4,6 @@
 #include <linux/math64.h>
 
 #include "../internal.h"
-#include "walk.h"
 
 /* The time since some moment in the past, in units of 1024 ns. */
 u64 ants_clock(void)
@@ -37,14 +36,6 @@ static void set_timed(struct ants_pool *pool, unsigned int bits)
 	WRITE_ONCE(pool->timed, bits);
 }
 
-static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
-{
-	struct ants_walker walker = { .see = see_waiter };
-
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH], nr, &walker);
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL], nr, &walker);
-}
-
 /*
  * From now on tasks are stamped as they are submitted. Then stamp those that
  * wait or are pending, whose wait counts from here; after that all stamps are
@@ -52,15 +43,17 @@ static void stamp_waiters(struct ants_pool *pool, unsigned int nr)
  */
 static void timing_begin(struct ants_pool *pool)
 {
-	struct ants_walker walker = { .see = see_slot };
+	struct ants_walker waiters = { .see = see_waiter };
+	struct ants_walker slots = { .see = see_slot };
 	unsigned int nr_waiting;
 
 	raw_spin_lock_irq(&pool->lock);
 	set_timed(pool, ANTS_TIMED_STAMP);
 	nr_waiting = pool->space.nr_waiting;
 	ants_unlock_irq(pool);
-	stamp_waiters(pool, nr_waiting);
-	ants_walk_pending(pool, &walker);
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH], nr_waiting, &waiters);
+	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL], nr_waiting, &waiters);
+	ants_walk_pending(pool, &slots);
 	raw_spin_lock_irq(&pool->lock);
 	pool->times.since = ants_clock();
 	set_timed(pool, ANTS_TIMED_STAMP | ANTS_TIMED_COUNT);
@@ -90,34 +83,29 @@ void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot)
 		return;
 	}
 	w->started = ants_clock();
-	pool->times.wait[__fls((u32)(w->started - slot->stamp) | 1)]++;
+	ants_time_count(pool->times.wait, (u32)(w->started - slot->stamp));
 }
 
 /* The task has ended. */
 void ants_sample_end(struct ants_worker *w)
 {
 	lockdep_assert_held(&w->pool->lock);
-	w->pool->times.run[__fls((unsigned long)(ants_clock() - w->started) | 1)]++;
+	ants_time_count(w->pool->times.run, ants_clock() - w->started);
 	w->started = 0;
 }
 
-/* Times are taken for an administrator, or to find tasks that stall. */
-static unsigned int wanted_bits(const struct ants_pool *pool)
-{
-	if (pool->times.every > 1 && !pool->stall.ms)
-		return ANTS_TIMED_SAMPLE;
-	if (!pool->times.every && !pool->stall.ms)
-		return 0;
-	return ANTS_TIMED_STAMP | ANTS_TIMED_COUNT |
-	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
-}
-
-/* To be called when that has changed. */
+/* Times are taken for an administrator, or to find tasks that stall: this has changed. */
 void ants_times_switch(struct ants_pool *pool)
 {
-	unsigned int bits = wanted_bits(pool);
+	unsigned int bits = 0;
 
 	lockdep_assert_held(&pool->config.lock);
+	if (pool->stall.ms)
+		bits = ANTS_TIMED_STAMP | ANTS_TIMED_COUNT | ANTS_TIMED_STALL;
+	else if (pool->times.every > 1)
+		bits = ANTS_TIMED_SAMPLE;
+	else if (pool->times.every)
+		bits = ANTS_TIMED_STAMP | ANTS_TIMED_COUNT;
 	if (bits & ANTS_TIMED_COUNT && !(pool->timed & ANTS_TIMED_COUNT))
 		timing_begin(pool);
 	raw_spin_lock_irq(&pool->lock);
@@ -139,27 +127,20 @@ int ants_set_timing(struct ants_pool *pool, unsigned int every)
 	return 0;
 }
 
-/* Add the counters; the last of @nr sums also counts all longer times. */
-static void add_up(u64 *sums, const u64 *counts, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		sums[min_t(unsigned int, i, ANTS_TIMES - 1)] += counts[i];
-}
-
 /*
  * Read how many tasks have waited, and run, for 2^i microseconds or more, but
- * for less than the next i says.
+ * for less than the next i says. The last ones also count all that took longer.
  */
 void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 		     u64 run[ANTS_TIMES])
 {
-	memset(wait, 0, ANTS_TIMES * sizeof(*wait));
-	memset(run, 0, ANTS_TIMES * sizeof(*run));
+	unsigned int i;
+
 	raw_spin_lock_irq(&pool->lock);
-	add_up(wait, pool->times.wait, ANTS_TIMES);
-	add_up(run, pool->times.run, BITS_PER_LONG);
+	memcpy(wait, pool->times.wait, ANTS_TIMES * sizeof(*wait));
+	memcpy(run, pool->times.run, ANTS_TIMES * sizeof(*run));
+	for (i = ANTS_TIMES; i < BITS_PER_LONG; i++)
+		run[ANTS_TIMES - 1] += pool->times.run[i];
 	ants_unlock_irq(pool);
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_times_read);

@@ -18,7 +18,6 @@
 
 #include <linux/bitops.h>
 
-#include "charge.h"
 #include "pool.h"
 
 /* What pool->timed says: tasks that are accepted are stamped. */
@@ -43,27 +42,10 @@ void ants_sample_end(struct ants_worker *w);
 void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 		     u64 run[ANTS_TIMES]);
 
-/* Is the task in @slot, which may be an item that runs again, timed? */
-static __always_inline void ants_sample(struct ants_pool *pool,
-					struct ants_slot *slot)
+/* Count a task that has waited, or run, for @time; for less than 1 as for 1. */
+static __always_inline void ants_time_count(u64 *counts, unsigned long time)
 {
-	slot->tag &= ~ANTS_TAG_SAMPLED;
-	if (!pool->times.left--)
-		ants_sample_accept(pool, slot);
-}
-
-/* A task becomes pending. */
-static __always_inline void ants_time_accept(struct ants_pool *pool,
-					     struct ants_slot *slot)
-{
-	if (unlikely(pool->timed)) {
-		if (!(pool->timed & ANTS_TIMED_SAMPLE))
-			slot->stamp = ants_clock();
-		else
-			ants_sample(pool, slot);
-		if (pool->timed & ANTS_TIMED_CHARGE)
-			ants_charge_accept(slot);
-	}
+	counts[__fls(time | 1)]++;
 }
 
 /* A caller begins to wait for room. Return its stamp, or 0. */
@@ -88,10 +70,10 @@ static __always_inline void ants_time_start(struct ants_pool *pool,
 	was = w->started;
 	w->started = now;
 	if (was >= pool->times.since)
-		pool->times.run[__fls((unsigned long)(now - was) | 1)]++;
+		ants_time_count(pool->times.run, now - was);
 	else if (pool->timed & ANTS_TIMED_STALL)
 		ants_stall_arm(pool);
-	pool->times.wait[__fls((u32)(now - slot->stamp) | 1)]++;
+	ants_time_count(pool->times.wait, (u32)(now - slot->stamp));
 }
 
 /* The task that @w has run was the last one for now. */
@@ -105,7 +87,7 @@ static inline void ants_time_end(struct ants_worker *w)
 	was = w->started;
 	w->started = 0;
 	if (was >= pool->times.since)
-		pool->times.run[__fls((unsigned long)(ants_clock() - was) | 1)]++;
+		ants_time_count(pool->times.run, ants_clock() - was);
 }
 
 /*

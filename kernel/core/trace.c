@@ -9,19 +9,14 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-static bool is_in_state(const struct ants_work *work,
-			enum ants_work_state state)
-{
-	return READ_ONCE(work->state) == state;
-}
-
 void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
 			    const void *data, unsigned int pending)
 {
 	unsigned long func;
 
 	/* This run was accepted when the item was queued during the last one. */
-	if (fn == ants_work_run && is_in_state(data, ANTS_WORK_AGAIN))
+	if (fn == ants_work_run &&
+	    READ_ONCE(((const struct ants_work *)data)->state) == ANTS_WORK_AGAIN)
 		return;
 	func = ants_client_func(fn, &data);
 	trace_ants_task_accept(pool, func, data, pending);
@@ -43,15 +38,6 @@ void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 	trace_ants_task_cancel(pool, func, data);
 }
 
-/* The innermost task of @w is a work item; return it, or NULL for others. */
-static const struct ants_work *item_of(const struct ants_worker *w)
-{
-	if (w->depth)
-		return w->estate->inner[w->depth - 1].work;
-	/* A detached item may be gone. */
-	return !w->func_addr && w->tag & ANTS_TAG_WORK ? w->data : NULL;
-}
-
 /*
  * The same as ants_client_func() for the innermost task of @w. Return 0 if that is
  * an item that does not run: it will be cancelled.
@@ -59,12 +45,17 @@ static const struct ants_work *item_of(const struct ants_worker *w)
 static unsigned long running_func(const struct ants_worker *w,
 				  const void **data)
 {
-	const struct ants_work *work = item_of(w);
+	const struct ants_work *work = NULL;
 
+	if (w->depth)
+		work = w->estate->inner[w->depth - 1].work;
+	else if (!w->func_addr && w->tag & ANTS_TAG_WORK)
+		work = w->data;
 	*data = work ?: w->data;
+	/* A detached item may be gone, but its function is known. */
 	if (!work)
 		return w->func_addr ?: ants_client_func(w->fn, data);
-	if (is_in_state(work, ANTS_WORK_SKIPPED))
+	if (READ_ONCE(work->state) == ANTS_WORK_SKIPPED)
 		return 0;
 	return ants_client_func(ants_work_run, data);
 }

@@ -10,6 +10,7 @@
 #if !defined(_ANTS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _ANTS_TRACE_H
 
+#include <linux/ants.h>
 #include <linux/tracepoint.h>
 
 #include "pool.h"
@@ -39,29 +40,15 @@ DECLARE_EVENT_CLASS(ants_task,
 		  __entry->function, __entry->data)
 );
 
-DEFINE_EVENT(ants_task, ants_task_start,
+#define DEFINE_TASK_EVENT(event)					\
+DEFINE_EVENT(ants_task, event,						\
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,	\
+		 const void *data),					\
+	TP_ARGS(pool, func, data))
 
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data),
-
-	TP_ARGS(pool, func, data)
-);
-
-DEFINE_EVENT(ants_task, ants_task_end,
-
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data),
-
-	TP_ARGS(pool, func, data)
-);
-
-DEFINE_EVENT(ants_task, ants_task_cancel,
-
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data),
-
-	TP_ARGS(pool, func, data)
-);
+DEFINE_TASK_EVENT(ants_task_start);
+DEFINE_TASK_EVENT(ants_task_end);
+DEFINE_TASK_EVENT(ants_task_cancel);
 
 TRACE_EVENT(ants_task_accept,
 
@@ -156,21 +143,14 @@ DECLARE_EVENT_CLASS(ants_waiter,
 		  __entry->pid, __entry->waiting)
 );
 
-DEFINE_EVENT(ants_waiter, ants_waiter_enrol,
+#define DEFINE_WAITER_EVENT(event)					\
+DEFINE_EVENT(ants_waiter, event,					\
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,\
+		 unsigned long func, const void *data, int error),	\
+	TP_ARGS(pool, waiter, func, data, error))
 
-	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
-		 unsigned long func, const void *data, int error),
-
-	TP_ARGS(pool, waiter, func, data, error)
-);
-
-DEFINE_EVENT(ants_waiter, ants_waiter_grant,
-
-	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
-		 unsigned long func, const void *data, int error),
-
-	TP_ARGS(pool, waiter, func, data, error)
-);
+DEFINE_WAITER_EVENT(ants_waiter_enrol);
+DEFINE_WAITER_EVENT(ants_waiter_grant);
 
 DEFINE_EVENT_PRINT(ants_waiter, ants_waiter_give_up,
 
@@ -213,40 +193,16 @@ DECLARE_EVENT_CLASS(ants_worker,
 		  __entry->pending)
 );
 
-DEFINE_EVENT(ants_worker, ants_worker_make,
+#define DEFINE_WORKER_EVENT(event)					\
+DEFINE_EVENT(ants_worker, event,					\
+	TP_PROTO(const struct ants_worker *w),				\
+	TP_ARGS(w))
 
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w)
-);
-
-DEFINE_EVENT(ants_worker, ants_worker_wake,
-
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w)
-);
-
-DEFINE_EVENT(ants_worker, ants_worker_park,
-
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w)
-);
-
-DEFINE_EVENT(ants_worker, ants_worker_retire,
-
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w)
-);
-
-DEFINE_EVENT(ants_worker, ants_worker_leave,
-
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w)
-);
+DEFINE_WORKER_EVENT(ants_worker_make);
+DEFINE_WORKER_EVENT(ants_worker_wake);
+DEFINE_WORKER_EVENT(ants_worker_park);
+DEFINE_WORKER_EVENT(ants_worker_retire);
+DEFINE_WORKER_EVENT(ants_worker_leave);
 
 /* Pools. */
 
@@ -305,19 +261,42 @@ DECLARE_EVENT_CLASS(ants_pool,
 		  __entry->pending, __entry->waiting)
 );
 
-DEFINE_EVENT(ants_pool, ants_pool_release,
+#define DEFINE_POOL_EVENT(event)					\
+DEFINE_EVENT(ants_pool, event,						\
+	TP_PROTO(const struct ants_pool *pool),				\
+	TP_ARGS(pool))
 
-	TP_PROTO(const struct ants_pool *pool),
+DEFINE_POOL_EVENT(ants_pool_release);
+DEFINE_POOL_EVENT(ants_pool_reboot);
 
-	TP_ARGS(pool)
-);
+/* The arguments of some cost something. trace.c computes them while the event is on. */
 
-DEFINE_EVENT(ants_pool, ants_pool_reboot,
+void __cold ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
+				   const void *data, unsigned int pending);
+void __cold ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
+				   const void *data, int err);
+void __cold ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
+				   const void *data);
+void __cold ants_trace_task_start(const struct ants_worker *w);
+void __cold ants_trace_task_end(const struct ants_worker *w);
+void __cold ants_trace_waiter_enrol(const struct ants_pool *pool,
+				    const struct ants_waiter *waiter);
+void __cold ants_trace_waiter_grant(const struct ants_pool *pool,
+				    const struct ants_waiter *waiter,
+				    int result);
+void __cold ants_trace_waiter_give_up(const struct ants_pool *pool,
+				      const struct ants_waiter *waiter,
+				      int result);
 
-	TP_PROTO(const struct ants_pool *pool),
-
-	TP_ARGS(pool)
-);
+/*
+ * Emit ants_@event if it is on. Otherwise this is a nop, and the arguments are
+ * not evaluated.
+ */
+#define ants_trace(event, ...)						\
+do {									\
+	if (unlikely(trace_ants_##event##_enabled()))			\
+		ants_trace_##event(__VA_ARGS__);			\
+} while (0)
 
 #endif /* _ANTS_TRACE_H */
 

@@ -162,7 +162,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		list_add_tail(&waiter->nested, &pool->waiters.nested);
 		pool->waiters.nr_nested++;
 	}
-	ants_visit_keep(pool, 1);
 	pool->counts.blocked++;
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
@@ -244,13 +243,9 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
-	int result;
-
 	if (waiter->spun)
 		ants_spin(waiter);
-	result = sleep_as_waiter(pool, waiter, timeout);
-	ants_visit_keep(pool, -1);
-	return result;
+	return sleep_as_waiter(pool, waiter, timeout);
 }
 
 static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
@@ -259,7 +254,6 @@ static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
 	unsigned long flags;
 	bool ret;
 
-	ants_visit_section(pool);
 	raw_spin_lock_irqsave(&pool->lock, flags);
 	ret = cond(pool, arg);
 	ants_check(pool);
@@ -275,7 +269,6 @@ void ants_caller_in(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers++;
-	ants_visit_keep(pool, 1);
 }
 
 /* The same in a section of its own. */
@@ -296,7 +289,6 @@ void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
-	ants_visit_keep(pool, -1);
 	if (pool->released)
 		todo->bits |= ANTS_TODO_WAITQ;
 }
@@ -341,9 +333,8 @@ int ants_config_lock_killable(struct ants_pool *pool)
  * The same for a change that a user of the pool asks for. The system pool is its
  * administrator's to change.
  */
-int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit)
+int ants_config_lock_user(struct ants_pool *pool)
 {
-	ants_visit_begin(visit, pool);
 	if (pool == ants_system_pool)
 		return -EPERM;
 	return ants_config_lock_killable(pool);
@@ -494,12 +485,9 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	int err;
+	int err = ants_wait_done(pool, &waiter->done, timeout, state);
 
-	ants_visit_keep(pool, 1);
-	err = ants_wait_done(pool, &waiter->done, timeout, state);
 	if (err && !ants_work_withdraw(pool, waiter))
 		err = 0;
-	ants_visit_keep(pool, -1);
 	return err;
 }

@@ -7,7 +7,6 @@
 #include <linux/delay.h>
 
 #include "../internal.h"
-#include "walk.h"
 
 /*
  * The most walks of a pool at once: a thread that takes an entry out of a list
@@ -28,52 +27,6 @@ void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node)
 }
 
 /*
- * Open the first hold. From here on the start of a task takes the slow path,
- * which moves the cursor.
- */
-static void walk_begin(struct ants_walker *walker, struct list_head *list)
-	__acquires(&walker->pool->lock)
-{
-	struct ants_pool *pool = walker->pool;
-
-	ants_lock_batch(pool, &walker->todo, &walker->batch);
-	while (pool->pick.nr_cursors == CURSORS_MAX) {
-		ants_unlock(pool, &walker->todo);
-		msleep(POLL_MS);
-		ants_lock_batch(pool, &walker->todo, &walker->batch);
-	}
-	walker->cursor.at = list->next;
-	hlist_add_head(&walker->cursor.node, &pool->cursors);
-	pool->pick.nr_cursors++;
-}
-
-/* The last hold is still open. */
-static void walk_end(struct ants_walker *walker)
-{
-	hlist_del(&walker->cursor.node);
-	walker->pool->pick.nr_cursors--;
-}
-
-/* Show at most @most entries, and as many as one hold allows; return how many. */
-static unsigned int walk_on(struct ants_walker *walker, struct list_head *list,
-			    unsigned int most)
-{
-	struct ants_cursor *cursor = &walker->cursor;
-	struct list_head *entry;
-	unsigned int nr;
-
-	lockdep_assert_held(&walker->pool->lock);
-	most = min_t(unsigned int, most, ANTS_HOLD_MAX);
-	for (nr = 0; nr < most && cursor->at != list &&
-	     !ants_todo_full(&walker->todo); nr++) {
-		entry = cursor->at;
-		cursor->at = entry->next;
-		walker->see(walker, entry);
-	}
-	return nr;
-}
-
-/*
  * Show the first @most entries of @list to @walker. Entries that come or go
  * meanwhile may be seen or not; all others are seen once. Return how many were
  * seen.
@@ -82,16 +35,34 @@ static unsigned int walk_on(struct ants_walker *walker, struct list_head *list,
 unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 		       unsigned int most, struct ants_walker *walker)
 {
-	unsigned int seen = 0;
+	struct ants_cursor *cursor = &walker->cursor;
+	struct list_head *entry;
+	unsigned int seen = 0, nr;
 	bool more;
 
 	walker->pool = pool;
-	walk_begin(walker, list);
+	ants_lock_batch(pool, &walker->todo, &walker->batch);
+	while (pool->pick.nr_cursors == CURSORS_MAX) {
+		ants_unlock(pool, &walker->todo);
+		msleep(POLL_MS);
+		ants_lock_batch(pool, &walker->todo, &walker->batch);
+	}
+	/* From here on the start of a task takes the slow path, which moves the cursor. */
+	cursor->at = list->next;
+	hlist_add_head(&cursor->node, &pool->cursors);
+	pool->pick.nr_cursors++;
 	for (;;) {
-		seen += walk_on(walker, list, most - seen);
-		more = seen < most && walker->cursor.at != list;
-		if (!more)
-			walk_end(walker);
+		for (nr = 0; nr < ANTS_HOLD_MAX && seen < most && cursor->at != list &&
+		     !ants_todo_full(&walker->todo); nr++, seen++) {
+			entry = cursor->at;
+			cursor->at = entry->next;
+			walker->see(walker, entry);
+		}
+		more = seen < most && cursor->at != list;
+		if (!more) {
+			hlist_del(&cursor->node);
+			pool->pick.nr_cursors--;
+		}
 		if (walker->end)
 			walker->end(walker);
 		ants_unlock(pool, &walker->todo);

@@ -14,7 +14,6 @@
 
 #include "../internal.h"
 #include "debugfs.h"
-#include "../core/walk.h"
 
 /* An unknown age. */
 #define NO_AGE		ULONG_MAX

@@ -169,7 +169,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	int err;
 
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
-		run = ants_inline_begin(pool);
+		run = ants_inline_begin(pool, false);
 		last = run ? last : wait_for_room;
 	}
 	err = try_others(multi, nr, fn, data, refusal, attempt_once);
@@ -188,10 +188,8 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
@@ -209,10 +207,8 @@ int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
 	unsigned int nr = choose_shard(multi);
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, multi->shards[nr].pool);
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (timeout)

@@ -64,9 +64,8 @@ static void multi_leave(struct ants_multi *multi)
 }
 
 /* Lock the configuration for a call that a user of the multi makes. */
-static int multi_lock_user(struct ants_multi *multi, struct ants_visit *visit)
+static int multi_lock_user(struct ants_multi *multi)
 {
-	ants_visit_begin(visit, multi->shards[0].pool);
 	multi_enter(multi);
 	if (!mutex_lock_killable(&multi->config))
 		return 0;
@@ -135,9 +134,6 @@ static unsigned int close_all(struct ants_multi *multi)
 
 int ants_multi_release(struct ants_multi *multi)
 {
-	DEFINE_ANTS_VISIT(visit);
-
-	ants_visit_begin(&visit, multi->shards[0].pool);
 	multi_enter(multi);
 	close_all(multi);
 	multi_leave(multi);
@@ -171,10 +167,8 @@ int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
 	struct multi_end end;
-	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (multi_own(multi))
 		return -EDEADLK;
@@ -261,8 +255,7 @@ static int reboot_all(struct ants_multi *multi)
 
 int ants_multi_reboot(struct ants_multi *multi)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = multi_lock_user(multi, &visit);
+	int err = multi_lock_user(multi);
 
 	if (err)
 		return err;
@@ -276,10 +269,8 @@ int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
-	DEFINE_ANTS_VISIT(visit);
 	int err = 0;
 
-	ants_visit_begin(&visit, multi->shards[0].pool);
 	might_sleep();
 	if (multi_own(multi))
 		return -EDEADLK;
@@ -461,8 +452,7 @@ static int set_user(struct ants_multi *multi,
 		    int (*set)(struct ants_multi *multi, unsigned int total),
 		    unsigned int total)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = multi_lock_user(multi, &visit);
+	int err = multi_lock_user(multi);
 
 	if (err)
 		return err;
@@ -525,8 +515,7 @@ int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *plac
 
 static int place_user(struct ants_multi *multi, const struct ants_place *place)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = multi_lock_user(multi, &visit);
+	int err = multi_lock_user(multi);
 
 	if (err)
 		return err;

@@ -14,7 +14,6 @@
 
 struct ants_affinity;
 struct ants_place;
-struct ants_visit;
 
 /**
  * struct ants_shard - one pool of a multi

@@ -6,7 +6,6 @@
 #include <linux/export.h>
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 /**
  * struct sieve - one walk over the pending tasks

@@ -214,7 +214,6 @@ void ants_burial_fn(struct work_struct *work)
 	ants_watch_end(w);
 	burial_begin(w, &death);
 	note_name(pool, &death);
-	ants_visits_bury(w->task);
 	death.nr_inner = ants_inner_bury(w);
 	worker_bury(w);
 	report(w, &death);

@@ -3,7 +3,6 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *err)
@@ -36,7 +35,6 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
 	pool->release.nr++;
-	ants_visit_keep(pool, 1);
 	generation = pool->release.generation;
 	ants_update_admit_limit(pool);
 	ants_timer_quiesce(pool);
@@ -58,7 +56,6 @@ void ants_close_end(struct ants_pool *pool)
 	ants_retire_above(pool);
 	ants_lock(pool, &todo);
 	pool->release.nr--;
-	ants_visit_keep(pool, -1);
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
 }
@@ -74,9 +71,6 @@ unsigned int ants_close(struct ants_pool *pool)
 
 int ants_release(struct ants_pool *pool)
 {
-	DEFINE_ANTS_VISIT(visit);
-
-	ants_visit_begin(&visit, pool);
 	if (pool->protected)
 		return -EPERM;
 	ants_close(pool);
@@ -133,10 +127,8 @@ void ants_drain_for_good(struct ants_pool *pool)
 
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool->protected)
 		return -EPERM;
@@ -224,10 +216,8 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 
 int ants_reboot(struct ants_pool *pool)
 {
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	if (pool->protected)
 		return -EPERM;
 	err = ants_config_lock_killable(pool);
@@ -293,10 +283,8 @@ static int flush_tasks(struct ants_pool *pool, unsigned long timeout)
 
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (pool == ants_system_pool)
 		return -EINVAL;

@@ -274,8 +274,7 @@ int ants_set_nonblocking(struct ants_pool *pool, unsigned int on)
 
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_config_lock_user(pool, &visit);
+	int err = ants_config_lock_user(pool);
 
 	if (err)
 		return err;
@@ -334,8 +333,7 @@ int ants_set_place(struct ants_pool *pool, const struct ants_place *place)
 /* The same for a user of the pool. */
 static int place_user(struct ants_pool *pool, const struct ants_place *place)
 {
-	DEFINE_ANTS_VISIT(visit);
-	int err = ants_config_lock_user(pool, &visit);
+	int err = ants_config_lock_user(pool);
 
 	if (err)
 		return err;

@@ -15,7 +15,6 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)

@@ -227,10 +227,8 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 {
 	struct ants_worker *w = ants_worker_of(pool);
 	struct ants_call *call;
-	DEFINE_ANTS_VISIT(visit);
 	int ret;
 
-	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (!fn || !release)
 		return -EINVAL;

@@ -238,10 +238,8 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 {
 	struct each each = { .n = n, .fn = fn, .ctx = ctx };
 	struct ants_loop *loop;
-	DEFINE_ANTS_VISIT(visit);
 	int nr;
 
-	ants_visit_begin(&visit, pool);
 	might_sleep();
 	if (!fn || n > LONG_MAX)
 		return -EINVAL;

@@ -5,7 +5,6 @@
  * or by the task itself: until the task has ended, what it refers to exists.
  */
 #include "../internal.h"
-#include "../core/walk.h"
 
 /*
  * Return the address of the client's function in a task @fn(*@data), and set

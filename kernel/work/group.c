@@ -126,11 +126,9 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 {
 	struct ants_work_waiter waiter = { .all = true };
 	struct ants_pool *pool = group->pool;
-	DEFINE_ANTS_VISIT(visit);
 	struct ants_todo todo;
 	int err;
 
-	ants_visit_begin(&visit, group->pool);
 	might_sleep();
 	ants_lock(pool, &todo);
 	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
@@ -158,10 +156,8 @@ struct ants_work *ants_group_next(struct ants_group *group,
 	struct ants_pool *pool = group->pool;
 	struct ants_work *work;
 	struct ants_todo todo;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	might_sleep();
 	ants_lock(pool, &todo);
 	work = ants_group_take(group);

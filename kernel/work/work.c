@@ -21,7 +21,6 @@
 #include <linux/export.h>
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 /*
  * The timer function of an item is about to run: have it make the item due at
@@ -202,10 +201,8 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 {
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
-	DEFINE_ANTS_VISIT(visit);
 	int err;
 
-	ants_visit_begin(&visit, pool);
 	if (unlikely(!ants_work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the files that are left out provide to the rest: the module begins and
- * ends, has no files in sysfs, and wastes no time on purpose. And dirty.c, whose
- * use is a failure unless a scenario wants it.
+ * ends, and has no files in sysfs. And dirty.c, whose use is a failure unless a
+ * scenario wants it.
  */
 /* First, because it defines what it prefixes messages with. */
 #define ants_clean	mend_thread
@@ -29,10 +29,6 @@ void ants_clean(struct ants_worker *w, int locks)
 	mend_thread(w, locks);
 	WARN(!shim_dirt_expected && READ_ONCE(w->pool->counts.dirty) != was,
 	     "a task has left its thread in another state");
-}
-
-void ants_jitter(bool may_sleep)
-{
 }
 
 int ants_sysfs_add(struct ants_pool *pool)

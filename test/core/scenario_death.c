@@ -432,7 +432,6 @@ static void run_caller(void)
 	WARN_ON(ants_flush(pool));
 	WARN(refcount_read(&caller->users) < 2, "a record refers to nothing");
 	/* As if the pool had been told. */
-	ants_visits_bury(caller);
 	ants_runs_bury(caller);
 	put_task_struct(caller);
 	end(0, 0);

@@ -16,7 +16,7 @@ import re
 
 # Statements that check, say or document something, and change nothing.
 IDLE = re.compile(r"(lockdep_|static_assert|BUILD_BUG|BUG|WARN|pr_|__?might_"
-                  r"|might_|ants_check\b|ants_pause|ants_visit|DEFINE_|DECLARE_"
+                  r"|might_|ants_check\b|ants_pause|DEFINE_|DECLARE_"
                   r"|cpu_relax|sleeps\b|case\b|default\b|asm\b|__asm__)")
 # An expression that holds one of these is not touched.
 UNTOUCHED = re.compile(r"\b(IS_ENABLED|WARN\w*|BUG\w*|__builtin\w*|typeof)\(")

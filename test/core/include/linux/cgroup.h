@@ -5,6 +5,7 @@
 
 #include <linux/sched.h>
 
+#define CONFIG_CGROUPS
 #define CONFIG_BLK_CGROUP
 
 struct cgroup_subsys_state {

@@ -4,4 +4,13 @@
 
 void msleep(unsigned int ms);
 
+/* For a jitter that nobody asks for. */
+static inline void usleep_range(unsigned long min, unsigned long max)
+{
+}
+
+static inline void udelay(unsigned long us)
+{
+}
+
 #endif

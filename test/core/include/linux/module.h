@@ -8,6 +8,10 @@
 
 #include <linux/export.h>
 
+/* Parameters keep their defaults. */
+#define module_param(name, type, perm)
+#define MODULE_PARM_DESC(name, text)
+
 #define MODULE_STATE_GOING	2
 #define NOTIFY_DONE		0
 
