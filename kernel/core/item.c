@@ -443,7 +443,8 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		group_note(pool, group, work, todo);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
-		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_KINDS);
+		WRITE_ONCE(work->flags, work->flags &
+			   (ANTS_WORK_KINDS | ANTS_WORK_OWN));
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);

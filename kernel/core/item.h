@@ -51,6 +51,7 @@ enum ants_work_state {
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
+#define ANTS_WORK_OWN		BIT(18)	/* see struct ants_own_work */
 #define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
 
 /* The states in which the function of an item runs. */
@@ -62,6 +63,19 @@ enum ants_work_state {
  * it.
  */
 #define ANTS_JOINERS		8
+
+/**
+ * struct ants_own_work - an item that ants queues itself, in order to run a function
+ *	of a client: a call, or a helper of a loop
+ * @work: the item, with ANTS_WORK_OWN set
+ * @func_addr: I: address of the client's function
+ * @data: I: the argument of that function
+ */
+struct ants_own_work {
+	struct ants_work work;
+	unsigned long func_addr;
+	void *data;
+};
 
 extern const unsigned int ants_work_next[];
 
