@@ -11,7 +11,7 @@
  *	core/	item, wake, spin, dispatch, policy
  *	core/	timer, breaker, dirty, thread
  *	core/	worker, wait, caller, submit
- *	work/	work, join, objects
+ *	work/	work, join
  *	work/	call, each, group
  *	pool/	cancel, upkeep, fault, release, tune
  *	pool/	pool, devres
@@ -21,13 +21,12 @@
  *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
- * be overwritten. While a module is unloaded, slot.c and call.c ask unload.c for
- * the functions of a task. trace.c, timer.c and dirty.c ask call.c for the
- * function of a client. pool.c and multi.c add their files to sysfs. times.h asks
- * timer.c, and dispatch.c asks sysfs.c to tell programs of a change. Functions
- * that are called through a pointer, as those of work items and timers are, may
- * be anywhere.
+ * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
+ * ask unload.c for the functions of a task. trace.c, timer.c and dirty.c ask
+ * call.c for the function of a client. pool.c and multi.c add their files to
+ * sysfs. times.h asks timer.c, and dispatch.c asks sysfs.c to tell programs of a
+ * change. Functions that are called through a pointer, as those of work items and
+ * timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -46,7 +45,6 @@
 #include "core/debug.h"
 #include "core/dirty.h"
 #include "core/dispatch.h"
-#include "core/group.h"
 #include "core/item.h"
 #include "core/pool.h"
 #include "core/slot.h"
@@ -263,17 +261,13 @@ int ants_join_group(struct ants_worker *w, struct ants_group *group,
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
-
-/* work.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_todo *todo);
+void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* group.c: groups */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
-
-/* work.c: work items with a timer */
-void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* call.c */
 void ants_call_run(void *data);
