@@ -11,8 +11,8 @@
  *	core/	item, wake, spin, dispatch, policy
  *	core/	timer, breaker, dirty, thread
  *	core/	worker, wait, caller, submit
- *	work/	work, join, objects
- *	work/	call, each, func, group
+ *	work/	work, join
+ *	work/	call, each, group
  *	pool/	cancel, upkeep, fault, release, tune
  *	pool/	pool, devres
  *	multi/	config, choose, multi
@@ -21,13 +21,12 @@
  *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
- * be overwritten. While a module is unloaded, slot.c and call.c ask unload.c for
- * the functions of a task. While tasks are traced, trace.c asks func.c for the
- * function of a client. pool.c and multi.c add their files to sysfs. times.h
- * asks timer.c, timer.c and dirty.c ask func.c, and dispatch.c asks sysfs.c to
- * tell programs of a change. Functions that are called through a pointer, as
- * those of work items and timers are, may be anywhere.
+ * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
+ * ask unload.c for the functions of a task. trace.c, timer.c and dirty.c ask
+ * call.c for the function of a client. pool.c and multi.c add their files to
+ * sysfs. times.h asks timer.c, and dispatch.c asks sysfs.c to tell programs of a
+ * change. Functions that are called through a pointer, as those of work items and
+ * timers are, may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -45,7 +44,6 @@
 #include "core/debug.h"
 #include "core/dirty.h"
 #include "core/dispatch.h"
-#include "core/group.h"
 #include "core/item.h"
 #include "core/pool.h"
 #include "core/slot.h"
@@ -301,24 +299,18 @@ int ants_join_group(struct ants_worker *w, struct ants_group *group,
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
-
-/* work.c */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_todo *todo);
+void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* group.c: groups */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
-/* work.c: work items with a timer */
-void ants_delayed_fail_all(struct ants_pool *pool);
-
 /* call.c */
 void ants_call_run(void *data);
 void ants_call_fail(void *data, int err);
 unsigned long ants_call_func_addr(const void *data, const struct module *mod);
-unsigned long ants_call_func(const void **data);
-unsigned long ants_stack_call_func(const void **data);
 
 /* caller.c: tasks that run in their submitters */
 struct ants_inline;
@@ -328,14 +320,11 @@ void ants_inline_end(struct ants_inline *run);
 bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_runs_bury(const struct task_struct *task);
-bool ants_is_call(const struct ants_work *work);
 
 /* each.c */
 void ants_loops_bury(struct ants_estate *estate);
-bool ants_is_helper(const struct ants_work *work);
-unsigned long ants_helper_func(const void **data);
 
-/* func.c: what a task runs */
+/* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
 unsigned long ants_task_func(ants_fn_t fn, const void *data);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,

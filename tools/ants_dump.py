@@ -17,8 +17,9 @@ from itertools import islice
 from drgn import FaultError, cast, container_of
 from drgn.helpers.linux.list import list_for_each_entry
 
-# As in kernel/core/slot.h and include/linux/ants_pool.h.
+# As in kernel/core/pool.h, kernel/core/item.h and include/linux/ants_pool.h.
 DETACHED = 8
+OWN = 1 << 18
 UNLIMITED = 0xffffffff
 # debugfs shows no more; and a list that is damaged is not followed for ever.
 MOST = 1024
@@ -39,13 +40,10 @@ def name_of(function):
 
 
 def item_function(work):
-    """The name of the client's function in a work item, as func.c finds it."""
-    name = name_of(work.fn)
-    if name == "stack_call_fn":
-        return name_of(container_of(work, "struct stack_call", "work").fn)
-    if name == "helper_fn":
-        return name_of(container_of(work, "struct each_helper", "work").each.fn)
-    return name
+    """The name of the client's function in a work item, as call.c finds it."""
+    if work.flags & OWN:
+        return name_of(container_of(work, "struct ants_own_work", "work").func_addr)
+    return name_of(work.fn)
 
 
 def task_function(function, data):

@@ -1309,7 +1309,7 @@ inline join_finish(x)
 #endif
 
 #if JOINS && REQUEUES
-/* ants_work_again() */
+/* ants_work_pend() of an item that runs */
 inline work_again(id)
 {
 	if

@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work items as the core sees them: how they become pending, start, finish and
- * end.
+ * end; and who is told of that: the group of an item, and callers that wait.
  */
 #include "../internal.h"
+
+#define TO(state)	BIT(ANTS_WORK_##state)
+
+/* The states that a work item may enter from each state. */
+const unsigned int ants_work_next[] = {
+	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
+	[ANTS_WORK_DELAYED] = TO(DELAYED) | TO(DROPPED) | TO(DUE) |
+			      TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
+	[ANTS_WORK_DUE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
+	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(DELAYED) |
+			      TO(IDLE),
+	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(IDLE),
+	[ANTS_WORK_REARMED] = TO(REARMED) | TO(DELAYED) | TO(RUNNING) | TO(IDLE),
+	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(REARMED) | TO(RUNNING),
+	[ANTS_WORK_SKIPPED] = TO(IDLE),
+};
+
+void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to)
+{
+	WARN_ONCE(1, "ants: work item %ps goes from state %u to %u\n", work->fn,
+		  work->state, to);
+}
 
 /*
  * End the wait of one caller. The caller may be gone as soon as @done is
@@ -19,11 +43,6 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 	/* Pairs with smp_load_acquire() in wait.c. */
 	smp_store_release(&waiter->done, true);
 }
-
-/*
- * Groups as the core sees them: members enter, end and are taken out, and a
- * caller that waits is notified.
- */
 
 /*
  * A work item enters the group: it was accepted, or its submitter waits for
@@ -47,33 +66,6 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 	WRITE_ONCE(work->group_stamp, 0);
 }
 
-/* A member can be run by a task of the same pool that waits for the group. */
-static void group_offer(struct ants_group *group, struct ants_todo *todo)
-{
-	const struct ants_work_waiter *waiter;
-
-	group->nr_offers++;
-	waiter = list_first_entry_or_null(&group->waiters,
-					  struct ants_work_waiter, node);
-	if (waiter && waiter->joins)
-		ants_todo_wake(todo, waiter->task);
-}
-
-/*
- * Cancel a group because of an error. The context is unknown, so the upkeep
- * work ends the members that have not started.
- */
-static void cancel_on_error(struct ants_pool *pool, struct ants_group *group,
-			    struct ants_todo *todo)
-{
-	group->cancelled = true;
-	if (!group->nr_left)
-		return;
-	group->cancel_at = group->works.next;
-	list_add_tail(&group->node, &pool->cancelled_groups);
-	ants_todo_upkeep(pool, todo);
-}
-
 /* A member has ended, or was refused after its submitter had waited. */
 static void group_note(struct ants_pool *pool, struct ants_group *group,
 		       struct ants_work *work, struct ants_todo *todo)
@@ -90,8 +82,18 @@ static void group_note(struct ants_pool *pool, struct ants_group *group,
 	if (!work->result)
 		return;
 	group->error = group->error ?: work->result;
-	if (group->cancel_on_error && !group->cancelled)
-		cancel_on_error(pool, group, todo);
+	if (!group->cancel_on_error || group->cancelled)
+		return;
+	group->cancelled = true;
+	if (!group->nr_left)
+		return;
+	/*
+	 * The context is unknown, so the upkeep work ends the members that have
+	 * not started.
+	 */
+	group->cancel_at = group->works.next;
+	list_add_tail(&group->node, &pool->cancelled_groups);
+	ants_todo_upkeep(pool, todo);
 }
 
 /*
@@ -109,18 +111,6 @@ struct ants_work *ants_group_take(struct ants_group *group)
 	list_del(&work->finished);
 	group_leave(group, work);
 	return work;
-}
-
-/* No member is left, and no cancel walks over the group. */
-bool ants_group_is_quiet(const struct ants_group *group)
-{
-	return !group->nr_left && !group->walking;
-}
-
-/* The group has ended: a waiter that is notified of this may free it. */
-bool ants_group_done(const struct ants_group *group)
-{
-	return group->sealed && ants_group_is_quiet(group);
 }
 
 /* Notify the caller that waits for the group if its event has happened. */
@@ -171,118 +161,77 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 }
 
 /*
- * The leader leaves its ring; the next waiter of the ring becomes the leader.
+ * A caller that waits for a work item or a group gives up. If it is the leader of a
+ * ring, the next waiter of the ring becomes the leader.
  */
-static void leader_resign(struct ants_work_waiter *leader,
-			  struct ants_todo *todo)
-{
-	struct ants_work_waiter *next = list_next_entry(leader, node);
-
-	if (next != leader) {
-		next->result = leader->result;
-		next->until = leader->until;
-		hlist_add_behind(&next->link, &leader->link);
-		/* If the old leader was woken, the new one has to act. */
-		if (next->joins)
-			ants_todo_wake(todo, next->task);
-	}
-	hlist_del_init(&leader->link);
-}
-
-/* A caller that waits for a work item or a group gives up. */
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
 			  struct ants_todo *todo)
 {
-	if (!hlist_unhashed(&waiter->link))
-		leader_resign(waiter, todo);
+	struct ants_work_waiter *next = list_next_entry(waiter, node);
+
+	if (!hlist_unhashed(&waiter->link)) {
+		if (next != waiter) {
+			next->result = waiter->result;
+			next->until = waiter->until;
+			hlist_add_behind(&next->link, &waiter->link);
+			/* If the old leader was woken, the new one has to act. */
+			if (next->joins)
+				ants_todo_wake(todo, next->task);
+		}
+		hlist_del_init(&waiter->link);
+	}
 	list_del(&waiter->node);
 }
 
 /*
- * Notify the waiters of a ring, the leader last. Stop at half of what one hold
- * may wake: the rest is for waiters that are granted now that an item has
- * ended. Return true if the whole ring is notified.
+ * The event that a ring waits for has happened, with @result. Notify the waiters,
+ * the leader last. Stop at half of what one hold may wake: the rest is for waiters
+ * that are granted now that an item has ended.
  */
-static bool notify_ring(struct ants_work_waiter *leader, struct ants_todo *todo)
-{
-	struct ants_work_waiter *waiter;
-
-	while (todo->nr_wake < ANTS_HOLD_MAX / 2) {
-		waiter = list_next_entry(leader, node);
-		waiter_done(waiter, leader->result, todo);
-		if (waiter == leader)
-			return true;
-	}
-	return false;
-}
-
-/* These callers may not touch the item any more, even those notified later. */
-static void joiners_end(struct ants_work_waiter *leader)
-{
-	struct ants_work_waiter *waiter = leader;
-
-	do {
-		waiter->ended = true;
-		waiter->worker->waits_for = NULL;
-		waiter = list_next_entry(waiter, node);
-	} while (waiter != leader);
-}
-
-/* The event that a ring waits for has happened, with @result. */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_todo *todo)
 {
+	struct ants_work_waiter *waiter = leader;
+
 	lockdep_assert_held(&pool->lock);
 	hlist_del_init(&leader->link);
 	leader->result = result;
-	if (leader->joins)
-		joiners_end(leader);
-	if (likely(notify_ring(leader, todo)))
-		return;
+	if (leader->joins) {
+		/* They may not touch the item any more, even those notified later. */
+		do {
+			waiter->ended = true;
+			waiter->worker->waits_for = NULL;
+			waiter = list_next_entry(waiter, node);
+		} while (waiter != leader);
+	}
+	while (todo->nr_wake < ANTS_HOLD_MAX / 2) {
+		waiter = list_next_entry(leader, node);
+		waiter_done(waiter, result, todo);
+		if (waiter == leader)
+			return;
+	}
 	hlist_add_head(&leader->link, &pool->unnotified);
 	ants_todo_upkeep(pool, todo);
 }
 
-/* Notify all callers that wait for an item, which has ended. */
-static void work_notify_end(struct ants_pool *pool, struct hlist_head *waiters,
-			    int result, struct ants_todo *todo)
-{
-	while (!hlist_empty(waiters))
-		ring_done(pool, hlist_entry(waiters->first,
-					    struct ants_work_waiter, link),
-			  result, todo);
-}
-
 /*
- * A run has ended: notify the callers that wait for it. Callers that wait for
- * the run after it have one run less to wait for.
- */
-static void work_notify_run(struct ants_pool *pool, struct ants_work *work,
-			    struct ants_todo *todo)
-{
-	struct ants_work_waiter *leader;
-	struct hlist_node *next;
-
-	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
-		if (leader->until == ANTS_UNTIL_RUN)
-			ring_done(pool, leader, work->result, todo);
-		else if (leader->until == ANTS_UNTIL_NEXT)
-			leader->until = ANTS_UNTIL_RUN;
-	}
-}
-
-/*
- * The slow path of ants_work_offer(): a waiter, if any, may be one that joins.
+ * The slow path of ants_work_offer(): somebody waits for the item or for its group,
+ * and may be a task that joins.
  */
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
-	const struct ants_work_waiter *leader;
+	const struct ants_work_waiter *waiter;
 
-	hlist_for_each_entry(leader, &work->waiters, link)
-		if (leader->joins)
-			ants_todo_wake(todo, leader->task);
-	if (work->group)
-		group_offer(work->group, todo);
+	hlist_for_each_entry(waiter, &work->waiters, link)
+		if (waiter->joins)
+			ants_todo_wake(todo, waiter->task);
+	if (!work->group)
+		return;
+	work->group->nr_offers++;
+	waiter = list_first_entry_or_null(&work->group->waiters,
+					  struct ants_work_waiter, node);
+	if (waiter && waiter->joins)
+		ants_todo_wake(todo, waiter->task);
 }
 
 /* Notify waiters of ended items, on behalf of the upkeep work. */
@@ -297,38 +246,6 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 			     link);
 	ring_done(pool, leader, leader->result, todo);
 	return !hlist_empty(&pool->unnotified);
-}
-
-#define TO(state)	BIT(ANTS_WORK_##state)
-
-/* The states that a work item may enter from each state. */
-const unsigned int ants_work_next[] = {
-	[ANTS_WORK_IDLE] = TO(DELAYED) | TO(WAITING) | TO(PENDING),
-	[ANTS_WORK_DELAYED] = TO(DELAYED) | TO(DROPPED) | TO(DUE) |
-			      TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_DROPPED] = TO(DELAYED) | TO(IDLE),
-	[ANTS_WORK_DUE] = TO(DELAYED) | TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_WAITING] = TO(PENDING) | TO(IDLE),
-	[ANTS_WORK_PENDING] = TO(RUNNING) | TO(SKIPPED) | TO(DELAYED) |
-			      TO(IDLE),
-	[ANTS_WORK_RUNNING] = TO(AGAIN) | TO(REARMED) | TO(IDLE),
-	[ANTS_WORK_REARMED] = TO(REARMED) | TO(DELAYED) | TO(RUNNING) | TO(IDLE),
-	[ANTS_WORK_AGAIN] = TO(PENDING) | TO(REARMED) | TO(RUNNING),
-	[ANTS_WORK_SKIPPED] = TO(IDLE),
-};
-
-void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to)
-{
-	WARN_ONCE(1, "ants: work item %ps goes from state %u to %u\n", work->fn,
-		  work->state, to);
-}
-
-/* Count a work item that has just been accepted. */
-static void work_count(struct ants_pool *pool, struct ants_work *work)
-{
-	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
-			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
-	ants_task_count(pool);
 }
 
 /*
@@ -347,29 +264,28 @@ static void work_link(struct ants_pool *pool, struct ants_work *work,
 	ants_work_offer(work, todo);
 }
 
-/* Accept a work item. The caller dispatches. */
+/*
+ * Accept a work item. The caller dispatches. One whose function is running becomes
+ * pending once the function has returned; its run then takes over the admission of
+ * the one that has ended.
+ */
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	work_count(pool, work);
+	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
+			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
+	ants_task_count(pool);
+	if (unlikely(work->state == ANTS_WORK_RUNNING)) {
+		ants_trace(task_accept, pool, ants_work_run, work,
+			   pool->nr_pending);
+		ants_work_move(work, ANTS_WORK_AGAIN);
+		pool->nr_again++;
+		return;
+	}
 	if (work->group && work->state == ANTS_WORK_IDLE)
 		ants_group_enter(work->group, work);
 	work_link(pool, work, todo);
-}
-
-/*
- * Accept a work item whose function is running. It becomes pending once the
- * function has returned; its run then takes over the admission of the one that
- * has ended.
- */
-void ants_work_again(struct ants_pool *pool, struct ants_work *work)
-{
-	lockdep_assert_held(&pool->lock);
-	work_count(pool, work);
-	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending);
-	ants_work_move(work, ANTS_WORK_AGAIN);
-	pool->nr_again++;
 }
 
 /*
@@ -443,13 +359,16 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		group_note(pool, group, work, todo);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
-		WRITE_ONCE(work->flags, work->flags & ANTS_WORK_KINDS);
+		WRITE_ONCE(work->flags, work->flags &
+			   (ANTS_WORK_KINDS | ANTS_WORK_OWN));
 	work->group = NULL;
 	if (unlikely(!hlist_empty(&work->waiters)))
 		hlist_move_list(&work->waiters, &waiters);
 	ants_work_unclaim(work);
-	if (unlikely(!hlist_empty(&waiters)))
-		work_notify_end(pool, &waiters, result, todo);
+	while (unlikely(!hlist_empty(&waiters)))
+		ring_done(pool, hlist_entry(waiters.first,
+					    struct ants_work_waiter, link),
+			  result, todo);
 	if (group)
 		ants_group_wake(group, todo);
 }
@@ -512,60 +431,56 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_delayed_due(pool, dwork, todo);
 }
 
-static void work_rearm(struct ants_pool *pool, struct ants_work *work,
-		       struct ants_todo *todo)
-{
-	if (ants_group_stops(work))
-		ants_work_end(pool, work, -ECANCELED, todo);
-	else if (ants_closed_error(pool))
-		ants_work_end(pool, work, ants_closed_error(pool), todo);
-	else
-		ants_delayed_arm(pool, ants_to_delayed(work), todo);
-}
-
-/* Count an item that was accepted, and will not start. */
-static void work_cancelled(struct ants_pool *pool, struct ants_work *work)
-{
-	ants_trace(task_cancel, pool, ants_work_run, work);
-	pool->counts.cancelled++;
-}
-
-/* The function of a work item has returned. */
+/*
+ * The function of a work item has returned. If the item was queued again meanwhile,
+ * a run has ended, and the callers that wait for it are notified. Callers that wait
+ * for the run after it have one run less to wait for.
+ */
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
 {
+	struct ants_work_waiter *leader;
+	struct hlist_node *next;
+
 	lockdep_assert_held(&pool->lock);
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_AGAIN:
-		if (unlikely(pool->faults.tripped)) {
-			ants_work_take_off(pool, work, todo);
-			ants_work_move(work, ANTS_WORK_RUNNING);
-			ants_work_end(pool, work, -EIO, todo);
-			break;
+	if (likely(work->state != ANTS_WORK_AGAIN &&
+		   work->state != ANTS_WORK_REARMED)) {
+		if (unlikely(work->state == ANTS_WORK_SKIPPED)) {
+			ants_trace(task_cancel, pool, ants_work_run, work);
+			pool->counts.cancelled++;
 		}
-		pool->nr_again--;
-		work_notify_run(pool, work, todo);
-		work_link(pool, work, todo);
-		break;
-	case ANTS_WORK_REARMED:
-		work_notify_run(pool, work, todo);
-		work_rearm(pool, work, todo);
-		break;
-	default:
-		if (unlikely(work->state == ANTS_WORK_SKIPPED))
-			work_cancelled(pool, work);
 		ants_work_end(pool, work, work->result, todo);
+		return;
+	}
+	if (work->state == ANTS_WORK_AGAIN && pool->faults.tripped) {
+		ants_work_take_off(pool, work, todo);
+		ants_work_move(work, ANTS_WORK_RUNNING);
+		ants_work_end(pool, work, -EIO, todo);
+		return;
+	}
+	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
+		if (leader->until == ANTS_UNTIL_RUN)
+			ring_done(pool, leader, work->result, todo);
+		else if (leader->until == ANTS_UNTIL_NEXT)
+			leader->until = ANTS_UNTIL_RUN;
+	}
+	if (work->state == ANTS_WORK_AGAIN) {
+		pool->nr_again--;
+		work_link(pool, work, todo);
+	} else if (ants_group_stops(work)) {
+		ants_work_end(pool, work, -ECANCELED, todo);
+	} else if (ants_closed_error(pool)) {
+		ants_work_end(pool, work, ants_closed_error(pool), todo);
+	} else {
+		ants_delayed_arm(pool, ants_to_delayed(work), todo);
 	}
 }
 
 /*
  * Have the upkeep work wake the wait queue, whose lock may sleep on PREEMPT_RT.
  */
-static void wake_waitq(struct ants_pool *pool, bool wanted,
-		       struct ants_todo *todo)
+static void wake_waitq(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (!wanted)
-		return;
 	pool->upkeep.waitq_wanted = true;
 	ants_todo_upkeep(pool, todo);
 }
@@ -579,15 +494,10 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 		pool->nr_again--;
 	else
 		ants_pending_del(pool, &work->slot);
-	work_cancelled(pool, work);
-	wake_waitq(pool, ants_task_uncount(pool,
-					   work->slot.tag & ANTS_TAG_EPOCH),
-		   todo);
-}
-
-static bool is_empty_and_closed(const struct ants_pool *pool)
-{
-	return pool->released && !pool->workers.nr && !pool->nr_pending;
+	ants_trace(task_cancel, pool, ants_work_run, work);
+	pool->counts.cancelled++;
+	if (ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH))
+		wake_waitq(pool, todo);
 }
 
 /*
@@ -602,70 +512,6 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 		ants_timer_arm_soon(pool, 1);
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */
-	wake_waitq(pool, is_empty_and_closed(pool), todo);
-}
-
-/*
- * Check whether a work item that is in @pool may be queued once more. It may if
- * it runs, or if it was cancelled and its timer is about to end it.
- */
-int ants_work_may_run_again(const struct ants_pool *pool,
-			    const struct ants_work *work)
-{
-	if (work->state == ANTS_WORK_SKIPPED)
-		return -ECANCELED;
-	if (work->state != ANTS_WORK_RUNNING &&
-	    work->state != ANTS_WORK_DROPPED)
-		return -EALREADY;
-	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
-		return -ECANCELED;
-	return ants_closed_error(pool);
-}
-
-/*
- * Lock the pool that @work is in. Return NULL if it is in none; it has ended
- * then, and its result can be read. The pool cannot be freed under the caller:
- * before a pool is destroyed all of its work items have ended, and it is freed
- * after a grace period, which this RCU section holds off.
- */
-struct ants_pool *ants_work_lock(struct ants_work *work,
-				 struct ants_todo *todo)
-{
-	struct ants_pool *pool;
-
-	rcu_read_lock();
-	/* Pairs with smp_store_release() in ants_work_unclaim(). */
-	while ((pool = smp_load_acquire(&work->pool))) {
-		ants_lock_any(pool, todo);
-		if (likely(READ_ONCE(work->pool) == pool)) {
-			/*
-			 * Sparse cannot follow a lock that is taken
-			 * conditionally.
-			 */
-			__release(&pool->lock);
-			__release(RCU);
-			return pool;
-		}
-		ants_unlock_any(pool, todo);
-	}
-	rcu_read_unlock();
-	return NULL;
-}
-
-void ants_work_unlock(struct ants_pool *pool, struct ants_todo *todo)
-{
-	__acquire(RCU);
-	__acquire(&pool->lock);
-	ants_unlock_any(pool, todo);
-	rcu_read_unlock();
-}
-
-/* The same for a caller that is about to wait; lockdep is told. */
-void ants_work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo)
-{
-	__acquire(RCU);
-	__acquire(&pool->lock);
-	ants_unlock_any(pool, todo);
-	ants_wait_touch(pool);
-	rcu_read_unlock();
+	if (pool->released && !pool->workers.nr && !pool->nr_pending)
+		wake_waitq(pool, todo);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * item.c: what the core does with a work item, all under the lock of the pool
- * that the item is in.
+ * item.c: what the core does with work items and groups of them, all under the
+ * lock of the pool that they are in.
  *
  * work->pool says which lock that is. A caller that queues the item and finds
  * it in no pool sets it, with the lock held. It is cleared as the last access
@@ -51,6 +51,7 @@ enum ants_work_state {
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
+#define ANTS_WORK_OWN		BIT(18)	/* see struct ants_own_work */
 #define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
 
 /* The states in which the function of an item runs. */
@@ -63,11 +64,23 @@ enum ants_work_state {
  */
 #define ANTS_JOINERS		8
 
+/**
+ * struct ants_own_work - an item that ants queues itself, in order to run a function
+ *	of a client: a call, or a helper of a loop
+ * @work: the item, with ANTS_WORK_OWN set
+ * @func_addr: I: address of the client's function
+ * @data: I: the argument of that function
+ */
+struct ants_own_work {
+	struct ants_work work;
+	unsigned long func_addr;
+	void *data;
+};
+
 extern const unsigned int ants_work_next[];
 
-/* objects.c, in kernels with debugobjects for work items */
+/* work.c, in kernels with debugobjects for work items */
 extern const struct debug_obj_descr ants_work_descr;
-void ants_object_init(struct ants_work *work);
 
 void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to);
 
@@ -82,24 +95,18 @@ static inline void ants_work_move(struct ants_work *work,
 
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo);
-void ants_work_again(struct ants_pool *pool, struct ants_work *work);
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 			struct ants_todo *todo);
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
-int ants_work_may_run_again(const struct ants_pool *pool,
-			    const struct ants_work *work);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
+void ants_work_run(void *data);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
-struct ants_pool *ants_work_lock(struct ants_work *work,
-				 struct ants_todo *todo);
-void ants_work_unlock(struct ants_pool *pool, struct ants_todo *todo);
-void ants_work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo);
 
-/* item.c: callers that wait for a work item */
+/* Callers that wait for a work item */
 void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
 void ants_waiter_withdraw(struct ants_work_waiter *waiter,
 			  struct ants_todo *todo);
@@ -107,12 +114,35 @@ void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused);
 
+/* Items with a timer */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
 void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
-void ants_work_run(void *data);
+
+/* Groups, under the lock of their pool */
+void ants_group_enter(struct ants_group *group, struct ants_work *work);
+struct ants_work *ants_group_take(struct ants_group *group);
+void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
+
+/* Is @work in a group that was cancelled? */
+static inline bool ants_group_stops(const struct ants_work *work)
+{
+	return work->group && work->group->cancelled;
+}
+
+/* No member is left, and no cancel walks over the group. */
+static inline bool ants_group_is_quiet(const struct ants_group *group)
+{
+	return !group->nr_left && !group->walking;
+}
+
+/* The group has ended: a waiter that is notified of this may free it. */
+static inline bool ants_group_done(const struct ants_group *group)
+{
+	return group->sealed && ants_group_is_quiet(group);
+}
 
 /*
  * The item has become one that a task of the pool can run if it waits for the
@@ -145,46 +175,12 @@ static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
 	return container_of(slot, struct ants_work, slot);
 }
 
-/* Enqueue the caller as a waiter of a group. */
-static inline void ants_work_enrol(struct list_head *waiters,
-				   struct ants_work_waiter *waiter)
-{
-	waiter->task = current;
-	waiter->done = false;
-	list_add_tail(&waiter->node, waiters);
-}
-
-/* Is it an item that can be queued? Not called with a lock of a pool held. */
-static inline bool ants_work_is_valid(struct ants_work *work)
-{
-	bool valid = work->fn && work->prio <= ANTS_PRIO_HIGH;
-
-	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && valid)
-		debug_object_assert_init(work, &ants_work_descr);
-	return valid;
-}
-
-/*
- * Make @pool the one that @work is in. Return the pool that it is in already,
- * or NULL.
- */
-static inline struct ants_pool *ants_work_claim(struct ants_pool *pool,
-						struct ants_work *work)
-{
-	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
-
-	lockdep_assert_held(&pool->lock);
-	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
-		debug_object_activate(work, &ants_work_descr);
-	return other;
-}
-
 /* The item is in no pool from here on, and may go. */
 static inline void ants_work_unclaim(struct ants_work *work)
 {
 	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
 		debug_object_deactivate(work, &ants_work_descr);
-	/* Pairs with smp_load_acquire() in ants_work_lock(). */
+	/* Pairs with smp_load_acquire() in work_lock(). */
 	smp_store_release(&work->pool, NULL);
 }
 

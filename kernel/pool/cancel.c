@@ -30,9 +30,10 @@ struct sieve {
  */
 static bool is_call(const struct ants_slot *slot)
 {
-	if (!(slot->tag & ANTS_TAG_WORK))
-		return slot->fn == ants_call_run;
-	return ants_is_call(slot->data) || ants_is_helper(slot->data);
+	const struct ants_work *work = slot->data;
+
+	return slot->tag & ANTS_TAG_WORK ? work->flags & ANTS_WORK_OWN :
+					   slot->fn == ants_call_run;
 }
 
 static bool sieve_matches(const struct sieve *s, const struct ants_slot *slot)

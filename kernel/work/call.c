@@ -3,6 +3,9 @@
  * Running a function in a pool and waiting for its result. The call is on the
  * caller's stack, and then the caller has to wait for a function that runs; or
  * it is allocated, and the caller may return before the function has.
+ *
+ * The end of the file tells whose function a task runs: what ants runs on behalf of
+ * a client, as calls are, has the name of the client's function.
  */
 #include <linux/export.h>
 #include <linux/refcount.h>
@@ -10,41 +13,21 @@
 #include <linux/slab.h>
 
 #include "../internal.h"
+#include "../core/walk.h"
 
 /* A call on the caller's stack. */
-struct stack_call {
-	struct ants_work work;
-	ants_call_fn_t fn;
-	void *data;
-};
-
 static int stack_call_fn(struct ants_work *work)
 {
-	struct stack_call *call = container_of(work, struct stack_call, work);
+	const struct ants_own_work *call = container_of(work, struct ants_own_work,
+							work);
 
-	return call->fn(call->data);
-}
-
-/* Lets cancel.c and func.c recognise a call. */
-bool ants_is_call(const struct ants_work *work)
-{
-	return work->fn == stack_call_fn;
-}
-
-/* For func.c: the function of the call *@data, and its argument instead. */
-unsigned long ants_stack_call_func(const void **data)
-{
-	const struct stack_call *call = container_of(*data, struct stack_call,
-						     work);
-
-	*data = call->data;
-	return (unsigned long)call->fn;
+	return ((ants_call_fn_t)call->func_addr)(call->data);
 }
 
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
-	struct stack_call call = { .fn = fn, .data = data };
+	struct ants_own_work call = { .func_addr = (unsigned long)fn, .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
 	unsigned long start = jiffies;
 	int ret;
@@ -55,6 +38,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	if (w)
 		return ants_call_inside(w, fn, data, NULL);
 	INIT_ANTS_WORK_ONSTACK(&call.work, stack_call_fn);
+	call.work.flags = ANTS_WORK_OWN;
 	ret = ants_queue_work_timeout(pool, &call.work, timeout);
 	if (!ret) {
 		ret = ants_work_wait_timeout(&call.work,
@@ -169,20 +153,22 @@ unsigned long ants_call_func_addr(const void *data, const struct module *mod)
 	       ants_addr_in((unsigned long)call->release, mod);
 }
 
-/* As ants_stack_call_func(), for an allocated call. */
-unsigned long ants_call_func(const void **data)
+/* Hand the call over to the pool, and wait for its end. */
+static int call_wait(struct ants_call *call, unsigned long timeout)
 {
-	const struct ants_call *call = *data;
+	unsigned int state = ants_killable_state(call->pool, 0);
+	unsigned long start = jiffies;
+	int err;
 
-	*data = call->data;
-	return (unsigned long)call->fn;
-}
-
-static int call_wait(struct ants_call *call, unsigned long timeout,
-		     unsigned int state)
-{
-	int err = ants_wait_done(call->pool, &call->done, timeout, state);
-
+	/* This one is for the task. */
+	refcount_inc(&call->refs);
+	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
+	if (err) {
+		refcount_dec(&call->refs);
+		return err;
+	}
+	err = ants_wait_done(call->pool, &call->done,
+			     ants_time_left(start, timeout), state);
 	if (!err)
 		return call->result;
 	if (call_claim(call, CALL_GIVEN_UP))
@@ -192,42 +178,12 @@ static int call_wait(struct ants_call *call, unsigned long timeout,
 	return smp_load_acquire(&call->done) ? call->result : -EINPROGRESS;
 }
 
-static int call_start(struct ants_call *call, unsigned long timeout)
-{
-	unsigned int state = ants_killable_state(call->pool, 0);
-	unsigned long start = jiffies;
-	int err;
-
-	/* This one is for the task. */
-	refcount_inc(&call->refs);
-	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
-	if (err)
-		refcount_dec(&call->refs);
-	return err ?: call_wait(call, ants_time_left(start, timeout), state);
-}
-
-static struct ants_call *call_alloc(struct ants_pool *pool, ants_call_fn_t fn,
-				    void *data, ants_fn_t release)
-{
-	struct ants_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
-
-	if (!call)
-		return NULL;
-	call->pool = pool;
-	call->fn = fn;
-	call->data = data;
-	call->release = release;
-	call->caller = current;
-	refcount_set(&call->refs, 1);
-	return call;
-}
-
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {
 	struct ants_worker *w = ants_worker_of(pool);
 	struct ants_call *call;
-	int ret;
+	int ret = -ENOMEM;
 
 	might_sleep();
 	if (!fn || !release)
@@ -236,8 +192,16 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		return ants_call_inside(w, fn, data, release);
 	/* The allocation may sleep, and so may the wait. */
 	ants_caller_enter(pool);
-	call = call_alloc(pool, fn, data, release);
-	ret = call ? call_start(call, timeout) : -ENOMEM;
+	call = kzalloc(sizeof(*call), GFP_KERNEL);
+	if (call) {
+		call->pool = pool;
+		call->fn = fn;
+		call->data = data;
+		call->release = release;
+		call->caller = current;
+		refcount_set(&call->refs, 1);
+		ret = call_wait(call, timeout);
+	}
 	ants_caller_leave(pool);
 	if (call)
 		call_put(call);
@@ -267,3 +231,88 @@ int ants_try_invoke(struct ants_pool *pool, void *data)
 	return ants_try_submit(pool, pool->ops.fn, data);
 }
 EXPORT_SYMBOL_GPL(ants_try_invoke);
+
+/*
+ * Return the address of the client's function in a task @fn(*@data), and set
+ * *@data to the argument of that function. To be called with the lock of the pool
+ * held, or by the task itself: until the task has ended, what it refers to exists.
+ */
+unsigned long ants_client_func(ants_fn_t fn, const void **data)
+{
+	const struct ants_own_work *own;
+	const struct ants_call *call;
+	const struct ants_work *work;
+
+	if (fn == ants_call_run) {
+		call = *data;
+		*data = call->data;
+		return (unsigned long)call->fn;
+	}
+	if (fn != ants_work_run)
+		return (unsigned long)fn;
+	work = *data;
+	if (!(READ_ONCE(work->flags) & ANTS_WORK_OWN))
+		return (unsigned long)work->fn;
+	own = container_of(work, struct ants_own_work, work);
+	*data = own->data;
+	return own->func_addr;
+}
+
+/* The function of a task that waits, is pending, or runs. */
+unsigned long ants_task_func(ants_fn_t fn, const void *data)
+{
+	return ants_client_func(fn, &data);
+}
+
+/* The function that a submitter waits to hand over, and its argument. */
+unsigned long ants_waiter_func(const struct ants_waiter *waiter,
+			       const void **data)
+{
+	*data = waiter->work ?: waiter->data;
+	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
+}
+
+/* The function that a worker runs, or 0. A detached work item may be gone. */
+unsigned long ants_worker_func(const struct ants_worker *w)
+{
+	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
+						     ants_task_func(w->fn, w->data);
+}
+
+struct search {
+	struct ants_walker walker;
+	struct ants_longest *found;
+	u64 time;
+};
+
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
+{
+	struct search *search = container_of(walker, struct search, walker);
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	u64 time;
+
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_COUNT))
+		return;
+	time = ants_clock() - ants_time_started(w);
+	if (search->found->func && time <= search->time)
+		return;
+	search->time = time;
+	search->found->func = ants_worker_func(w);
+}
+
+/*
+ * Find the function that has run for the longest time of those that run now, if
+ * times are taken.
+ */
+void ants_longest(struct ants_pool *pool, struct ants_longest *found)
+{
+	struct search search = {
+		.walker.see = see_worker, .found = found,
+	};
+
+	*found = (struct ants_longest){};
+	if (READ_ONCE(pool->timed) & ANTS_TIMED_COUNT)
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &search.walker);
+	found->ms = ants_clock_ms(search.time);
+}

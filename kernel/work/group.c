@@ -73,9 +73,9 @@ static int check_waiter(const struct ants_group *group)
 }
 
 /*
- * Wait for the group; the lock is held on entry and dropped here. The caller is
- * counted in, for the last member may have ended, and then no item keeps the
- * pool. What was waited for is stored in @own.
+ * Wait for the group; the lock is held on entry and dropped here. The caller holds
+ * a reference to the pool meanwhile, for the last member may have ended, and then
+ * no item keeps the pool. What was waited for is stored in @own.
  */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		      unsigned long timeout, struct ants_todo *todo)
@@ -89,7 +89,9 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 
 	waiter->all = own->all;
 	waiter->joins = w && timeout;
-	ants_work_enrol(&group->waiters, waiter);
+	waiter->task = current;
+	waiter->done = false;
+	list_add_tail(&waiter->node, &group->waiters);
 	ants_caller_in(pool);
 	ants_unlock(pool, todo);
 	if (timeout)
@@ -101,24 +103,6 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		ants_inner_end(w);
 	ants_caller_leave(pool);
 	return err;
-}
-
-/* Seal the group and wait. The lock is held on entry and dropped here. */
-static int seal_and_wait(struct ants_group *group,
-			 struct ants_work_waiter *waiter,
-			 unsigned long timeout, struct ants_todo *todo)
-	__releases(&group->pool->lock)
-{
-	struct ants_pool *pool = group->pool;
-
-	group->sealed = true;
-	if (!ants_group_done(group))
-		return group_wait(group, waiter, timeout, todo);
-	/* A caller in ants_group_next() must not be left behind. */
-	ants_group_wake(group, todo);
-	waiter->result = group->error;
-	ants_unlock(pool, todo);
-	return 0;
 }
 
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
@@ -136,7 +120,15 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 		ants_unlock(pool, &todo);
 		return err;
 	}
-	err = seal_and_wait(group, &waiter, timeout, &todo);
+	group->sealed = true;
+	if (ants_group_done(group)) {
+		/* A caller in ants_group_next() must not be left behind. */
+		ants_group_wake(group, &todo);
+		waiter.result = group->error;
+		ants_unlock(pool, &todo);
+	} else {
+		err = group_wait(group, &waiter, timeout, &todo);
+	}
 	if (!err && error)
 		*error = waiter.result;
 	return err;
@@ -176,38 +168,18 @@ struct ants_work *ants_group_next(struct ants_group *group,
 EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
- * Cancel the group: no member starts from now on. Return true if the caller is
- * to walk over the members; it may take over a walk that the upkeep work has
- * not finished.
- */
-static bool walk_begin(struct ants_group *group)
-{
-	group->cancelled = true;
-	if (group->walking || !group->nr_left)
-		return false;
-	if (list_empty(&group->node))
-		group->cancel_at = group->works.next;
-	list_del_init(&group->node);
-	group->walking = true;
-	return true;
-}
-
-static bool walk_goes_on(const struct ants_group *group)
-{
-	return group->nr_left && group->cancel_at != &group->works;
-}
-
-/*
  * End members that do not run, as many as one hold allows. Return false at the
  * end of the walk: the group may be freed then.
  */
 static bool walk_round(struct ants_group *group, struct ants_todo *todo)
 {
-	struct ants_work *work;
 	unsigned int nr = ANTS_HOLD_MAX;
+	struct ants_work *work;
 
 	lockdep_assert_held(&group->pool->lock);
-	while (nr-- && !ants_todo_full(todo) && walk_goes_on(group)) {
+	while (group->nr_left && group->cancel_at != &group->works) {
+		if (!nr-- || ants_todo_full(todo))
+			return true;
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends, a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
@@ -215,27 +187,10 @@ static bool walk_round(struct ants_group *group, struct ants_todo *todo)
 		if (work->group == group && work->state != ANTS_WORK_WAITING)
 			ants_work_cancel_waiting(group->pool, work, todo);
 	}
-	if (walk_goes_on(group))
-		return true;
 	group->cancel_at = NULL;
 	group->walking = false;
 	ants_group_wake(group, todo);
 	return false;
-}
-
-/* One section of ants_group_cancel(). Return false if it was the last one. */
-static bool cancel_section(struct ants_pool *pool, struct ants_group *group,
-			   bool begin)
-{
-	struct ants_wake_batch batch;
-	struct ants_todo todo = { .batch = &batch };
-	bool more;
-
-	ants_lock_any(pool, &todo);
-	more = (!begin || walk_begin(group)) && walk_round(group, &todo);
-	ants_room_freed(pool, &todo);
-	ants_unlock_any(pool, &todo);
-	return more;
 }
 
 /*
@@ -261,17 +216,33 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 	return !list_empty(&pool->cancelled_groups);
 }
 
+/* From the first section on no member starts. */
 void ants_group_cancel(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;
-	bool more;
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
+	bool walks = false, more;
 
 	/* Keeps the pool, whose last tasks may end here. */
 	rcu_read_lock();
-	more = cancel_section(pool, group, true);
-	while (more) {
+	for (;;) {
+		ants_lock_any(pool, &todo);
+		group->cancelled = true;
+		if (!walks && !group->walking && group->nr_left) {
+			/* A walk that the upkeep work has not finished goes on. */
+			if (list_empty(&group->node))
+				group->cancel_at = group->works.next;
+			list_del_init(&group->node);
+			group->walking = true;
+			walks = true;
+		}
+		more = walks && walk_round(group, &todo);
+		ants_room_freed(pool, &todo);
+		ants_unlock_any(pool, &todo);
+		if (!more)
+			break;
 		ants_pause_atomic(ANTS_PAUSE_GROUP_CANCEL, pool);
-		more = cancel_section(pool, group, false);
 	}
 	rcu_read_unlock();
 }

@@ -18,9 +18,114 @@
  * another pool is refused with -EALREADY. A released pool refuses with
  * -ESHUTDOWN what is accepted above.
  */
+#include <linux/debugobjects.h>
 #include <linux/export.h>
+#include <linux/sched/task_stack.h>
 
 #include "../internal.h"
+
+/*
+ * In kernels that check their own work items (CONFIG_DEBUG_OBJECTS_WORK) an item of
+ * ants is an object as well, which is active from when it enters a pool until it
+ * leaves. The kernel complains about an item that is initialised, or whose memory is
+ * freed, while it is active, and about one that is queued and was never initialised.
+ * It does so before the pool's lock is taken, because the console may not print under
+ * a raw lock.
+ */
+#ifdef CONFIG_DEBUG_OBJECTS_WORK
+static void object_init(struct ants_work *work)
+{
+	if (object_is_on_stack(work))
+		debug_object_init_on_stack(work, &ants_work_descr);
+	else
+		debug_object_init(work, &ants_work_descr);
+}
+
+static void *object_hint(void *work)
+{
+	return ((struct ants_work *)work)->fn;
+}
+
+/* Is it as __ANTS_WORK_INITIALIZER() leaves it? */
+static bool object_is_static(void *work)
+{
+	return ((struct ants_work *)work)->result == -EINVAL;
+}
+
+/*
+ * The owner of an active item is about to overwrite it. Take it off the list
+ * that it is in, which is all that can be done in every context; it may still
+ * run.
+ */
+static bool object_withdraw(void *work, enum debug_obj_state state)
+{
+	ants_work_cancel(work);
+	debug_object_deactivate(work, &ants_work_descr);
+	return true;
+}
+
+/* An item is queued that was never initialised: be told once. */
+static bool object_track(void *work, enum debug_obj_state state)
+{
+	object_init(work);
+	return true;
+}
+
+const struct debug_obj_descr ants_work_descr = {
+	.name = "ants_work",
+	.debug_hint = object_hint,
+	.is_static_object = object_is_static,
+	.fixup_init = object_withdraw,
+	.fixup_free = object_withdraw,
+	.fixup_assert_init = object_track,
+};
+
+void ants_destroy_work_on_stack(struct ants_work *work)
+{
+	debug_object_free(work, &ants_work_descr);
+}
+EXPORT_SYMBOL_GPL(ants_destroy_work_on_stack);
+#else
+static void object_init(struct ants_work *work)
+{
+}
+#endif
+
+void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
+		    unsigned int flags)
+{
+	object_init(work);
+	memset(work, 0, sizeof(*work));
+	work->fn = fn;
+	work->flags = flags & ANTS_WORK_KINDS;
+	work->result = -EINVAL;
+}
+EXPORT_SYMBOL_GPL(ants_work_init);
+
+/* Is it an item that can be queued? Not called with a lock of a pool held. */
+static bool work_is_valid(struct ants_work *work)
+{
+	bool valid = work->fn && work->prio <= ANTS_PRIO_HIGH;
+
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && valid)
+		debug_object_assert_init(work, &ants_work_descr);
+	return valid;
+}
+
+/*
+ * Make @pool the one that @work is in. Return the pool that it is in already,
+ * or NULL.
+ */
+static struct ants_pool *work_claim(struct ants_pool *pool,
+				    struct ants_work *work)
+{
+	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
+
+	lockdep_assert_held(&pool->lock);
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
+		debug_object_activate(work, &ants_work_descr);
+	return other;
+}
 
 /*
  * The timer function of an item is about to run: have it make the item due at
@@ -36,58 +141,28 @@ static void delayed_revive(struct ants_pool *pool,
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 }
 
-/* Remove an item from its list and end it. */
-static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			int result, struct ants_todo *todo)
+/*
+ * Check whether a work item that is in @pool may be queued once more. It may if
+ * it runs, or if it was cancelled and its timer is about to end it.
+ */
+static int may_run_again(const struct ants_pool *pool,
+			 const struct ants_work *work)
 {
-	ants_delayed_del(pool, dwork);
-	ants_work_end(pool, &dwork->work, result, todo);
-}
-
-/* End an item that is in either list, or leave that to its timer function. */
-static void delayed_cancel(struct ants_pool *pool, struct ants_work *work,
-			   struct ants_todo *todo)
-{
-	struct ants_delayed_work *dwork = ants_to_delayed(work);
-
-	lockdep_assert_held(&pool->lock);
-	if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
-		delayed_end(pool, dwork, -ECANCELED, todo);
-	else
-		ants_work_move(work, ANTS_WORK_DROPPED);
-}
-
-void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
-		    unsigned int flags)
-{
-	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
-		ants_object_init(work);
-	memset(work, 0, sizeof(*work));
-	work->fn = fn;
-	work->flags = flags & ANTS_WORK_KINDS;
-	work->result = -EINVAL;
-}
-EXPORT_SYMBOL_GPL(ants_work_init);
-
-/* Queue a work item that is in @pool already. */
-static int queue_again(struct ants_pool *pool, struct ants_work *work)
-{
-	int err = ants_work_may_run_again(pool, work);
-
-	if (err)
-		return err;
-	if (work->state == ANTS_WORK_DROPPED)
-		delayed_revive(pool, ants_to_delayed(work), jiffies);
-	else
-		ants_work_again(pool, work);
-	return 0;
+	if (work->state == ANTS_WORK_SKIPPED)
+		return -ECANCELED;
+	if (work->state != ANTS_WORK_RUNNING &&
+	    work->state != ANTS_WORK_DROPPED)
+		return -EALREADY;
+	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
+		return -ECANCELED;
+	return ants_closed_error(pool);
 }
 
 /* Accept @work, which was in no pool a moment ago. */
 static int work_enter(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, struct ants_todo *todo)
 {
-	if (ants_work_claim(pool, work))
+	if (work_claim(pool, work))
 		return -EALREADY;
 	work->group = group;
 	ants_work_pend(pool, work, todo);
@@ -107,7 +182,14 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	if (unlikely(other)) {
 		if (other != pool || group)
 			return -EALREADY;
-		return queue_again(pool, work);
+		err = may_run_again(pool, work);
+		if (err)
+			return err;
+		if (work->state == ANTS_WORK_DROPPED)
+			delayed_revive(pool, ants_to_delayed(work), jiffies);
+		else
+			ants_work_pend(pool, work, todo);
+		return 0;
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
@@ -122,7 +204,7 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	struct ants_todo todo __uninitialized;
 	int err;
 
-	if (unlikely(!ants_work_is_valid(work)))
+	if (unlikely(!work_is_valid(work)))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = work_accept(pool, work, NULL, &todo);
@@ -134,33 +216,10 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
 /*
- * Enqueue the caller as a waiter. If the item belongs to a group, the group
- * must wait for this caller as well.
+ * The pool is full: enqueue the caller as a waiter. If the item belongs to a group,
+ * the group must wait for this caller as well. The lock is held on entry and dropped
+ * here.
  */
-static int queue_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
-		       struct ants_group *group, bool nested,
-		       struct ants_todo *todo)
-{
-	struct ants_work *work = waiter->work;
-	int err;
-
-	if (ants_work_claim(pool, work))
-		return -EALREADY;
-	err = ants_wait_enrol(pool, waiter, nested);
-	if (err) {
-		ants_work_unclaim(work);
-		return err;
-	}
-	work->slot.data = waiter;
-	work->group = group;
-	if (group)
-		ants_group_enter(group, work);
-	ants_work_move(work, ANTS_WORK_WAITING);
-	ants_work_offer(work, todo);
-	return 0;
-}
-
-/* The pool is full. The lock is held on entry and dropped here. */
 static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout,
 		      struct ants_todo *todo)
@@ -168,14 +227,28 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
 	struct ants_waiter waiter = { .work = work, .prio = work->prio };
-	int err = -ETIMEDOUT;
+	int err = timeout ? 0 : -ETIMEDOUT;
 
-	if (timeout)
-		err = queue_enrol(pool, &waiter, group, nested, todo);
-	if (err)
+	if (!err && work_claim(pool, work))
+		err = -EALREADY;
+	if (!err) {
+		err = ants_wait_enrol(pool, &waiter, nested);
+		if (err)
+			ants_work_unclaim(work);
+	}
+	if (err) {
 		ants_refused(pool, ants_work_run, work, err);
+		ants_unlock(pool, todo);
+		return err;
+	}
+	work->slot.data = &waiter;
+	work->group = group;
+	if (group)
+		ants_group_enter(group, work);
+	ants_work_move(work, ANTS_WORK_WAITING);
+	ants_work_offer(work, todo);
 	ants_unlock(pool, todo);
-	return err ?: ants_wait(pool, &waiter, timeout);
+	return ants_wait(pool, &waiter, timeout);
 }
 
 static int check_group(const struct ants_group *group,
@@ -203,7 +276,7 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	struct ants_todo todo;
 	int err;
 
-	if (unlikely(!ants_work_is_valid(work)))
+	if (unlikely(!work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
@@ -251,6 +324,54 @@ bool ants_work_begin(void)
 EXPORT_SYMBOL_GPL(ants_work_begin);
 
 /*
+ * Lock the pool that @work is in. Return NULL if it is in none; it has ended
+ * then, and its result can be read. The pool cannot be freed under the caller:
+ * before a pool is destroyed all of its work items have ended, and it is freed
+ * after a grace period, which this RCU section holds off.
+ */
+static struct ants_pool *work_lock(struct ants_work *work,
+				   struct ants_todo *todo)
+{
+	struct ants_pool *pool;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in ants_work_unclaim(). */
+	while ((pool = smp_load_acquire(&work->pool))) {
+		ants_lock_any(pool, todo);
+		if (likely(READ_ONCE(work->pool) == pool)) {
+			/*
+			 * Sparse cannot follow a lock that is taken
+			 * conditionally.
+			 */
+			__release(&pool->lock);
+			__release(RCU);
+			return pool;
+		}
+		ants_unlock_any(pool, todo);
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
+{
+	__acquire(RCU);
+	__acquire(&pool->lock);
+	ants_unlock_any(pool, todo);
+	rcu_read_unlock();
+}
+
+/* The same for a caller that is about to wait; lockdep is told. */
+static void work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo)
+{
+	__acquire(RCU);
+	__acquire(&pool->lock);
+	ants_unlock_any(pool, todo);
+	ants_wait_touch(pool);
+	rcu_read_unlock();
+}
+
+/*
  * Waiting for a work item: until it has ended, or until one run of it has. A
  * task that waits for an item of its own pool occupies a thread, and there may
  * be no other thread to run the item. So it joins: unless another thread has
@@ -258,28 +379,6 @@ EXPORT_SYMBOL_GPL(ants_work_begin);
  * the only waits that could hang are those for the waiting task itself, and
  * those are refused.
  */
-
-/* Is there still a delay? Otherwise the timer function is about to queue it. */
-static bool is_early(const struct ants_delayed_work *dwork)
-{
-	return timer_pending(&dwork->timer) || time_before(jiffies, dwork->when);
-}
-
-/* What ants_work_flush() has to wait for; nothing if ANTS_UNTIL_END. */
-static enum ants_until until_flushed(const struct ants_work *work)
-{
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_AGAIN:
-		return ANTS_UNTIL_NEXT;
-	case ANTS_WORK_DELAYED:
-		return is_early(ants_to_delayed(work)) ? ANTS_UNTIL_END : ANTS_UNTIL_RUN;
-	case ANTS_WORK_DROPPED:
-	case ANTS_WORK_SKIPPED:
-		return ANTS_UNTIL_END;
-	default:
-		return ANTS_UNTIL_RUN;
-	}
-}
 
 /*
  * Wait for the event in @waiter->until. The lock is held on entry and dropped
@@ -295,13 +394,13 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 
 	if (w) {
 		err = ants_join_enter(w, work, waiter->until);
-		ants_work_unlock(pool, todo);
+		work_unlock(pool, todo);
 		return err ?: ants_join_work(w, work, timeout,
 					     &waiter->result);
 	}
 	state = ants_killable_state(pool, 2);
 	ants_work_await(work, waiter);
-	ants_work_unlock_touch(pool, todo);
+	work_unlock_touch(pool, todo);
 	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
@@ -316,14 +415,14 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
-	pool = ants_work_lock(work, &todo);
+	pool = work_lock(work, &todo);
 	if (!pool) {
 		if (result)
 			*result = ants_work_result(work);
 		return 0;
 	}
 	if (!timeout) {
-		ants_work_unlock(pool, &todo);
+		work_unlock(pool, &todo);
 		return -ETIMEDOUT;
 	}
 	err = wait_for(pool, work, &waiter, timeout, &todo);
@@ -342,35 +441,57 @@ EXPORT_SYMBOL_GPL(ants_work_wait);
 int ants_work_flush(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = {};
+	const struct ants_delayed_work *dwork = ants_to_delayed(work);
 	struct ants_pool *pool;
 	struct ants_todo todo;
 
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
-	pool = ants_work_lock(work, &todo);
+	pool = work_lock(work, &todo);
 	if (!pool)
 		return 0;
-	waiter.until = until_flushed(work);
-	if (waiter.until == ANTS_UNTIL_END) {
-		ants_work_unlock_touch(pool, &todo);
+	/*
+	 * No run is to be waited for if it was given up, or still has a delay. Without
+	 * a delay the timer function is about to queue it.
+	 */
+	if (work->state == ANTS_WORK_DROPPED || work->state == ANTS_WORK_SKIPPED ||
+	    (work->state == ANTS_WORK_DELAYED &&
+	     (timer_pending(&dwork->timer) || time_before(jiffies, dwork->when)))) {
+		work_unlock_touch(pool, &todo);
 		return 0;
 	}
+	waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
+							ANTS_UNTIL_RUN;
 	return wait_for(pool, work, &waiter, MAX_SCHEDULE_TIMEOUT, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_work_flush);
 
 /* Cancelling work items, and querying their state. */
 
+/* Remove an item from its list and end it. */
+static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			int result, struct ants_todo *todo)
+{
+	ants_delayed_del(pool, dwork);
+	ants_work_end(pool, &dwork->work, result, todo);
+}
+
 /* Cancel an item that does not run. Return false if it runs or ends anyway. */
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 			      struct ants_todo *todo)
 {
+	struct ants_delayed_work *dwork = ants_to_delayed(work);
+
 	lockdep_assert_held(&pool->lock);
 	switch ((enum ants_work_state)work->state) {
 	case ANTS_WORK_DELAYED:
 	case ANTS_WORK_DUE:
-		delayed_cancel(pool, work, todo);
+		/* If its timer function is about to run, that ends it. */
+		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
+			delayed_end(pool, dwork, -ECANCELED, todo);
+		else
+			ants_work_move(work, ANTS_WORK_DROPPED);
 		return true;
 	case ANTS_WORK_WAITING:
 		ants_waiter_end(pool, work->slot.data, -ECANCELED, todo);
@@ -384,36 +505,28 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/*
- * Return true if a run was queued behind the one in progress, and is cancelled
- * now.
- */
-static bool cancel_running(struct ants_pool *pool, struct ants_work *work,
-			   struct ants_todo *todo)
-{
-	bool queued = work->state != ANTS_WORK_RUNNING;
-
-	/* One that is ANTS_WORK_LATE: its function has not begun. */
-	if (work->flags & ANTS_WORK_DETACHED)
-		return ants_work_detach(work->slot.data);
-	if (work->state == ANTS_WORK_AGAIN)
-		ants_work_take_off(pool, work, todo);
-	if (queued)
-		ants_work_move(work, ANTS_WORK_RUNNING);
-	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
-	return queued;
-}
-
 /* Return true if a run was queued, and will not start. */
 static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 			struct ants_todo *todo)
 {
-	bool ret = ants_work_runs(work) ?
-		   cancel_running(pool, work, todo) :
-		   ants_work_cancel_waiting(pool, work, todo);
+	bool queued;
 
+	if (!ants_work_runs(work)) {
+		queued = ants_work_cancel_waiting(pool, work, todo);
+	} else if (work->flags & ANTS_WORK_DETACHED) {
+		/* One that is ANTS_WORK_LATE: its function has not begun. */
+		queued = ants_work_detach(work->slot.data);
+	} else {
+		/* A run may be queued behind the one in progress. */
+		queued = work->state != ANTS_WORK_RUNNING;
+		if (work->state == ANTS_WORK_AGAIN)
+			ants_work_take_off(pool, work, todo);
+		if (queued)
+			ants_work_move(work, ANTS_WORK_RUNNING);
+		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
+	}
 	ants_room_freed(pool, todo);
-	return ret;
+	return queued;
 }
 
 bool ants_work_cancel(struct ants_work *work)
@@ -423,58 +536,49 @@ bool ants_work_cancel(struct ants_work *work)
 	struct ants_pool *pool;
 	bool ret;
 
-	pool = ants_work_lock(work, &todo);
+	pool = work_lock(work, &todo);
 	if (!pool)
 		return false;
 	ret = cancel_item(pool, work, &todo);
-	ants_work_unlock(pool, &todo);
+	work_unlock(pool, &todo);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel);
-
-/*
- * An item waits for its own end. If lockdep is there, its report on the pool's
- * map says that in full.
- */
-static void report_self(struct ants_pool *pool, struct ants_work *work)
-{
-	ants_wait_report(pool);
-	WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
-		  "ants: %ps cancels itself and would wait for its own end\n",
-		  work->fn);
-}
-
-/* Is @work the task that the caller runs, or does that task run inside it? */
-static bool runs_inside(struct ants_pool *pool, const struct ants_work *work)
-{
-	const struct ants_worker *w = ants_worker_of(pool);
-
-	return w && ants_work_runner(work) == w;
-}
 
 bool ants_work_cancel_sync(struct ants_work *work)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
+	const struct ants_worker *w;
 	struct ants_pool *pool;
 	bool ret, self;
 
 	might_sleep();
-	pool = ants_work_lock(work, &todo);
+	pool = work_lock(work, &todo);
 	if (!pool)
 		return false;
 	ret = cancel_item(pool, work, &todo);
-	self = runs_inside(pool, work);
+	/* Is it the task that the caller runs, or does that task run inside it? */
+	w = ants_worker_of(pool);
+	self = w && ants_work_runner(work) == w;
 	if (READ_ONCE(work->pool) != pool || self) {
-		ants_work_unlock_touch(pool, &todo);
-		if (self)
-			report_self(pool, work);
+		work_unlock_touch(pool, &todo);
+		if (!self)
+			return ret;
+		/*
+		 * It would wait for its own end. If lockdep is there, its report
+		 * on the pool's map says that in full.
+		 */
+		ants_wait_report(pool);
+		WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
+			  "ants: %ps cancels itself and would wait for its own end\n",
+			  work->fn);
 		return ret;
 	}
 	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
 	ants_work_await(work, &waiter);
-	ants_work_unlock_touch(pool, &todo);
+	work_unlock_touch(pool, &todo);
 	ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 	return ret;
@@ -595,41 +699,32 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 
-/*
- * The same for an item that is in @pool already. One that runs is due when it
- * has ended, or later.
- */
-static int queue_delayed_again(struct ants_pool *pool,
-			       struct ants_delayed_work *dwork,
-			       unsigned long when)
-{
-	int err = ants_work_may_run_again(pool, &dwork->work);
-
-	if (err)
-		return err;
-	dwork->when = when;
-	if (dwork->work.state == ANTS_WORK_DROPPED)
-		delayed_revive(pool, dwork, when);
-	else
-		ants_work_move(&dwork->work, ANTS_WORK_REARMED);
-	return 0;
-}
-
 static int queue_delayed(struct ants_pool *pool,
 			 struct ants_delayed_work *dwork, unsigned long when,
 			 struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
 	struct ants_pool *other = READ_ONCE(work->pool);
+	int err;
 
-	if (other == pool)
-		return queue_delayed_again(pool, dwork, when);
+	if (other == pool) {
+		err = may_run_again(pool, work);
+		if (err)
+			return err;
+		/* One that runs is due when it has ended, or later. */
+		dwork->when = when;
+		if (work->state == ANTS_WORK_DROPPED)
+			delayed_revive(pool, dwork, when);
+		else
+			ants_work_move(work, ANTS_WORK_REARMED);
+		return 0;
+	}
 	/* As ants_queue_work(): where the item is comes before what this pool is. */
 	if (other)
 		return -EALREADY;
 	if (ants_closed_error(pool))
 		return ants_closed_error(pool);
-	if (ants_work_claim(pool, work))
+	if (work_claim(pool, work))
 		return -EALREADY;
 	dwork->when = when;
 	ants_delayed_arm(pool, dwork, todo);
@@ -643,7 +738,7 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo;
 	int err;
 
-	if (unlikely(!ants_work_is_valid(&dwork->work) || !dwork->timer.function))
+	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	err = queue_delayed(pool, dwork, jiffies + delay, &todo);
@@ -655,48 +750,42 @@ int ants_queue_delayed_work(struct ants_pool *pool,
 }
 EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
 
-/* Check whether the queued run of an item in @pool may be put off. */
-static int check_mod(const struct ants_pool *pool, const struct ants_work *work)
+/* The states of an item with a run that is due. */
+#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
+
+/* Put off an item that is in @pool already. Return 1 if it was queued. */
+static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		     unsigned long when, struct ants_todo *todo)
 {
+	struct ants_work *work = &dwork->work;
+	int queued = work->state != ANTS_WORK_RUNNING &&
+		     work->state != ANTS_WORK_DROPPED;
+
 	if (work->state == ANTS_WORK_WAITING)
 		return -EALREADY;
 	if (work->state == ANTS_WORK_SKIPPED ||
 	    work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
-	return ants_closed_error(pool);
-}
-
-/* The states of an item with a run that is due. */
-#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
-
-/* Return 1 if the item was queued. */
-static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		     unsigned long when, struct ants_todo *todo)
-{
-	struct ants_work *work = &dwork->work;
-	int err = check_mod(pool, work);
-
-	if (err)
-		return err;
-	if (work->state == ANTS_WORK_RUNNING || work->state == ANTS_WORK_DROPPED)
-		return queue_delayed_again(pool, dwork, when);
+	if (ants_closed_error(pool))
+		return ants_closed_error(pool);
 	/* What is due, and is to be due at once, keeps its turn. */
 	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
 		return 1;
-	if (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer)) {
+	if (work->state == ANTS_WORK_DROPPED ||
+	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
 		delayed_revive(pool, dwork, when);
-		return 1;
+		return queued;
 	}
 	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
 		ants_work_take_off(pool, work, todo);
-	else if (work->state != ANTS_WORK_REARMED)
+	else if (!ants_work_runs(work))
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;
 	if (ants_work_runs(work))
 		ants_work_move(work, ANTS_WORK_REARMED);
 	else
 		ants_delayed_arm(pool, dwork, todo);
-	return 1;
+	return queued;
 }
 
 int ants_mod_delayed_work(struct ants_pool *pool,
@@ -707,7 +796,7 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
 
-	if (unlikely(!ants_work_is_valid(&dwork->work) || !dwork->timer.function))
+	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
 	if (READ_ONCE(dwork->work.pool) == pool)
