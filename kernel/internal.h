@@ -13,11 +13,10 @@
  *	core/	worker, wait, caller, submit
  *	work/	work, join, objects
  *	work/	call, each, func, group
- *	pool/	cancel, upkeep, fault, release, tune
+ *	pool/	cancel, upkeep, fault, release, tune, place
  *	pool/	pool, devres
  *	multi/	config, choose, multi
  *	files/	debugfs, sysfs
- *	pool/	hotplug
  *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
