@@ -9,7 +9,7 @@
  *	core/	debug, jitter, trace
  *	core/	charge, walk, slot, affinity, times
  *	core/	item, wake, spin, dispatch, policy
- *	core/	timer, breaker, dirty, thread
+ *	core/	timer, dirty, thread
  *	core/	worker, wait, caller, submit
  *	work/	work, join, objects
  *	work/	call, each, func, group
@@ -157,7 +157,7 @@ int ants_config_lock_user(struct ants_pool *pool, struct ants_visit *visit);
 void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 
-/* thread.c: the thread of a worker, and its end */
+/* thread.c: threads that die */
 void ants_watch_begin(struct ants_worker *w);
 void ants_watch_end(struct ants_worker *w);
 
@@ -191,13 +191,12 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 		ants_wait_report(pool);
 }
 
-/* thread.c: the threads of all pools */
-bool ants_thread_reserve(struct ants_pool *pool);
-struct ants_worker *ants_thread_make(struct ants_pool *pool);
-struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others);
-void ants_thread_join(struct ants_worker *w);
-void ants_thread_bury(struct ants_worker *w);
-void ants_threads_tell(void);
+/* thread.c: too many faults in a row */
+void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
+void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
+
+/* upkeep.c: the threads of all pools */
+void ants_thread_free(struct ants_worker *w);
 void ants_threads_forget(struct ants_pool *pool);
 unsigned int ants_max_threads(void);
 void ants_set_max_threads(unsigned int max);
@@ -211,12 +210,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
-
-/* breaker.c: too many faults in a row */
-void ants_breaker_reset(struct ants_pool *pool);
-void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
-void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
-int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 
 /* release.c: tasks of a pool that takes no more */
 void ants_drop_fn(struct work_struct *work);
@@ -329,6 +323,7 @@ int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
 void ants_set_expiry(struct ants_pool *pool, unsigned long expiry);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
 int ants_set_nonblocking(struct ants_pool *pool, unsigned int on);

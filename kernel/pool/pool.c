@@ -266,7 +266,8 @@ static int pool_populate(struct ants_pool *pool)
 	err = ants_sysfs_add(pool);
 	if (!err)
 		ants_workers_start(pool, &prepared);
-	ants_workers_discard(&prepared);
+	else
+		ants_workers_discard(&prepared);
 	return err;
 }
 

@@ -172,9 +172,12 @@ static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
 		pool->space.congested = false;
 		pool->space.congested_all = false;
 		pool->upkeep.backoff = 0;
-		ants_breaker_reset(pool);
+		pool->faults.row = 0;
+		pool->faults.row_init = 0;
+		WRITE_ONCE(pool->faults.tripped, false);
 		pool->wakes.limit = 1;
 		ants_update_admit_limit(pool);
+		ants_update_stay_limit(pool);
 		trace_ants_pool_reboot(pool);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
@@ -218,7 +221,8 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	err = pool_reopen(pool, release_seq);
 	if (!err)
 		ants_workers_start(pool, &prepared);
-	ants_workers_discard(&prepared);
+	else
+		ants_workers_discard(&prepared);
 	return err;
 }
 
@@ -352,7 +356,7 @@ int ants_drain(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_drain);
 
 /*
- * What follows when the breaker of a pool has tripped: see breaker.c. A kernel
+ * What follows when the breaker of a pool has tripped: see thread.c. A kernel
  * work item fails the callers that wait and ends the pending work items, both
  * with -EIO, and gives plain tasks back to the client. Threads leave after the
  * tasks that they run.

@@ -191,7 +191,6 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	if (!err) {
 		change_bounds(pool, capacity, queue_depth, min_workers);
 		ants_workers_start(pool, &prepared);
-		ants_workers_discard(&prepared);
 		raise_to_floor(pool);
 		apply_bounds(pool);
 	}
@@ -221,6 +220,17 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->config.max_blocking, max);
+	ants_unlock_irq(pool);
+	return 0;
+}
+
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max)
+{
+	lockdep_assert_held(&pool->config.lock);
+	if (!max || max > ANTS_BOUND_MAX)
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->faults.max, max);
 	ants_unlock_irq(pool);
 	return 0;
 }
