@@ -195,6 +195,10 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
 void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
 
+/* cancel.c: tasks that have not started */
+void ants_fail_waiting(struct ants_pool *pool, int err);
+void ants_drop_fn(struct work_struct *work);
+
 /* upkeep.c: the threads of all pools */
 void ants_thread_free(struct ants_worker *w);
 void ants_threads_forget(struct ants_pool *pool);
@@ -211,9 +215,6 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
-
-/* release.c: tasks of a pool that takes no more */
-void ants_drop_fn(struct work_struct *work);
 
 /* fault.c: threads that have died */
 void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
@@ -316,7 +317,7 @@ void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-void ants_drain_for_good(struct ants_pool *pool);
+void ants_pool_quiesce(struct ants_pool *pool);
 
 /* tune.c: changes of a live pool, with pool->config.lock held */
 int __ants_tune(struct ants_pool *pool, unsigned int capacity);
@@ -351,7 +352,6 @@ struct ants_pool *ants_pool_make(struct module *owner,
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given);
-void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_hide(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool);
 void __ants_pool_destroy(struct ants_pool *pool);

@@ -315,7 +315,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see thread.c and fault.c. */
+/* Threads that have died: see thread.c, fault.c and cancel.c. */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;

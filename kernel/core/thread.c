@@ -13,7 +13,7 @@
  * between them that has ended well; then the pool takes no more tasks until it
  * is closed and opened again. It also trips if worker_init fails that often in
  * a row while the pool has no other thread. What was accepted by then is given
- * up: see release.c.
+ * up: see cancel.c.
  */
 #include <linux/pid.h>
 #include <linux/sched.h>

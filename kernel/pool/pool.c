@@ -416,25 +416,8 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	return pool;
 }
 
-static bool callers_gone(struct ants_pool *pool, const void *unused)
-{
-	lockdep_assert_held(&pool->lock);
-	return !pool->nr_callers;
-}
-
 /*
- * Wait until no thread, task, timer or work is left, and then until no caller
- * is.
- */
-void ants_pool_quiesce(struct ants_pool *pool)
-{
-	ants_drain_for_good(pool);
-	ants_wait_until(pool, callers_gone, NULL, MAX_SCHEDULE_TIMEOUT,
-			TASK_UNINTERRUPTIBLE);
-}
-
-/*
- * Next, remove the files in sysfs, and what else finds the pool. Readers of debugfs
+ * Once the pool is quiescent, remove its files in sysfs, and what else finds it. Readers of debugfs
  * hold the lock of the registry, so this waits for them.
  */
 void ants_pool_hide(struct ants_pool *pool)
