@@ -325,7 +325,6 @@ int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
 int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
-void ants_set_expiry(struct ants_pool *pool, unsigned long expiry);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
 int ants_set_nonblocking(struct ants_pool *pool, unsigned int on);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,

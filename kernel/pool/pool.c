@@ -199,7 +199,11 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.limit = 1;
 	ants_policy_init(pool);
-	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
+	pool->timer.expiry = attrs->expiry ?: ANTS_EXPIRY;
+	/* A whole tick may be more than the largest value of the file. */
+	pool->config.expiry_ms = min_t(unsigned int,
+				       jiffies_to_msecs(pool->timer.expiry),
+				       ANTS_BOUND_MAX);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);
 	ants_unlock_irq(pool);
