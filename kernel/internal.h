@@ -14,7 +14,7 @@
  *	work/	work, join, objects
  *	work/	call, each, func, group
  *	pool/	cancel, upkeep, fault, release, tune, place
- *	pool/	pool, devres
+ *	pool/	pool
  *	multi/	config, choose, multi
  *	files/	debugfs, sysfs
  *	./	unload, main
@@ -344,10 +344,6 @@ void ants_registry_del(struct list_head *node);
 
 /* pool.c */
 int ants_check_attrs(const struct ants_attrs *attrs);
-__printf(5, 0)
-struct ants_pool *ants_pool_make(struct module *owner,
-				 const struct ants_attrs *attrs, ants_fn_t fn,
-				 bool ordered, const char *fmt, va_list args);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given);
