@@ -9,15 +9,14 @@
  *	core/	debug, trace
  *	core/	walk, slot, affinity, times
  *	core/	item, wake, spin, dispatch, policy
- *	core/	timer, breaker, dirty, thread
+ *	core/	timer, dirty, thread
  *	core/	worker, wait, caller, submit
  *	work/	work, join
  *	work/	call, each, group
- *	pool/	cancel, upkeep, fault, release, tune
- *	pool/	pool, devres
+ *	pool/	cancel, upkeep, fault, release, tune, place
+ *	pool/	pool
  *	multi/	config, choose, multi
  *	files/	debugfs, sysfs
- *	pool/	hotplug
  *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
@@ -194,7 +193,7 @@ int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 
-/* thread.c: the thread of a worker, and its end */
+/* thread.c: threads that die */
 void ants_watch_begin(struct ants_worker *w);
 void ants_watch_end(struct ants_worker *w);
 
@@ -228,13 +227,16 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 		ants_wait_report(pool);
 }
 
-/* thread.c: the threads of all pools */
-bool ants_thread_reserve(struct ants_pool *pool);
-struct ants_worker *ants_thread_make(struct ants_pool *pool);
-struct ants_worker *ants_thread_prepare(struct ants_pool *pool, bool others);
-void ants_thread_join(struct ants_worker *w);
-void ants_thread_bury(struct ants_worker *w);
-void ants_threads_tell(void);
+/* thread.c: too many faults in a row */
+void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
+void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
+
+/* cancel.c: tasks that have not started */
+void ants_fail_waiting(struct ants_pool *pool, int err);
+void ants_drop_fn(struct work_struct *work);
+
+/* upkeep.c: the threads of all pools */
+void ants_thread_free(struct ants_worker *w);
 void ants_threads_forget(struct ants_pool *pool);
 unsigned int ants_max_threads(void);
 void ants_set_max_threads(unsigned int max);
@@ -248,15 +250,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
-
-/* breaker.c: too many faults in a row */
-void ants_breaker_reset(struct ants_pool *pool);
-void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
-void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
-int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
-
-/* release.c: tasks of a pool that takes no more */
-void ants_drop_fn(struct work_struct *work);
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 
 /* fault.c: threads that have died */
 void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
@@ -350,14 +344,14 @@ void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-void ants_drain_for_good(struct ants_pool *pool);
+void ants_pool_quiesce(struct ants_pool *pool);
 
 /* tune.c: changes of a live pool, with pool->config.lock held */
 int __ants_tune(struct ants_pool *pool, unsigned int capacity);
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
 int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
 int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
-void ants_set_expiry(struct ants_pool *pool, unsigned long expiry);
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
 int ants_set_nonblocking(struct ants_pool *pool, unsigned int on);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
@@ -377,14 +371,9 @@ void ants_registry_del(struct list_head *node);
 
 /* pool.c */
 int ants_check_attrs(const struct ants_attrs *attrs);
-__printf(5, 0)
-struct ants_pool *ants_pool_make(struct module *owner,
-				 const struct ants_attrs *attrs, ants_fn_t fn,
-				 bool ordered, const char *fmt, va_list args);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given);
-void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_hide(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool);
 void __ants_pool_destroy(struct ants_pool *pool);

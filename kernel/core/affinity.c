@@ -13,40 +13,24 @@
 #include "../internal.h"
 
 /*
- * Since 7.0 cpusets replace these masks, and free the old ones after a grace
- * period.
- */
-static void leave_out(struct cpumask *mask, enum hk_type type)
-{
-	const struct cpumask *housekeeping;
-
-	rcu_read_lock();
-	housekeeping = housekeeping_cpumask(type);
-	if (cpumask_intersects(mask, housekeeping))
-		cpumask_and(mask, mask, housekeeping);
-	rcu_read_unlock();
-}
-
-/*
  * Remove the isolated CPUs from @mask, unless no CPU would be left. A CPU
  * isolated from load balancing need not be isolated from kthreads, so both are
- * asked.
+ * asked. Since 7.0 cpusets replace these masks, and free the old ones after a
+ * grace period.
  */
 void ants_leave_out_isolated(struct cpumask *mask)
 {
-	leave_out(mask, HK_TYPE_DOMAIN);
-	leave_out(mask, HK_TYPE_KTHREAD);
-}
+	static const enum hk_type types[] = { HK_TYPE_DOMAIN, HK_TYPE_KTHREAD };
+	const struct cpumask *housekeeping;
+	unsigned int i;
 
-/* Set the possible CPUs of @node, online or not; it may have memory only. */
-static void set_node_cpus(struct cpumask *cpus, int node)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (node != NUMA_NO_NODE && cpu_to_node(cpu) == node)
-			cpumask_set_cpu(cpu, cpus);
-	ants_leave_out_isolated(cpus);
+	rcu_read_lock();
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		housekeeping = housekeeping_cpumask(types[i]);
+		if (cpumask_intersects(mask, housekeeping))
+			cpumask_and(mask, mask, housekeeping);
+	}
+	rcu_read_unlock();
 }
 
 /* Only normal threads have a nice value, or run under SCHED_BATCH. */
@@ -68,9 +52,9 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 					  int node)
 {
 	struct ants_affinity *affinity =
-		kzalloc(sizeof(*affinity) + cpumask_size(),
-			GFP_KERNEL);
+		kzalloc(sizeof(*affinity) + cpumask_size(), GFP_KERNEL);
 	struct cpumask *mask;
+	unsigned int cpu;
 
 	if (!affinity)
 		return NULL;
@@ -79,10 +63,15 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	affinity->sched = sched;
 	mask = ants_affinity_cpus(affinity);
 	affinity->given = given;
-	if (cpus)
+	if (cpus) {
 		cpumask_and(mask, cpus, cpu_possible_mask);
-	else
-		set_node_cpus(mask, node);
+	} else {
+		/* Online or not. A node that has memory only has none. */
+		for_each_possible_cpu(cpu)
+			if (node != NUMA_NO_NODE && cpu_to_node(cpu) == node)
+				cpumask_set_cpu(cpu, mask);
+		ants_leave_out_isolated(mask);
+	}
 	affinity->any = cpumask_empty(mask);
 	if (affinity->any)
 		cpumask_copy(mask, cpu_possible_mask);
@@ -100,19 +89,15 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 	int nice = old->nice;
 
 	lockdep_assert_held(&pool->config.lock);
-	switch (place->what) {
-	case ANTS_PLACE_NICE:
+	if (place->what == ANTS_PLACE_NICE) {
 		nice = place->value;
-		break;
-	case ANTS_PLACE_SCHED:
+	} else if (place->what == ANTS_PLACE_SCHED) {
 		sched = place->value;
-		break;
-	case ANTS_PLACE_CPUS:
+	} else {
 		cpus = place->cpus;
 		given = cpus;
 		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
 			return ERR_PTR(-EINVAL);
-		break;
 	}
 	if (ants_check_sched(nice, sched, pool->flags))
 		return ERR_PTR(-EINVAL);
@@ -163,9 +148,8 @@ void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
  * Warn once that no CPU of the mask is online. @affinity_seq is the change for
  * which that was found.
  */
-void ants_affinity_warn_offline(struct ants_pool *pool,
-				struct ants_affinity *affinity,
-				unsigned int affinity_seq)
+static void warn_offline(struct ants_pool *pool, struct ants_affinity *affinity,
+			 unsigned int affinity_seq)
 {
 	bool first;
 
@@ -217,46 +201,23 @@ static int bind_unisolated(const struct cpumask *cpus)
 	return err;
 }
 
-static int bind_to(struct ants_affinity *affinity)
-{
-	const struct cpumask *cpus = ants_affinity_cpus(affinity);
-
-	return affinity->given ? set_cpus_allowed_ptr(current, cpus) :
-				 bind_unisolated(cpus);
-}
-
 /* A thread that was never bound stays as the kernel created it. */
 static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 {
+	const struct cpumask *cpus = ants_affinity_cpus(affinity);
+	int err;
+
 	if (affinity->any && !w->bound && !w->preferred)
 		return;
 	w->bound = !affinity->any;
-	if (!bind_to(affinity))
+	err = affinity->given ? set_cpus_allowed_ptr(current, cpus) :
+				bind_unisolated(cpus);
+	if (!err)
 		return;
 	if (bind_unisolated(cpu_possible_mask))
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
 	if (!affinity->any)
-		ants_affinity_warn_offline(w->pool, affinity, w->affinity_seq);
-}
-
-/*
- * Set the policy if the pool's has changed, for a task may have set another one.
- * A thread that is normal again turns to SCHED_BATCH later, see policy.c.
- */
-static void apply_sched(struct ants_worker *w,
-			const struct ants_affinity *affinity)
-{
-	if (w->sched == affinity->sched)
-		return;
-	w->sched = affinity->sched;
-	if (w->sched == ANTS_SCHED_FIFO) {
-		sched_set_fifo(current);
-	} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
-		sched_set_fifo_low(current);
-	} else {
-		sched_set_normal(current, affinity->nice);
-		w->batch = false;
-	}
+		warn_offline(w->pool, affinity, w->affinity_seq);
 }
 
 /*
@@ -271,7 +232,22 @@ void ants_affinity_apply(struct ants_worker *w)
 
 	__set_current_state(TASK_RUNNING);
 	set_user_nice(current, affinity->nice);
-	apply_sched(w, affinity);
+	/*
+	 * Set the policy if the pool's has changed, for a task may have set
+	 * another one. A thread that is normal again turns to SCHED_BATCH later,
+	 * see policy.c.
+	 */
+	if (w->sched != affinity->sched) {
+		w->sched = affinity->sched;
+		if (w->sched == ANTS_SCHED_FIFO) {
+			sched_set_fifo(current);
+		} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
+			sched_set_fifo_low(current);
+		} else {
+			sched_set_normal(current, affinity->nice);
+			w->batch = false;
+		}
+	}
 	apply_cpus(w, affinity);
 	w->affinity = NULL;
 	ants_affinity_put(affinity);

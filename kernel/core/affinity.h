@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where workers run. affinity.c is the part of the workers; tune.c and
- * hotplug.c are the part of the callers and events that change it.
+ * Where workers run. affinity.c is the part of the workers; place.c is the part
+ * of the callers and events that change it.
  */
 #ifndef _ANTS_AFFINITY_H
 #define _ANTS_AFFINITY_H
@@ -84,17 +84,13 @@ void ants_affinity_prefer(struct ants_worker *w);
 void ants_affinity_clear_stale(struct ants_worker *w);
 void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
 void ants_affinity_apply(struct ants_worker *w);
-void ants_affinity_warn_offline(struct ants_pool *pool,
-				struct ants_affinity *affinity,
-				unsigned int affinity_seq);
 
-/* tune.c: with pool->config.lock held, but for ants_affinity_invalidate() */
+/* place.c: with pool->config.lock held */
 int ants_set_place(struct ants_pool *pool, const struct ants_place *place);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
-void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo);
 
-/* hotplug.c: CPUs that come and go */
+/* place.c: CPUs that come and go */
 int ants_hotplug_init(void);
 void ants_hotplug_exit(void);
 

@@ -23,7 +23,7 @@
  * Order: ants_registry_lock and pool->config.lock are never held together;
  * multi->config is taken before the pool->config.lock of one or all shards;
  * pool->lock is innermost, except for the lock of the timer base, that of
- * thread.c, and those of the buckets in caller.c and debug.c.
+ * upkeep.c, and those of the buckets in caller.c and debug.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H

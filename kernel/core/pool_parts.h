@@ -258,7 +258,7 @@ struct ants_upkeep {
 	bool held;
 	/* L: the pool may try again, and @work is to tell the next pool */
 	bool told;
-	/* in the list of held pools in thread.c, under the lock of that list */
+	/* in the list of held pools in upkeep.c, under the lock of that list */
 	struct list_head held_node;
 };
 
@@ -315,7 +315,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see fault.c and breaker.c. */
+/* Threads that have died: see thread.c, fault.c and cancel.c. */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;

@@ -35,7 +35,7 @@ static bool below_floor(const struct ants_pool *pool)
 	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
 }
 
-/* The threads that the pool has must do until thread.c allows more. */
+/* The threads that the pool has must do until upkeep.c allows more. */
 static bool held_back(const struct ants_pool *pool)
 {
 	return unlikely(pool->upkeep.held) && ants_has_thread(pool);

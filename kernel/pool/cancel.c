@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cancelling pending tasks of a pool, all of them or those that the caller
- * picks.
+ * Giving up what has not started. A caller may cancel pending tasks of a pool,
+ * all of them or those that it picks. When a pool is closed, what waits to be
+ * accepted fails. When the breaker has tripped, see thread.c, what was accepted
+ * fails as well: a kernel work item ends the pending work items with -EIO, and
+ * gives plain tasks back to the client. Threads leave after the tasks that they
+ * run.
  */
+#define pr_fmt(fmt) "ants: " fmt
+
 #include <linux/export.h>
 
 #include "../internal.h"
+
+/* Take the plain task of @slot off its pool. Return to whom it was charged. */
+static struct ants_charge end_task(struct ants_pool *pool,
+				   struct ants_slot *slot,
+				   struct ants_todo *todo)
+{
+	struct ants_charge charge = {};
+
+	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
+		charge = *ants_slot_charge(slot);
+	ants_pending_del(pool, slot);
+	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	pool->counts.cancelled++;
+	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
+		todo->bits |= ANTS_TODO_WAITQ;
+	ants_stock_put(pool, slot);
+	return charge;
+}
 
 /**
  * struct sieve - one walk over the pending tasks
@@ -36,43 +60,23 @@ static bool is_call(const struct ants_slot *slot)
 					   slot->fn == ants_call_run;
 }
 
-static bool sieve_matches(const struct sieve *s, const struct ants_slot *slot)
-{
-	if (is_call(slot))
-		return false;
-	if (!s->match)
-		return true;
-	return s->match(slot->tag & ANTS_TAG_WORK ? NULL : slot->fn, slot->data,
-			s->arg);
-}
-
-static void cancel_one(struct sieve *s, struct ants_slot *slot,
-		       struct ants_todo *todo)
-{
-	struct ants_pool *pool = s->walker.pool;
-
-	s->cancelled++;
-	if (slot->tag & ANTS_TAG_WORK) {
-		ants_work_cancel_waiting(pool, slot->data, todo);
-		return;
-	}
-	ants_pending_del(pool, slot);
-	ants_trace(task_cancel, pool, slot->fn, slot->data);
-	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
-	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
-		s->charges[s->nr_charges++] = *ants_slot_charge(slot);
-	ants_stock_put(pool, slot);
-}
-
-static void see_slot(struct ants_walker *walker, struct list_head *entry)
+static void see_picked(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
 	struct sieve *s = container_of(walker, struct sieve, walker);
+	bool is_work = slot->tag & ANTS_TAG_WORK;
 
-	if (sieve_matches(s, slot))
-		cancel_one(s, slot, &walker->todo);
+	if (is_call(slot) ||
+	    (s->match &&
+	     !s->match(is_work ? NULL : slot->fn, slot->data, s->arg)))
+		return;
+	s->cancelled++;
+	if (is_work)
+		ants_work_cancel_waiting(walker->pool, slot->data,
+					 &walker->todo);
+	else
+		s->charges[s->nr_charges++] = end_task(walker->pool, slot,
+						       &walker->todo);
 }
 
 static void room_freed(struct ants_walker *walker)
@@ -89,34 +93,140 @@ static bool put_charges(struct ants_walker *walker)
 	return true;
 }
 
-static unsigned int cancel_pending(struct ants_pool *pool, ants_match_t match,
-				   void *arg)
+unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
+				 void *arg)
 {
 	struct sieve s = {
 		.walker = {
-			.see = see_slot, .end = room_freed, .rest = put_charges,
+			.see = see_picked, .end = room_freed, .rest = put_charges,
 		},
 		.match = match,
 		.arg = arg,
 	};
 
-	ants_walk_pending(pool, &s.walker);
-	/* A worker would not have kept more, either. */
-	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-	return s.cancelled;
-}
-
-unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
-				 void *arg)
-{
-	unsigned int nr;
-
 	might_sleep();
 	if (pool == ants_system_pool && !match)
 		return 0;
 	ants_caller_enter(pool);
-	nr = cancel_pending(pool, match, arg);
+	ants_walk_pending(pool, &s.walker);
+	/* A worker would not have kept more, either. */
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	ants_caller_leave(pool);
-	return nr;
+	return s.cancelled;
 }
 EXPORT_SYMBOL_GPL(ants_cancel_pending);
+
+static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *err)
+{
+	while (pool->space.nr_waiting && !ants_todo_full(todo))
+		ants_waiter_end(pool, ants_first_waiter(pool), *(int *)err,
+				todo);
+	return pool->space.nr_waiting;
+}
+
+/*
+ * Fail what waits to be accepted: callers, with @err, and work items with a
+ * timer. No other wait can begin.
+ */
+void ants_fail_waiting(struct ants_pool *pool, int err)
+{
+	ants_rounds(pool, fail_round, &err);
+	ants_delayed_fail_all(pool);
+}
+
+/* The most tasks of one walk: they are on the stack. */
+#define DROPPED_MAX	(ANTS_HOLD_MAX / 2)
+
+/* A plain task that will not run, and to whom it was charged. */
+struct dropped {
+	ants_fn_t fn;
+	void *data;
+	struct ants_charge charge;
+};
+
+/**
+ * struct drop - the end of what was pending
+ * @walker: the walk
+ * @nr: number of plain tasks that one walk has found
+ * @found: those tasks
+ * @unwanted: number of plain tasks that were given to nobody
+ */
+struct drop {
+	struct ants_walker walker;
+	unsigned int nr;
+	struct dropped found[DROPPED_MAX];
+	unsigned int unwanted;
+};
+
+static void see_dropped(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+	struct drop *drop = container_of(walker, struct drop, walker);
+	struct ants_pool *pool = walker->pool;
+	struct ants_todo *todo = &walker->todo;
+	struct dropped *task;
+	struct ants_work *work;
+
+	if (slot->tag & ANTS_TAG_WORK) {
+		work = ants_slot_work(slot);
+		ants_work_take_off(pool, work, todo);
+		ants_work_end(pool, work, -EIO, todo);
+		return;
+	}
+	task = &drop->found[drop->nr++];
+	task->fn = slot->fn;
+	task->data = slot->data;
+	task->charge = end_task(pool, slot, todo);
+}
+
+/*
+ * End the first tasks of @list. Return false if there was none. Plain tasks are
+ * given back, or end the call that they are, when the walk is over: this thread
+ * may die in a function of the client.
+ */
+static bool drop_some(struct drop *drop, struct ants_pool *pool,
+		      struct list_head *list)
+{
+	unsigned int nr = ants_walk(pool, list, DROPPED_MAX, &drop->walker);
+	const struct dropped *task;
+
+	for (task = drop->found; task < drop->found + drop->nr; task++) {
+		ants_charge_put(&task->charge);
+		if (task->fn == ants_call_run)
+			ants_call_fail(task->data, -EIO);
+		else if (pool->ops.drop)
+			pool->ops.drop(task->fn, task->data);
+		else
+			drop->unwanted++;
+	}
+	drop->nr = 0;
+	return nr;
+}
+
+/* The breaker has tripped: give up what the pool had accepted. */
+void ants_drop_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      faults.work);
+	struct drop drop = { .walker.see = see_dropped };
+	struct ants_todo todo;
+
+	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
+	       pool->name);
+	ants_fail_waiting(pool, -EIO);
+	while (drop_some(&drop, pool, &pool->urgent.list) ||
+	       drop_some(&drop, pool, &pool->pending))
+		cond_resched_tasks_rcu_qs();
+	if (drop.unwanted)
+		pr_err("pool %s: %u tasks were dropped\n", pool->name,
+		       drop.unwanted);
+	ants_retire_above(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+	/* The pool may go from the end of this section on. */
+	ants_lock(pool, &todo);
+	pool->faults.queued = false;
+	ants_timer_quiesce(pool);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
+	ants_unlock(pool, &todo);
+}

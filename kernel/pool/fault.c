@@ -50,35 +50,28 @@ static unsigned long client_func(const struct ants_worker *w)
 	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 }
 
-static void note_task(const struct ants_worker *w, struct death *death)
-{
-	death->call = w->fn == ants_call_run ? w->data : NULL;
-	death->data = w->data;
-	if (w->fn == ants_call_run || w->tag & ANTS_TAG_WORK)
-		ants_client_func(w->fn, &death->data);
-	else if (!(w->tag & ANTS_TAG_DETACHED))
-		death->fn = w->fn;
-}
-
-/* Count the fault. From here on the pool waits for the end of the burial. */
+/*
+ * Count the fault, and note what @w did. From here on the pool waits for the end
+ * of the burial. The name of the function is kept, for its module may go.
+ */
 static void burial_begin(struct ants_worker *w, struct death *death)
 {
 	struct ants_pool *pool = w->pool;
+	char name[ANTS_FUNC_LEN];
 
 	raw_spin_lock_irq(&pool->lock);
 	pool->faults.burying++;
 	pool->counts.faults++;
 	death->func = client_func(w);
-	if (w->fn)
-		note_task(w, death);
+	if (w->fn) {
+		death->call = w->fn == ants_call_run ? w->data : NULL;
+		death->data = w->data;
+		if (w->fn == ants_call_run || w->tag & ANTS_TAG_WORK)
+			ants_client_func(w->fn, &death->data);
+		else if (!(w->tag & ANTS_TAG_DETACHED))
+			death->fn = w->fn;
+	}
 	ants_unlock_irq(pool);
-}
-
-/* Keep the name of the function, whose module may go. */
-static void note_name(struct ants_pool *pool, const struct death *death)
-{
-	char name[ANTS_FUNC_LEN];
-
 	snprintf(name, sizeof(name), "%ps", (void *)death->func);
 	/* Without a symbol %ps prints an address, which users must not see. */
 	if (name[0] == '0' || name[0] == '(')
@@ -98,49 +91,7 @@ void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN])
 		strscpy(name, "none", ANTS_FUNC_LEN);
 }
 
-/*
- * Put @w into a state from which it can leave the pool. If it was in flight, it
- * has arrived now.
- */
-static void lay_out(struct ants_worker *w)
-{
-	struct ants_workers *workers = &w->pool->workers;
-
-	if (w->arriving)
-		ants_worker_arrived(w);
-	if (w->state == ANTS_LEAVING) {
-		workers->nr_leaving--;
-	} else if (w->state == ANTS_IDLE) {
-		list_del(&w->node);
-		workers->nr_idle--;
-		ants_worker_move(w, ANTS_LEAVING);
-	} else if (w->state != ANTS_BUSY) {
-		workers->nr_new -= w->state == ANTS_NEW;
-		ants_worker_move(w, ANTS_BUSY);
-	}
-}
-
-/* The task that @w ran has died. */
-static void task_bury(struct ants_worker *w, struct ants_todo *todo)
-{
-	struct ants_pool *pool = w->pool;
-
-	pool->nr_busy--;
-	pool->counts.lost++;
-	if (w->tag & ANTS_TAG_SAMPLED)
-		ants_sample_end(w);
-	if (w->tag & ANTS_TAG_WORK) {
-		WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
-		ants_work_finish(pool, w->data, todo);
-	}
-	if (ants_task_uncount(pool, w->tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
-}
-
-/*
- * Give back what @w has in the pool. As after a failure of worker_init, another
- * thread is made only after a pause, if the thread has died there.
- */
+/* Give back what @w has in the pool. */
 static void worker_bury(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
@@ -150,9 +101,34 @@ static void worker_bury(struct ants_worker *w)
 
 	ants_lock_batch(pool, &todo, &batch);
 	is_new = w->state == ANTS_NEW;
-	lay_out(w);
-	if (w->fn)
-		task_bury(w, &todo);
+	/* If it was in flight, it has arrived now. */
+	if (w->arriving)
+		ants_worker_arrived(w);
+	/* Put it into a state from which it can leave the pool. */
+	if (w->state == ANTS_LEAVING) {
+		pool->workers.nr_leaving--;
+	} else if (w->state == ANTS_IDLE) {
+		list_del(&w->node);
+		pool->workers.nr_idle--;
+		ants_worker_move(w, ANTS_LEAVING);
+	} else if (w->state != ANTS_BUSY) {
+		pool->workers.nr_new -= is_new;
+		ants_worker_move(w, ANTS_BUSY);
+	}
+	/* The task that it ran has died with it. */
+	if (w->fn) {
+		pool->nr_busy--;
+		pool->counts.lost++;
+		if (w->tag & ANTS_TAG_SAMPLED)
+			ants_sample_end(w);
+		if (w->tag & ANTS_TAG_WORK) {
+			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
+			ants_work_finish(pool, w->data, &todo);
+		}
+		if (ants_task_uncount(pool, w->tag & ANTS_TAG_EPOCH))
+			todo.bits |= ANTS_TODO_WAITQ;
+	}
+	/* If it died in worker_init, the next thread is made after a pause. */
 	if (is_new)
 		ants_init_failed(pool, &todo);
 	else
@@ -167,41 +143,10 @@ static void worker_bury(struct ants_worker *w)
 	ants_unlock(pool, &todo);
 }
 
-static void report(const struct ants_worker *w, const struct death *death)
-{
-	pr_err("pool %s: thread %d has died in %ps\n", w->pool->name,
-	       task_pid_nr(w->task), (void *)death->func);
-}
-
-/* Do for others what the tasks of the dead thread were to do; may block. */
-static void settle(struct ants_worker *w, struct death *death)
-{
-	struct ants_pool *pool = w->pool;
-
-	if (death->call)
-		ants_call_fail(death->call, -EFAULT);
-	ants_inner_release(w, death->nr_inner);
-	ants_loops_bury(w->estate);
-	ants_runs_bury(w->task);
-	if (pool->ops.fault)
-		pool->ops.fault(pool, death->fn, (void *)death->data);
-}
-
-/* The pool may go from here on. */
-static void burial_end(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
-	pool->faults.burying--;
-	ants_timer_quiesce(pool);
-	todo.bits |= pool->released ? ANTS_TODO_WAITQ : 0;
-	ants_unlock(pool, &todo);
-}
-
 /*
- * The pid of a thread that has died is given back once nothing runs in
- * thread_ends(). The thread itself is never joined: it is gone, or about to be.
+ * Bury a worker whose thread has died. The pid of the thread is given back once
+ * nothing runs in thread_ends(). The thread itself is never joined: it is gone, or
+ * about to be.
  */
 void ants_burial_fn(struct work_struct *work)
 {
@@ -210,19 +155,33 @@ void ants_burial_fn(struct work_struct *work)
 	struct ants_worker *w = estate->w;
 	struct ants_pool *pool = w->pool;
 	struct death death = {};
+	struct ants_todo todo;
 
 	ants_watch_end(w);
 	burial_begin(w, &death);
-	note_name(pool, &death);
 	death.nr_inner = ants_inner_bury(w);
 	worker_bury(w);
-	report(w, &death);
-	settle(w, &death);
+	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
+	       task_pid_nr(w->task), (void *)death.func);
+
+	/* Do for others what its tasks were to do; may block. */
+	if (death.call)
+		ants_call_fail(death.call, -EFAULT);
+	ants_inner_release(w, death.nr_inner);
+	ants_loops_bury(w->estate);
+	ants_runs_bury(w->task);
+	if (pool->ops.fault)
+		pool->ops.fault(pool, death.fn, (void *)death.data);
+
 	kmemleak_not_leak(w->task);
 	ants_charge_put(&w->charge);
 	/* Noted, and not applied any more: space_available comes before that. */
 	ants_charge_put(&w->next_charge);
 	ants_affinity_put(w->affinity);
-	ants_thread_bury(w);
-	burial_end(pool);
+	ants_thread_free(w);
+	/* The pool may go from the end of this section on. */
+	ants_lock(pool, &todo);
+	pool->faults.burying--;
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }

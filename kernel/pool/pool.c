@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The lists of all pools and multis, and their names. */
+/*
+ * Creating a pool, destroying it, and its numbers. The lists of all pools and
+ * multis, and their names.
+ */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
+#include <linux/device.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -24,39 +28,18 @@ DEFINE_MUTEX(ants_registry_lock);
  * A name is a file name, and a part of tables, of lines of the log and of
  * uevents. So no character of it ends a line, or means anything to a terminal.
  */
-static bool is_good_name(const char *name)
-{
-	const char *c;
-
-	for (c = name; *c; c++)
-		if (*c < ' ' || *c > '~' || *c == '/')
-			return false;
-	return strcmp(name, "") && strcmp(name, ".") && strcmp(name, "..");
-}
-
 int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
 {
 	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
+	const char *c;
 
 	/* It was cut off, or has a NUL inside. */
 	if (len != (int)strlen(name))
 		return -EINVAL;
-	return is_good_name(name) ? 0 : -EINVAL;
-}
-
-static bool name_is_taken(const char *name)
-{
-	const struct ants_multi *multi;
-	const struct ants_pool *pool;
-
-	lockdep_assert_held(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered)
-		if (!strcmp(pool->name, name))
-			return true;
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (!strcmp(multi->name, name))
-			return true;
-	return false;
+	for (c = name; *c; c++)
+		if (*c < ' ' || *c > '~' || *c == '/')
+			return -EINVAL;
+	return len && strcmp(name, ".") && strcmp(name, "..") ? 0 : -EINVAL;
 }
 
 /*
@@ -66,12 +49,18 @@ static bool name_is_taken(const char *name)
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list)
 {
+	const struct ants_multi *multi;
+	const struct ants_pool *pool;
 	int err = 0;
 
 	mutex_lock(&ants_registry_lock);
-	if (name_is_taken(name))
-		err = -EEXIST;
-	else
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (!strcmp(pool->name, name))
+			err = -EEXIST;
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (!strcmp(multi->name, name))
+			err = -EEXIST;
+	if (!err)
 		list_add_tail(node, list);
 	mutex_unlock(&ants_registry_lock);
 	return err;
@@ -89,21 +78,6 @@ void ants_registry_del(struct list_head *node)
 /* Number of pools and multis not freed yet, plus one while the module is loaded. */
 static atomic_t nr_live = ATOMIC_INIT(1);
 static DECLARE_COMPLETION(all_freed);
-
-static int check_node(const struct ants_attrs *attrs)
-{
-	if (!(attrs->flags & ANTS_ON_NODE))
-		return attrs->node ? -EINVAL : 0;
-	if (attrs->node < 0 || attrs->node >= MAX_NUMNODES ||
-	    !node_online(attrs->node))
-		return -EINVAL;
-	return 0;
-}
-
-static unsigned int capacity_of(const struct ants_attrs *attrs)
-{
-	return attrs->capacity ?: num_online_cpus();
-}
 
 int ants_check_attrs(const struct ants_attrs *attrs)
 {
@@ -130,14 +104,31 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	if (attrs->cpumask &&
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
 		return -EINVAL;
-	return check_node(attrs) ?:
-	       ants_check_sched(attrs->nice, attrs->sched, attrs->flags) ?:
-	       ants_check_bounds(capacity_of(attrs), attrs->queue_depth,
-				 attrs->min_workers, attrs->flags);
+	if (attrs->flags & ANTS_ON_NODE) {
+		if (attrs->node < 0 || attrs->node >= MAX_NUMNODES ||
+		    !node_online(attrs->node))
+			return -EINVAL;
+	} else if (attrs->node) {
+		return -EINVAL;
+	}
+	return ants_check_sched(attrs->nice, attrs->sched, attrs->flags) ?:
+	       ants_check_bounds(attrs->capacity ?: num_online_cpus(),
+				 attrs->queue_depth, attrs->min_workers,
+				 attrs->flags);
 }
 
-static void init_lists(struct ants_pool *pool)
+/* Free a pool that has ended; see ants_pool_end(). */
+static void end_fn(struct work_struct *work)
 {
+	ants_sysfs_put(container_of(to_rcu_work(work), struct ants_pool,
+				    release.end));
+}
+
+/* Initialise the lists, locks, timers and works of a pool. */
+static void init_parts(struct ants_pool *pool)
+{
+	unsigned int i;
+
 	INIT_LIST_HEAD(&pool->pending);
 	INIT_LIST_HEAD(&pool->urgent.list);
 	INIT_LIST_HEAD(&pool->delayed.list);
@@ -152,33 +143,15 @@ static void init_lists(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->cancelled_groups);
 	INIT_LIST_HEAD(&pool->upkeep.held_node);
 	INIT_LIST_HEAD(&pool->registered);
-}
-
-static void init_makers(struct ants_pool *pool)
-{
-	unsigned int i;
-
-	for (i = 0; i < ANTS_MAKERS; i++) {
-		INIT_WORK(&pool->upkeep.makers[i].work, ants_maker_fn);
-		pool->upkeep.makers[i].pool = pool;
-	}
-}
-
-/* Free a pool that has ended; see ants_pool_end(). */
-static void end_fn(struct work_struct *work)
-{
-	ants_sysfs_put(container_of(to_rcu_work(work), struct ants_pool,
-				    release.end));
-}
-
-static void init_locks(struct ants_pool *pool)
-{
 	raw_spin_lock_init(&pool->lock);
 	mutex_init(&pool->config.lock);
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
-	init_makers(pool);
+	for (i = 0; i < ANTS_MAKERS; i++) {
+		INIT_WORK(&pool->upkeep.makers[i].work, ants_maker_fn);
+		pool->upkeep.makers[i].pool = pool;
+	}
 	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);
@@ -186,23 +159,6 @@ static void init_locks(struct ants_pool *pool)
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
 #endif
-}
-
-static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
-{
-	pool->flags = attrs->flags;
-	pool->timed = attrs->flags & ANTS_CHARGE ? ANTS_TIMED_CHARGE : 0;
-	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
-	pool->config.max_blocking = attrs->max_blocking;
-	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
-	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
-	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.limit = 1;
-	ants_policy_init(pool);
-	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
-	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
-			attrs->min_workers);
-	ants_unlock_irq(pool);
 }
 
 /* Count an object whose release function is yet to run. */
@@ -223,70 +179,75 @@ static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs)
 {
 	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	unsigned long expiry = attrs->expiry ?: ANTS_EXPIRY;
 
 	if (!pool)
 		return NULL;
 	ants_live_get();
-	init_lists(pool);
-	init_locks(pool);
-	init_config(pool, attrs);
+	init_parts(pool);
 	pool->owner = owner;
+	pool->flags = attrs->flags;
+	pool->timed = attrs->flags & ANTS_CHARGE ? ANTS_TIMED_CHARGE : 0;
+	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
+	pool->config.max_blocking = attrs->max_blocking;
+	pool->timer.expiry = expiry;
+	/* A whole tick may be more than the largest value of the file. */
+	pool->config.expiry_ms = min_t(unsigned int, jiffies_to_msecs(expiry),
+				       ANTS_BOUND_MAX);
+	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
+	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
+	pool->wakes.limit = 1;
 	pool->ops.worker_init = attrs->worker_init;
 	pool->ops.worker_exit = attrs->worker_exit;
 	pool->ops.space_available = attrs->space_available;
 	pool->ops.fault = attrs->fault;
 	pool->ops.drop = attrs->drop;
 	pool->ops.private = attrs->private;
+	raw_spin_lock_irq(&pool->lock);
+	ants_policy_init(pool);
+	ants_set_bounds(pool, attrs->capacity ?: num_online_cpus(),
+			attrs->queue_depth, attrs->min_workers);
+	ants_unlock_irq(pool);
 	ants_kobject_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
 }
 
-static int init_affinity(struct ants_pool *pool, const struct ants_attrs *attrs,
-			 bool given)
-{
-	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
-						    attrs->cpumask, given,
-						    pool->node);
-	return pool->target.affinity ? 0 : -ENOMEM;
-}
-
 /*
- * The threads are made first and started last, so that after an error there is
- * nothing to wait for.
+ * Give the pool its CPUs, name, threads and files. @given: the CPUs were asked for;
+ * otherwise ants chose them. The threads are made first and started last, so that
+ * after an error there is nothing to wait for.
  */
-static int pool_populate(struct ants_pool *pool)
+static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
+			bool given)
 {
 	LIST_HEAD(prepared);
 	int err;
 
+	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
+						    attrs->cpumask, given,
+						    pool->node);
+	if (!pool->target.affinity)
+		return -ENOMEM;
+	err = ants_registry_add(pool->name, &pool->registered, &ants_pools);
+	if (err)
+		return err;
 	err = ants_stock_make(pool, ants_stock_level(pool), 0) ?:
-	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared);
-	if (err)
-		return err;
-	err = ants_sysfs_add(pool);
-	if (!err)
-		ants_workers_start(pool, &prepared);
-	ants_workers_discard(&prepared);
-	return err;
-}
-
-static int pool_publish(struct ants_pool *pool)
-{
-	int err = ants_registry_add(pool->name, &pool->registered,
-				    &ants_pools);
-
-	if (err)
-		return err;
-	err = pool_populate(pool);
-	if (err)
+	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
+	      ants_sysfs_add(pool);
+	if (err) {
+		ants_workers_discard(&prepared);
 		ants_registry_del(&pool->registered);
-	return err;
+		return err;
+	}
+	ants_workers_start(pool, &prepared);
+	return 0;
 }
 
-/* Create a pool of any kind; see the functions below, and devres.c. */
-struct ants_pool *ants_pool_make(struct module *owner,
-				 const struct ants_attrs *attrs, ants_fn_t fn,
-				 bool ordered, const char *fmt, va_list args)
+/* Create a pool of any kind, but for those of multis. */
+__printf(5, 0)
+static struct ants_pool *pool_make(struct module *owner,
+				   const struct ants_attrs *attrs, ants_fn_t fn,
+				   bool ordered, const char *fmt, va_list args)
 {
 	static const struct ants_attrs defaults;
 	struct ants_pool *pool;
@@ -302,7 +263,7 @@ struct ants_pool *ants_pool_make(struct module *owner,
 	pool->ops.fn = fn;
 	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
-	      init_affinity(pool, attrs, attrs->cpumask) ?: pool_publish(pool);
+	      pool_publish(pool, attrs, attrs->cpumask);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -327,7 +288,7 @@ struct ants_pool *__ants_pool_create(struct module *owner,
 	va_list args;
 
 	va_start(args, fmt);
-	pool = ants_pool_make(owner, attrs, NULL, false, fmt, args);
+	pool = pool_make(owner, attrs, NULL, false, fmt, args);
 	va_end(args);
 	return pool;
 }
@@ -353,7 +314,7 @@ struct ants_pool *__ants_pool_create_func(struct module *owner,
 	if (!fn)
 		return ERR_PTR(-EINVAL);
 	va_start(args, fmt);
-	pool = ants_pool_make(owner, attrs, fn, false, fmt, args);
+	pool = pool_make(owner, attrs, fn, false, fmt, args);
 	va_end(args);
 	return pool;
 }
@@ -384,7 +345,7 @@ struct ants_pool *__ants_pool_create_ordered(struct module *owner,
 	one.capacity = 1;
 	one.flags |= ANTS_FIXED;
 	va_start(args, fmt);
-	pool = ants_pool_make(owner, &one, NULL, true, fmt, args);
+	pool = pool_make(owner, &one, NULL, true, fmt, args);
 	va_end(args);
 	return pool;
 }
@@ -407,7 +368,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->parent = parent;
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
-	err = init_affinity(pool, attrs, given) ?: pool_publish(pool);
+	err = pool_publish(pool, attrs, given);
 	if (err) {
 		kobject_put(&pool->kobj);
 		return ERR_PTR(err);
@@ -415,25 +376,8 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	return pool;
 }
 
-static bool callers_gone(struct ants_pool *pool, const void *unused)
-{
-	lockdep_assert_held(&pool->lock);
-	return !pool->nr_callers;
-}
-
 /*
- * Wait until no thread, task, timer or work is left, and then until no caller
- * is.
- */
-void ants_pool_quiesce(struct ants_pool *pool)
-{
-	ants_drain_for_good(pool);
-	ants_wait_until(pool, callers_gone, NULL, MAX_SCHEDULE_TIMEOUT,
-			TASK_UNINTERRUPTIBLE);
-}
-
-/*
- * Next, remove the files in sysfs, and what else finds the pool. Readers of debugfs
+ * Once the pool is quiescent, remove its files in sysfs, and what else finds it. Readers of debugfs
  * hold the lock of the registry, so this waits for them.
  */
 void ants_pool_hide(struct ants_pool *pool)
@@ -482,6 +426,40 @@ int ants_pool_destroy(struct ants_pool *pool)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
+
+static void destroy_with_device(void *pool)
+{
+	ants_pool_destroy(pool);
+}
+
+/**
+ * __devm_ants_pool_create() - create a pool; see devm_ants_pool_create()
+ * @dev: the device
+ * @owner: the module that creates it, NULL if built in
+ * @attrs: its attributes; NULL for the defaults
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR.
+ */
+struct ants_pool *__devm_ants_pool_create(struct device *dev,
+					  struct module *owner,
+					  const struct ants_attrs *attrs,
+					  const char *fmt, ...)
+{
+	struct ants_pool *pool;
+	va_list args;
+	int err;
+
+	va_start(args, fmt);
+	pool = pool_make(owner, attrs, NULL, false, fmt, args);
+	va_end(args);
+	if (IS_ERR(pool))
+		return pool;
+	err = devm_add_action_or_reset(dev, destroy_with_device, pool);
+	return err ? ERR_PTR(err) : pool;
+}
+EXPORT_SYMBOL_GPL(__devm_ants_pool_create);
 
 /* The last reference to the kobject has been dropped. */
 void ants_pool_free(struct kobject *kobj)

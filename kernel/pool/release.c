@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Closing a pool, waiting until nothing of it is left, and opening it again. */
-#define pr_fmt(fmt) "ants: " fmt
+/*
+ * Closing a pool, waiting until nothing of it is left, and opening it again;
+ * waiting for the tasks of an open pool.
+ */
+#include <linux/export.h>
 
 #include "../internal.h"
-
-static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
-		       void *err)
-{
-	while (pool->space.nr_waiting && !ants_todo_full(todo))
-		ants_waiter_end(pool, ants_first_waiter(pool), *(int *)err,
-				todo);
-	return pool->space.nr_waiting;
-}
-
-/* End all waits with @err; no other can begin. */
-static void fail_waiters(struct ants_pool *pool, int err)
-{
-	ants_rounds(pool, fail_round, &err);
-}
 
 /*
  * Close the pool. This is one step: a submit comes either before it, and its
@@ -51,8 +39,7 @@ void ants_close_end(struct ants_pool *pool)
 	struct ants_todo todo;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	fail_waiters(pool, -ESHUTDOWN);
-	ants_delayed_fail_all(pool);
+	ants_fail_waiting(pool, -ESHUTDOWN);
 	ants_retire_above(pool);
 	ants_lock(pool, &todo);
 	pool->release.nr--;
@@ -116,13 +103,24 @@ const char *ants_state(struct ants_pool *pool)
 	return state;
 }
 
-/* For destroy: from here on the pool is never opened again. */
-void ants_drain_for_good(struct ants_pool *pool)
+static bool callers_gone(struct ants_pool *pool, const void *unused)
+{
+	lockdep_assert_held(&pool->lock);
+	return !pool->nr_callers;
+}
+
+/*
+ * For destroy: close the pool, which is never opened again. Wait until no
+ * thread, task, timer or work is left, and then until no caller is.
+ */
+void ants_pool_quiesce(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->release.dying, true);
 	ants_unlock_irq(pool);
 	close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_wait_until(pool, callers_gone, NULL, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
 }
 
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
@@ -151,67 +149,60 @@ static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 	       ants_is_drained(pool);
 }
 
-/* Decide and open in one step, so that no release is overtaken. */
-static int pool_reopen(struct ants_pool *pool, unsigned int release_seq)
-{
-	struct ants_todo todo;
-	int err = -EBUSY;
-
-	ants_lock(pool, &todo);
-	if (may_open(pool, release_seq)) {
-		WRITE_ONCE(pool->released, false);
-		WRITE_ONCE(pool->release.generation, pool->release.generation + 1);
-		pool->space.congested = false;
-		pool->space.congested_all = false;
-		pool->upkeep.backoff = 0;
-		ants_breaker_reset(pool);
-		pool->wakes.limit = 1;
-		ants_update_admit_limit(pool);
-		trace_ants_pool_reboot(pool);
-		/* Programs are told that it is open. */
-		todo.bits |= ANTS_TODO_WAITQ;
-		err = 0;
-	}
-	ants_unlock(pool, &todo);
-	return err;
-}
-
-/* Make what an open pool has from the beginning, or nothing. */
-static int reboot_prepare(struct ants_pool *pool, unsigned int release_seq,
-			  struct list_head *prepared)
-{
-	unsigned int stock = ants_peek(pool->nr_stock);
-	int err;
-
-	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
-	      ants_workers_prepare(pool, pool->config.floor, release_seq, prepared);
-	if (err)
-		ants_stock_trim(pool, stock);
-	return err == -ESHUTDOWN ? -EBUSY : err;
-}
-
-/* Open the pool, unless it was released after @release_seq was read. */
+/*
+ * Open the pool, unless it was released after @release_seq was read. What an open
+ * pool has from the beginning is made first.
+ */
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 {
+	struct ants_todo todo;
 	LIST_HEAD(prepared);
+	unsigned int stock;
 	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
 	may = may_open(pool, release_seq);
+	stock = pool->nr_stock;
 	ants_unlock_irq(pool);
 	if (!may)
 		return -EBUSY;
-	err = reboot_prepare(pool, release_seq, &prepared);
-	if (err)
-		return err;
+	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
+	      ants_workers_prepare(pool, pool->config.floor, release_seq,
+				   &prepared);
+	if (err) {
+		ants_stock_trim(pool, stock);
+		return err == -ESHUTDOWN ? -EBUSY : err;
+	}
 	ants_pause(ANTS_PAUSE_REBOOT, pool);
-	err = pool_reopen(pool, release_seq);
-	if (!err)
-		ants_workers_start(pool, &prepared);
-	ants_workers_discard(&prepared);
-	return err;
+	/* Decide and open in one step, so that no release is overtaken. */
+	ants_lock(pool, &todo);
+	may = may_open(pool, release_seq);
+	if (may) {
+		WRITE_ONCE(pool->released, false);
+		WRITE_ONCE(pool->release.generation,
+			   pool->release.generation + 1);
+		pool->space.congested = false;
+		pool->space.congested_all = false;
+		pool->upkeep.backoff = 0;
+		pool->faults.row = 0;
+		pool->faults.row_init = 0;
+		WRITE_ONCE(pool->faults.tripped, false);
+		pool->wakes.limit = 1;
+		ants_update_admit_limit(pool);
+		ants_update_stay_limit(pool);
+		trace_ants_pool_reboot(pool);
+		/* Programs are told that it is open. */
+		todo.bits |= ANTS_TODO_WAITQ;
+	}
+	ants_unlock(pool, &todo);
+	if (!may) {
+		ants_workers_discard(&prepared);
+		return -EBUSY;
+	}
+	ants_workers_start(pool, &prepared);
+	return 0;
 }
 
 int ants_reboot(struct ants_pool *pool)
@@ -256,33 +247,10 @@ static bool flush_done(struct ants_pool *pool, const void *unused)
 	return !pool->in_epoch[!pool->epoch];
 }
 
-static void flush_end(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
-	pool->flushing = false;
-	todo.bits |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &todo);
-}
-
-static int flush_tasks(struct ants_pool *pool, unsigned long timeout)
-{
-	unsigned long start = jiffies;
-	int err;
-
-	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
-	if (err)
-		return err;
-	ants_pause(ANTS_PAUSE_FLUSH, pool);
-	err = ants_wait_until(pool, flush_done, NULL,
-			      ants_time_left(start, timeout), TASK_KILLABLE);
-	flush_end(pool);
-	return err;
-}
-
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	struct ants_todo todo;
+	unsigned long start;
 	int err;
 
 	might_sleep();
@@ -291,7 +259,18 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 	err = ants_wait_enter(pool, timeout);
 	if (err)
 		return err;
-	err = flush_tasks(pool, timeout);
+	start = jiffies;
+	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
+	if (!err) {
+		ants_pause(ANTS_PAUSE_FLUSH, pool);
+		err = ants_wait_until(pool, flush_done, NULL,
+				      ants_time_left(start, timeout),
+				      TASK_KILLABLE);
+		ants_lock(pool, &todo);
+		pool->flushing = false;
+		todo.bits |= ANTS_TODO_WAITQ;
+		ants_unlock(pool, &todo);
+	}
 	ants_caller_leave(pool);
 	return err;
 }
@@ -338,132 +317,3 @@ int ants_drain(struct ants_pool *pool)
 	return ants_drain_timeout(pool, MAX_SCHEDULE_TIMEOUT);
 }
 EXPORT_SYMBOL_GPL(ants_drain);
-
-/*
- * What follows when the breaker of a pool has tripped: see breaker.c. A kernel
- * work item fails the callers that wait and ends the pending work items, both
- * with -EIO, and gives plain tasks back to the client. Threads leave after the
- * tasks that they run.
- */
-
-/* The most tasks of one walk: they are on the stack. */
-#define DROPPED_MAX	(ANTS_HOLD_MAX / 2)
-
-/* A plain task that will not run, and to whom it was charged. */
-struct dropped {
-	ants_fn_t fn;
-	void *data;
-	struct ants_charge charge;
-};
-
-/**
- * struct drop - the end of what was pending
- * @walker: the walk
- * @nr: number of plain tasks that one walk has found
- * @found: those tasks
- * @unwanted: number of plain tasks that were given to nobody
- */
-struct drop {
-	struct ants_walker walker;
-	unsigned int nr;
-	struct dropped found[DROPPED_MAX];
-	unsigned int unwanted;
-};
-
-static void drop_item(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_todo *todo)
-{
-	ants_work_take_off(pool, work, todo);
-	ants_work_end(pool, work, -EIO, todo);
-}
-
-static void drop_task(struct drop *drop, struct ants_slot *slot,
-		      struct ants_todo *todo)
-{
-	struct dropped *task = &drop->found[drop->nr++];
-	struct ants_pool *pool = drop->walker.pool;
-
-	*task = (struct dropped){ .fn = slot->fn, .data = slot->data };
-	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
-		task->charge = *ants_slot_charge(slot);
-	ants_pending_del(pool, slot);
-	ants_trace(task_cancel, pool, slot->fn, slot->data);
-	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
-	ants_stock_put(pool, slot);
-}
-
-static void see_slot(struct ants_walker *walker, struct list_head *entry)
-{
-	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
-
-	if (slot->tag & ANTS_TAG_WORK)
-		drop_item(walker->pool, ants_slot_work(slot), &walker->todo);
-	else
-		drop_task(container_of(walker, struct drop, walker), slot,
-			  &walker->todo);
-}
-
-/* Give a task back, or end the call that it is. */
-static void hand_back(struct drop *drop, const struct dropped *task)
-{
-	struct ants_pool *pool = drop->walker.pool;
-
-	ants_charge_put(&task->charge);
-	if (task->fn == ants_call_run)
-		ants_call_fail(task->data, -EIO);
-	else if (pool->ops.drop)
-		pool->ops.drop(task->fn, task->data);
-	else
-		drop->unwanted++;
-}
-
-/*
- * End the first tasks of @list. Return false if there was none. The functions of
- * the client, in which this thread may die, are called when the walk is over.
- */
-static bool drop_some(struct drop *drop, struct ants_pool *pool,
-		      struct list_head *list)
-{
-	unsigned int nr = ants_walk(pool, list, DROPPED_MAX, &drop->walker);
-	unsigned int i;
-
-	for (i = 0; i < drop->nr; i++)
-		hand_back(drop, &drop->found[i]);
-	drop->nr = 0;
-	return nr;
-}
-
-/* The pool may go from here on. */
-static void drop_end(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
-	pool->faults.queued = false;
-	ants_timer_quiesce(pool);
-	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
-	ants_unlock(pool, &todo);
-}
-
-void ants_drop_fn(struct work_struct *work)
-{
-	struct ants_pool *pool = container_of(work, struct ants_pool,
-					      faults.work);
-	struct drop drop = { .walker.see = see_slot };
-
-	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
-	       pool->name);
-	fail_waiters(pool, -EIO);
-	ants_delayed_fail_all(pool);
-	while (drop_some(&drop, pool, &pool->urgent.list) ||
-	       drop_some(&drop, pool, &pool->pending))
-		cond_resched_tasks_rcu_qs();
-	if (drop.unwanted)
-		pr_err("pool %s: %u tasks were dropped\n", pool->name,
-		       drop.unwanted);
-	ants_retire_above(pool);
-	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-	drop_end(pool);
-}

@@ -26,26 +26,12 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 	return 0;
 }
 
-static unsigned int floor_of(const struct ants_pool *pool)
-{
-	if (pool->flags & ANTS_PREALLOC)
-		return pool->limits.capacity;
-	if (pool->flags & ANTS_MEM_RECLAIM)
-		return max(pool->config.min_workers, 1U);
-	return pool->config.min_workers;
-}
-
-static unsigned int stock_kept(const struct ants_pool *pool)
-{
-	if (pool->flags & ANTS_PREALLOC)
-		return pool->limits.in_flight + pool->limits.spare_slots;
-	return max(ANTS_STOCK_MAX, pool->limits.spare_slots);
-}
-
 /* Set a combination that ants_check_bounds() has accepted. */
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers)
 {
+	unsigned int stock = max(ANTS_STOCK_MAX, pool->limits.spare_slots);
+
 	lockdep_assert_held(&pool->lock);
 	WRITE_ONCE(pool->limits.capacity, capacity);
 	WRITE_ONCE(pool->config.queue_depth, queue_depth);
@@ -53,87 +39,61 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	pool->limits.in_flight = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
 	pool->limits.grant_below = pool->limits.in_flight - capacity / 2;
-	pool->config.floor = floor_of(pool);
-	WRITE_ONCE(pool->limits.stock, stock_kept(pool) + ANTS_SLOT_BATCH);
+	pool->config.floor = min_workers;
+	if (pool->flags & ANTS_MEM_RECLAIM)
+		pool->config.floor = max(min_workers, 1U);
+	if (pool->flags & ANTS_PREALLOC) {
+		pool->config.floor = capacity;
+		stock = pool->limits.in_flight + pool->limits.spare_slots;
+	}
+	WRITE_ONCE(pool->limits.stock, stock + ANTS_SLOT_BATCH);
 	ants_update_admit_limit(pool);
 	ants_update_stay_limit(pool);
 }
 
-/* No worker would be left: all of them wait, for room or for other tasks. */
-static bool too_many_wait(const struct ants_pool *pool)
-{
-	return pool->waiters.nr_nested &&
-	       pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity;
-}
-
 /*
  * After a shrink the tasks that wait for room in their own pool may be as many
- * as may run. Then the newest give up, as many as one hold allows. Return true
- * if there may be more.
+ * as may run: then no worker would be left, for the others wait for tasks. The
+ * newest give up, as many as one hold allows. Return true if there may be more.
  */
 static bool refuse_round(struct ants_pool *pool, struct ants_todo *todo,
 			 void *unused)
 {
 	struct ants_waiter *waiter;
 
-	while (too_many_wait(pool) && !ants_todo_full(todo)) {
+	while (pool->waiters.nr_nested &&
+	       pool->waiters.nr_nested + pool->nr_joining >=
+	       pool->limits.capacity) {
+		if (ants_todo_full(todo))
+			return true;
 		waiter = list_last_entry(&pool->waiters.nested, struct ants_waiter,
 					 nested);
 		ants_waiter_end(pool, waiter, -EDEADLK, todo);
 	}
-	return too_many_wait(pool);
-}
-
-/* A waiter without a slot needs one to be granted. */
-static void fill_for_waiters(struct ants_pool *pool)
-{
-	unsigned int nr;
-
-	raw_spin_lock_irq(&pool->lock);
-	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
-	ants_unlock_irq(pool);
-	if (nr)
-		ants_stock_fill(pool, nr + pool->limits.spare_slots);
+	return false;
 }
 
 /* Do what follows from a change of the bounds, in either direction. */
 static void apply_bounds(struct ants_pool *pool)
 {
-	ants_pause(ANTS_PAUSE_TUNE, pool);
-	ants_rounds(pool, refuse_round, NULL);
-	ants_retire_above(pool);
-	fill_for_waiters(pool);
-	ants_grant_all(pool);
-}
-
-static void change_bounds(struct ants_pool *pool, unsigned int capacity,
-			  unsigned int queue_depth, unsigned int min_workers)
-{
-	struct ants_wake_batch batch;
 	struct ants_todo todo;
+	unsigned int nr;
 
-	ants_lock_batch(pool, &todo, &batch);
-	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
-	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	ants_timer_arm_reaper(pool);
-	ants_dispatch(pool, &todo);
-	/* In case apply_bounds() is delayed. */
-	if (pool->space.wanted && ants_nr_admissible(pool))
-		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-	ants_unlock(pool, &todo);
-}
-
-/*
- * Ask for the threads that the floor requires beyond those that were prepared.
- */
-static void raise_to_floor(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
+	/* The floor may require more threads than were prepared. */
 	ants_lock(pool, &todo);
 	if (ants_need_worker(pool))
 		ants_todo_upkeep(pool, &todo);
 	ants_unlock(pool, &todo);
+	ants_pause(ANTS_PAUSE_TUNE, pool);
+	ants_rounds(pool, refuse_round, NULL);
+	ants_retire_above(pool);
+	/* A waiter without a slot needs one to be granted. */
+	raw_spin_lock_irq(&pool->lock);
+	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
+	ants_unlock_irq(pool);
+	if (nr)
+		ants_stock_fill(pool, nr + pool->limits.spare_slots);
+	ants_grant_all(pool);
 }
 
 /*
@@ -167,35 +127,37 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
-/*
- * Give up slots that a preallocated pool does not need: it has shrunk, or it
- * could not grow after they were made.
- */
-static void trim_prealloc(struct ants_pool *pool)
-{
-	if (pool->flags & ANTS_PREALLOC)
-		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-}
-
 static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 		      unsigned int queue_depth, unsigned int min_workers)
 {
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	LIST_HEAD(prepared);
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	err = ants_check_bounds(capacity, queue_depth, min_workers,
-				pool->flags);
-	if (!err)
-		err = prealloc_missing(pool, capacity, queue_depth, &prepared);
+				pool->flags) ?:
+	      prealloc_missing(pool, capacity, queue_depth, &prepared);
 	if (!err) {
-		change_bounds(pool, capacity, queue_depth, min_workers);
+		ants_lock_batch(pool, &todo, &batch);
+		trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
+		ants_set_bounds(pool, capacity, queue_depth, min_workers);
+		ants_timer_arm_reaper(pool);
+		ants_dispatch(pool, &todo);
+		/* In case apply_bounds() is delayed. */
+		if (pool->space.wanted && ants_nr_admissible(pool))
+			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+		ants_unlock(pool, &todo);
 		ants_workers_start(pool, &prepared);
-		ants_workers_discard(&prepared);
-		raise_to_floor(pool);
 		apply_bounds(pool);
 	}
-	trim_prealloc(pool);
+	/*
+	 * Give up slots that a preallocated pool does not need: it has shrunk,
+	 * or it could not grow after they were made.
+	 */
+	if (pool->flags & ANTS_PREALLOC)
+		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return err;
 }
 
@@ -205,6 +167,18 @@ int __ants_tune(struct ants_pool *pool, unsigned int capacity)
 		return -EINVAL;
 	return set_bounds(pool, capacity, pool->config.queue_depth, pool->config.min_workers);
 }
+
+int ants_tune(struct ants_pool *pool, unsigned int capacity)
+{
+	int err = ants_config_lock_user(pool);
+
+	if (err)
+		return err;
+	err = __ants_tune(pool, capacity);
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_tune);
 
 int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth)
 {
@@ -225,21 +199,15 @@ int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
 	return 0;
 }
 
-/* @ms is the value that sysfs shows, at any time. */
-static void set_expiry(struct ants_pool *pool, unsigned long expiry,
-		       unsigned int ms)
+int ants_set_max_faults(struct ants_pool *pool, unsigned int max)
 {
-	lockdep_assert_held(&pool->lock);
-	pool->timer.expiry = expiry;
-	WRITE_ONCE(pool->config.expiry_ms, ms);
-}
-
-void ants_set_expiry(struct ants_pool *pool, unsigned long expiry)
-{
-	/* A whole tick may be more than the largest value of the file. */
-	set_expiry(pool, expiry,
-		   min_t(unsigned int, jiffies_to_msecs(expiry),
-			 ANTS_BOUND_MAX));
+	lockdep_assert_held(&pool->config.lock);
+	if (!max || max > ANTS_BOUND_MAX)
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->faults.max, max);
+	ants_unlock_irq(pool);
+	return 0;
 }
 
 int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
@@ -250,8 +218,9 @@ int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
 	if (!ms || ms > ANTS_BOUND_MAX)
 		return -EINVAL;
 	ants_lock(pool, &todo);
+	pool->timer.expiry = msecs_to_jiffies(ms);
 	/* Sysfs shows what was written, although the pool counts in ticks. */
-	set_expiry(pool, msecs_to_jiffies(ms), ms);
+	WRITE_ONCE(pool->config.expiry_ms, ms);
 	ants_timer_arm_reaper(pool);
 	ants_unlock(pool, &todo);
 	return 0;
@@ -264,101 +233,8 @@ int ants_set_nonblocking(struct ants_pool *pool, unsigned int on)
 	if (on && pool->flags & ANTS_CALLER_RUNS)
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
-	if (on)
-		WRITE_ONCE(pool->flags, pool->flags | ANTS_NONBLOCKING);
-	else
-		WRITE_ONCE(pool->flags, pool->flags & ~ANTS_NONBLOCKING);
+	WRITE_ONCE(pool->flags, on ? pool->flags | ANTS_NONBLOCKING :
+				     pool->flags & ~ANTS_NONBLOCKING);
 	ants_unlock_irq(pool);
 	return 0;
 }
-
-int ants_tune(struct ants_pool *pool, unsigned int capacity)
-{
-	int err = ants_config_lock_user(pool);
-
-	if (err)
-		return err;
-	err = __ants_tune(pool, capacity);
-	ants_config_unlock(pool);
-	return err;
-}
-EXPORT_SYMBOL_GPL(ants_tune);
-
-/*
- * Changing where the workers of a live pool run. The change itself is one step;
- * each worker applies it before its next task. Parked workers are woken to
- * apply it: otherwise all others would have to check for it as long as those
- * sleep.
- */
-
-/* Every worker that exists has a change to apply. */
-void ants_affinity_invalidate(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->target.seq++;
-	pool->target.nr_stale = pool->workers.nr - pool->workers.nr_making;
-	ants_update_stay_limit(pool);
-	if (!pool->workers.nr_idle)
-		return;
-	WRITE_ONCE(pool->target.rebind_wanted, true);
-	ants_todo_upkeep(pool, todo);
-}
-
-/* Make @affinity the pool's own and let the workers apply it. */
-void ants_affinity_change(struct ants_pool *pool,
-			  struct ants_affinity *affinity)
-{
-	struct ants_todo todo;
-
-	lockdep_assert_held(&pool->config.lock);
-	ants_lock(pool, &todo);
-	swap(pool->target.affinity, affinity);
-	pool->target.mask_offline = false;
-	ants_affinity_invalidate(pool, &todo);
-	ants_unlock(pool, &todo);
-	ants_affinity_put(affinity);
-}
-
-/* After an error nothing has changed. */
-int ants_set_place(struct ants_pool *pool, const struct ants_place *place)
-{
-	struct ants_affinity *affinity = ants_affinity_with(pool, place);
-
-	if (IS_ERR(affinity))
-		return PTR_ERR(affinity);
-	ants_affinity_change(pool, affinity);
-	return 0;
-}
-
-/* The same for a user of the pool. */
-static int place_user(struct ants_pool *pool, const struct ants_place *place)
-{
-	int err = ants_config_lock_user(pool);
-
-	if (err)
-		return err;
-	err = ants_set_place(pool, place);
-	ants_config_unlock(pool);
-	return err;
-}
-
-int ants_set_nice(struct ants_pool *pool, int nice)
-{
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_NICE, .value = nice });
-}
-EXPORT_SYMBOL_GPL(ants_set_nice);
-
-int ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
-{
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_SCHED, .value = sched });
-}
-EXPORT_SYMBOL_GPL(ants_set_sched);
-
-int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
-{
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_CPUS, .cpus = mask });
-}
-EXPORT_SYMBOL_GPL(ants_set_cpumask);

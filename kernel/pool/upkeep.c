@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The duties that cannot be done on the submit path, because they sleep. One
- * work item for each pool, the upkeep work, wakes idle workers to move or to
+ * The threads of all pools: how many there may be, making one, starting,
+ * retiring and joining it; and the other duties that cannot be done on the
+ * submit path, because they sleep.
+ *
+ * One work item for each pool, the upkeep work, wakes idle workers to move or to
  * leave, fills the stock, ends the members of groups that an error cancelled,
  * and notifies the callers that one hold of the lock did not reach. It waits
  * neither for a thread nor for a function of a client.
@@ -11,10 +14,207 @@
  * that is being made. Threads that have left may be slow to get a CPU, so a
  * further work item, the joiner, joins them. Before any of these ends, it
  * checks under the lock whether anything is left to do.
+ *
+ * An administrator may limit the number of threads. A pool without a thread that
+ * stays may make one all the same: its tasks would never run otherwise, and those
+ * of other pools may wait for them. When any other thread is refused, its pool
+ * joins a list, and wants no further thread until it is told to try again. A
+ * pool is told, the one that has waited longest first, whenever a thread can be
+ * made again. It takes what it needs, and then tells the next one, because it
+ * may need less than it could have. So while a thread can be made, either the
+ * list is empty or some pool is about to look.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/kthread.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
 #include "../internal.h"
+
+/* Guards what follows; taken inside the lock of a pool, or without one. */
+static DEFINE_RAW_SPINLOCK(threads_lock);
+/* Threads that exist, or are about to be made. */
+static unsigned int nr_threads;
+/* The most of them; 0: as many as the pools want. */
+static unsigned int max_threads;
+/* The pools that wait until another thread can be made, by upkeep.held_node. */
+static LIST_HEAD(held_pools);
+
+static bool may_make(void)
+{
+	return !max_threads || nr_threads < max_threads;
+}
+
+/*
+ * Count a thread that is about to be made for @pool, which may always have one.
+ * @others: it has one that is not a worker yet. If there are too many threads in
+ * all, and @wait is set, the pool waits until one can be made.
+ */
+static bool count_thread(struct ants_pool *pool, bool others, bool wait)
+{
+	bool taken;
+
+	lockdep_assert_held(&pool->lock);
+	raw_spin_lock(&threads_lock);
+	taken = (!others && !ants_has_thread(pool)) || may_make();
+	nr_threads += taken;
+	if (!taken && wait)
+		list_add_tail(&pool->upkeep.held_node, &held_pools);
+	raw_spin_unlock(&threads_lock);
+	pool->upkeep.held |= !taken && wait;
+	pool->counts.held_back += !taken;
+	return taken;
+}
+
+/* The pool that has waited longest, if it could make a thread now. */
+static struct ants_pool *held_pop(void)
+{
+	struct ants_pool *pool = NULL;
+
+	raw_spin_lock_irq(&threads_lock);
+	if (may_make() && !list_empty(&held_pools)) {
+		pool = list_first_entry(&held_pools, struct ants_pool,
+					upkeep.held_node);
+		list_del_init(&pool->upkeep.held_node);
+	}
+	raw_spin_unlock_irq(&threads_lock);
+	return pool;
+}
+
+/*
+ * If another thread can be made, let the pool that has waited longest try again,
+ * or the next one if that needs no thread any more. Its upkeep work then tells the
+ * next one. A pool that is taken off the list stays until this RCU section ends.
+ */
+static void tell_held(void)
+{
+	struct ants_pool *pool;
+	struct ants_todo todo;
+	bool needed = false;
+
+	rcu_read_lock();
+	while (!needed && (pool = held_pop())) {
+		ants_lock(pool, &todo);
+		pool->upkeep.held = false;
+		needed = ants_need_worker(pool);
+		if (needed) {
+			pool->upkeep.told = true;
+			ants_todo_upkeep(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	}
+	rcu_read_unlock();
+}
+
+/* The thread has ended, or was not made. */
+static void unreserve(void)
+{
+	raw_spin_lock_irq(&threads_lock);
+	nr_threads--;
+	raw_spin_unlock_irq(&threads_lock);
+	tell_held();
+}
+
+/* @pool has ended, and needs no thread. */
+void ants_threads_forget(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&threads_lock);
+	list_del_init(&pool->upkeep.held_node);
+	raw_spin_unlock_irq(&threads_lock);
+}
+
+unsigned int ants_max_threads(void)
+{
+	return READ_ONCE(max_threads);
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
+
+/* Threads beyond a lower limit stay until their pools retire them. */
+void ants_set_max_threads(unsigned int max)
+{
+	raw_spin_lock_irq(&threads_lock);
+	WRITE_ONCE(max_threads, max);
+	raw_spin_unlock_irq(&threads_lock);
+	tell_held();
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_set_max_threads);
+
+/* Allocate a worker without a thread. Return NULL if there is no memory. */
+static struct ants_worker *worker_alloc(struct ants_pool *pool)
+{
+	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL,
+					     pool->node);
+	struct ants_estate *estate;
+	unsigned int i;
+
+	if (!w)
+		return NULL;
+	estate = kmalloc_node(sizeof(*estate), GFP_KERNEL, pool->node);
+	if (!estate) {
+		kfree(w);
+		return NULL;
+	}
+	w->pool = pool;
+	w->estate = estate;
+	estate->w = w;
+	estate->pid = NULL;
+	estate->loops = NULL;
+	/* Of the records of inner tasks, only this is read before it is set. */
+	for (i = 0; i < ANTS_JOIN_DEPTH; i++)
+		estate->inner[i].waits = false;
+	return w;
+}
+
+/* Free @w, which never had a thread, or whose thread is gone or has died. */
+void ants_thread_free(struct ants_worker *w)
+{
+	kfree(w->estate);
+	kfree(w);
+	unreserve();
+}
+
+/*
+ * Make the thread that is reserved; after an error it is not any more. It sleeps
+ * until it is started.
+ */
+static struct ants_worker *thread_make(struct ants_pool *pool)
+{
+	struct ants_worker *w = NULL;
+	struct task_struct *task;
+
+	if (!ants_inject(ANTS_FAIL_THREAD))
+		w = worker_alloc(pool);
+	if (!w) {
+		unreserve();
+		return ERR_PTR(-ENOMEM);
+	}
+	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+				      "ants/%s", pool->name);
+	if (IS_ERR(task)) {
+		ants_thread_free(w);
+		/*
+		 * Reaching a limit of threads is not -EAGAIN, which means a
+		 * full pool.
+		 */
+		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
+						 ERR_PTR(-ENOMEM);
+	}
+	w->task = get_task_struct(task);
+	ants_affinity_prefer(w);
+	return w;
+}
+
+/* Wait until the thread is gone: once for each thread, with no task left. */
+static void thread_join(struct ants_worker *w)
+{
+	kthread_stop(w->task);
+	put_task_struct(w->task);
+	ants_watch_end(w);
+	ants_thread_free(w);
+}
 
 /* Reserve a worker whose thread is yet to be made. */
 static void worker_reserve(struct ants_pool *pool)
@@ -33,23 +233,42 @@ static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 	trace_ants_worker_make(w);
 }
 
+void ants_workers_discard(struct list_head *prepared)
+{
+	struct ants_worker *w, *next;
+
+	list_for_each_entry_safe(w, next, prepared, node) {
+		list_del(&w->node);
+		/* It was never woken, so it never enters its function. */
+		thread_join(w);
+	}
+}
+
 /*
- * Make @nr threads and add them to the list @prepared, without reserving
- * workers. This takes time, so after each thread it checks whether the pool was
- * closed since @release_seq was read. Return 0; or -ESHUTDOWN or another error,
- * with no thread left in the list.
+ * Make @nr threads that a caller wants at once, and add them to the list
+ * @prepared, without reserving workers. If one is refused, the pool does not wait
+ * until it can be made. This takes time, so after each thread it checks whether
+ * the pool was closed since @release_seq was read. Return 0; or -ESHUTDOWN or
+ * another error, with no thread left in the list.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared)
 {
 	struct ants_worker *w;
+	bool taken;
 
-	while (nr--) {
+	for (; nr; nr--) {
 		if (READ_ONCE(pool->release.seq) != release_seq) {
 			ants_workers_discard(prepared);
 			return -ESHUTDOWN;
 		}
-		w = ants_thread_prepare(pool, !list_empty(prepared));
+		raw_spin_lock_irq(&pool->lock);
+		taken = count_thread(pool, !list_empty(prepared), false);
+		ants_unlock_irq(pool);
+		if (!taken)
+			pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
+					    pool->name, ants_max_threads());
+		w = taken ? thread_make(pool) : ERR_PTR(-ENOMEM);
 		if (IS_ERR(w)) {
 			ants_workers_discard(prepared);
 			return PTR_ERR(w);
@@ -60,47 +279,33 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 	return 0;
 }
 
-void ants_workers_discard(struct list_head *prepared)
-{
-	struct ants_worker *w, *next;
-
-	list_for_each_entry_safe(w, next, prepared, node) {
-		list_del(&w->node);
-		/* It was never woken, so it never enters its function. */
-		ants_thread_join(w);
-	}
-}
-
-/* May another worker be added? Not if the pool was closed meanwhile. */
-static bool takes_worker(const struct ants_pool *pool)
-{
-	return pool->workers.nr < pool->limits.capacity &&
-	       !ants_closed_error(pool);
-}
-
+/*
+ * Start as many threads as one hold allows, and the capacity, but none if the pool
+ * was closed meanwhile. Return true if more may be started.
+ */
 static bool start_round(struct ants_pool *pool, struct ants_todo *todo,
 			void *prepared)
 {
-	struct list_head *list = prepared;
-	struct ants_worker *w;
+	struct ants_worker *w, *next;
 
-	while (!list_empty(list) && !ants_todo_full(todo) &&
-	       takes_worker(pool)) {
-		w = list_first_entry(list, struct ants_worker, node);
+	list_for_each_entry_safe(w, next, (struct list_head *)prepared, node) {
+		if (pool->workers.nr >= pool->limits.capacity ||
+		    ants_closed_error(pool))
+			return false;
+		if (ants_todo_full(todo))
+			return true;
 		list_del(&w->node);
 		worker_reserve(pool);
 		worker_add(w, todo);
 	}
-	return !list_empty(list) && takes_worker(pool);
+	return false;
 }
 
-/*
- * Start as many of @prepared as the capacity allows; the others stay in the
- * list.
- */
+/* Start as many of @prepared as the capacity allows, and discard the others. */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
 	ants_rounds(pool, start_round, prepared);
+	ants_workers_discard(prepared);
 }
 
 static bool wants_making(const struct ants_pool *pool)
@@ -109,82 +314,38 @@ static bool wants_making(const struct ants_pool *pool)
 }
 
 /*
- * Reserve a worker for a thread that is about to be made, so that it is not
- * wanted twice.
+ * Is a thread wanted, and may it be made? If so, reserve a worker for it, so that
+ * it is not wanted twice. If it may not, the pool waits until it may.
  */
-static void make_reserve(struct ants_pool *pool)
+static bool make_reserve(struct ants_pool *pool)
 {
+	if (!wants_making(pool) || !count_thread(pool, false, true))
+		return false;
 	worker_reserve(pool);
 	pool->workers.nr_making++;
+	return true;
 }
 
-/* Get a free maker if a thread is wanted. */
-static struct ants_maker *maker_take(struct ants_pool *pool)
-{
-	struct ants_maker *maker = pool->upkeep.makers;
-
-	if (pool->upkeep.nr_makers == ANTS_MAKERS || !wants_making(pool) ||
-	    !ants_thread_reserve(pool))
-		return NULL;
-	while (maker->queued)
-		maker++;
-	maker->queued = true;
-	pool->upkeep.nr_makers++;
-	make_reserve(pool);
-	return maker;
-}
-
+/* If a thread is wanted, let a free maker make it. */
 static bool start_maker(struct ants_pool *pool)
 {
-	struct ants_maker *maker;
+	struct ants_maker *maker = pool->upkeep.makers;
 	struct ants_todo todo;
+	bool start;
 
 	ants_lock(pool, &todo);
-	maker = maker_take(pool);
-	ants_unlock(pool, &todo);
-	/* The pool stays until the maker has finished. */
-	if (maker)
-		queue_work(ants_makers_wq, &maker->work);
-	return maker;
-}
-
-/*
- * Give the reservation back, and pause. The tasks stay: the workers that exist run
- * them, or else a thread that a later try makes.
- */
-static void make_failed(struct ants_pool *pool)
-{
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-
-	ants_lock_batch(pool, &todo, &batch);
-	pool->workers.nr_making--;
-	pool->workers.nr--;
-	pool->workers.nr_new--;
-	ants_back_off(pool);
-	ants_dispatch(pool, &todo);
-	ants_unlock(pool, &todo);
-}
-
-/*
- * The start of a new worker is a wake-up like others: the worker checks for the
- * next tasks when it arrives, so that no more threads are made than are of use.
- * But a worker_init may sleep, so with one threads get ready side by side,
- * unless the last try has failed.
- */
-static void make_done(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
-	pool->workers.nr_making--;
-	worker_add(w, &todo);
-	if (!pool->ops.worker_init || pool->upkeep.backoff) {
-		ants_set_arriving(pool, w);
-		pool->workers.nr_starting++;
+	start = pool->upkeep.nr_makers < ANTS_MAKERS && make_reserve(pool);
+	if (start) {
+		while (maker->queued)
+			maker++;
+		maker->queued = true;
+		pool->upkeep.nr_makers++;
 	}
 	ants_unlock(pool, &todo);
+	/* The pool stays until the maker has finished. */
+	if (start)
+		queue_work(ants_makers_wq, &maker->work);
+	return start;
 }
 
 /*
@@ -193,51 +354,55 @@ static void make_done(struct ants_worker *w)
  */
 static void make_worker(struct ants_pool *pool)
 {
+	struct ants_wake_batch batch;
 	struct ants_worker *w;
+	struct ants_todo todo;
 
 	ants_pause(ANTS_PAUSE_MAKE, pool);
-	w = ants_thread_make(pool);
-	if (IS_ERR(w)) {
+	w = thread_make(pool);
+	if (IS_ERR(w))
 		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
 				    pool->name, w);
-		make_failed(pool);
-		return;
+	else
+		ants_pause(ANTS_PAUSE_MADE, pool);
+	ants_lock_batch(pool, &todo, &batch);
+	pool->workers.nr_making--;
+	if (IS_ERR(w)) {
+		/*
+		 * Give the reservation back, and pause. The tasks stay: the
+		 * workers that exist run them, or else a thread that a later
+		 * try makes.
+		 */
+		pool->workers.nr--;
+		pool->workers.nr_new--;
+		ants_back_off(pool);
+		ants_dispatch(pool, &todo);
+	} else {
+		worker_add(w, &todo);
+		/*
+		 * The start of a new worker is a wake-up like others: the
+		 * worker checks for the next tasks when it arrives, so that no
+		 * more threads are made than are of use. But a worker_init may
+		 * sleep, so with one threads get ready side by side, unless the
+		 * last try has failed.
+		 */
+		if (!pool->ops.worker_init || pool->upkeep.backoff) {
+			ants_set_arriving(pool, w);
+			pool->workers.nr_starting++;
+		}
 	}
-	ants_pause(ANTS_PAUSE_MADE, pool);
-	make_done(w);
+	ants_unlock(pool, &todo);
 }
 
 /*
  * A work item of the pool is about to end. If the pool is closed, this may have been
  * the last thing that it had to wait for, so callers that wait for that have to look.
  */
-static void todo_drained(const struct ants_pool *pool, struct ants_todo *todo)
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo)
 {
+	lockdep_assert_held(&pool->lock);
+	ants_timer_quiesce(pool);
 	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
-}
-
-/*
- * Continue with another thread? If not, the end of a closed pool may wait for
- * this maker.
- */
-static bool maker_goes_on(struct ants_maker *maker)
-{
-	struct ants_pool *pool = maker->pool;
-	struct ants_todo todo;
-	bool wanted;
-
-	ants_lock(pool, &todo);
-	wanted = wants_making(pool) && ants_thread_reserve(pool);
-	if (wanted) {
-		make_reserve(pool);
-	} else {
-		maker->queued = false;
-		pool->upkeep.nr_makers--;
-		ants_timer_quiesce(pool);
-		todo_drained(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return wanted;
 }
 
 /*
@@ -248,42 +413,55 @@ static bool maker_goes_on(struct ants_maker *maker)
 void ants_maker_fn(struct work_struct *work)
 {
 	struct ants_maker *maker = container_of(work, struct ants_maker, work);
+	struct ants_pool *pool = maker->pool;
+	struct ants_todo todo;
+	bool wanted;
 
 	do {
-		make_worker(maker->pool);
-	} while (maker_goes_on(maker));
+		make_worker(pool);
+		ants_lock(pool, &todo);
+		wanted = make_reserve(pool);
+		if (!wanted) {
+			maker->queued = false;
+			pool->upkeep.nr_makers--;
+			ants_job_ends(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	} while (wanted);
 }
 
-/* Tell the worker that has been idle longest to leave. */
-static void retire_oldest(struct ants_pool *pool, bool expired,
-			  struct ants_todo *todo)
+/*
+ * Tell idle workers to leave, as many as one hold allows, first the one that has
+ * been idle longest: those that have expired, or those above the capacity. Return
+ * true if there are more.
+ */
+static bool retire_round(struct ants_pool *pool, struct ants_todo *todo,
+			 void *arg)
 {
+	bool expired = *(bool *)arg, more;
 	struct ants_worker *w;
 
-	lockdep_assert_held(&pool->lock);
-	w = list_last_entry(&pool->workers.idle, struct ants_worker, node);
-	list_del(&w->node);
-	pool->workers.nr_idle--;
-	pool->workers.nr_leaving++;
-	ants_worker_move(w, ANTS_LEAVING);
-	w->expired = expired;
-	ants_todo_wake(todo, w->task);
-	trace_ants_worker_retire(w);
-}
-
-static bool idle_above(const struct ants_pool *pool)
-{
-	return pool->workers.nr_idle &&
-	       (ants_closed_error(pool) || ants_nr_staying(pool) > pool->limits.capacity);
-}
-
-static bool above_round(struct ants_pool *pool, struct ants_todo *todo,
-			void *unused)
-{
-	while (idle_above(pool) && !ants_todo_full(todo))
-		retire_oldest(pool, false, todo);
+	for (;;) {
+		if (expired)
+			more = ants_idle_expired(pool);
+		else
+			more = pool->workers.nr_idle &&
+			       (ants_closed_error(pool) ||
+				ants_nr_staying(pool) > pool->limits.capacity);
+		if (!more || ants_todo_full(todo))
+			break;
+		w = list_last_entry(&pool->workers.idle, struct ants_worker,
+				    node);
+		list_del(&w->node);
+		pool->workers.nr_idle--;
+		pool->workers.nr_leaving++;
+		ants_worker_move(w, ANTS_LEAVING);
+		w->expired = expired;
+		ants_todo_wake(todo, w->task);
+		trace_ants_worker_retire(w);
+	}
 	ants_timer_arm_reaper(pool);
-	return idle_above(pool);
+	return more;
 }
 
 /*
@@ -292,16 +470,9 @@ static bool above_round(struct ants_pool *pool, struct ants_todo *todo,
  */
 void ants_retire_above(struct ants_pool *pool)
 {
-	ants_rounds(pool, above_round, NULL);
-}
+	bool expired = false;
 
-static bool expired_round(struct ants_pool *pool, struct ants_todo *todo,
-			  void *unused)
-{
-	while (ants_idle_expired(pool) && !ants_todo_full(todo))
-		retire_oldest(pool, true, todo);
-	ants_timer_arm_reaper(pool);
-	return ants_idle_expired(pool);
+	ants_rounds(pool, retire_round, &expired);
 }
 
 static void see_parked(struct ants_walker *walker, struct list_head *entry)
@@ -313,50 +484,9 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 		ants_todo_wake(&walker->todo, w->task);
 }
 
-/* Wake the parked workers that have a new affinity to apply. */
-static void rebind_parked(struct ants_pool *pool)
-{
-	struct ants_walker walker = { .see = see_parked };
-
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->target.rebind_wanted, false);
-	ants_unlock_irq(pool);
-	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
-	ants_pause(ANTS_PAUSE_REBIND, pool);
-}
-
-/* On behalf of a caller that may not take the lock of the wait queue. */
-static void wake_waitq(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
-	if (pool->upkeep.waitq_wanted)
-		todo.bits |= ANTS_TODO_WAITQ;
-	pool->upkeep.waitq_wanted = false;
-	ants_unlock(pool, &todo);
-}
-
-static void tend_stock(struct ants_pool *pool)
-{
-	unsigned int level;
-	bool idle;
-
-	raw_spin_lock_irq(&pool->lock);
-	pool->upkeep.stock_wanted = false;
-	level = ants_stock_level(pool);
-	idle = !pool->workers.nr && !pool->nr_pending;
-	ants_unlock_irq(pool);
-	/* One batch stays: the next burst would only allocate it again. */
-	if (idle)
-		ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
-	else
-		ants_stock_fill(pool, level);
-}
-
 /*
  * Return true if nothing is left to do; then the upkeep work can be queued
- * again. Set *@told if it has to tell the next pool, see thread.c.
+ * again. Set *@told if it has to tell the next pool.
  */
 static bool upkeep_done(struct ants_pool *pool, bool *told)
 {
@@ -373,8 +503,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 		pool->upkeep.queued = false;
 		pool->upkeep.told = false;
 		ants_timer_arm_worker(pool);
-		ants_timer_quiesce(pool);
-		todo_drained(pool, &todo);
+		ants_job_ends(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 	return done;
@@ -383,67 +512,75 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
-	bool told;
+	struct ants_walker walker = { .see = see_parked };
+	bool expired = true, idle, told;
+	struct ants_todo todo;
+	unsigned int level;
 
 	do {
-		while (READ_ONCE(pool->target.rebind_wanted))
-			rebind_parked(pool);
+		/* Wake the parked workers that have a new affinity to apply. */
+		while (READ_ONCE(pool->target.rebind_wanted)) {
+			raw_spin_lock_irq(&pool->lock);
+			WRITE_ONCE(pool->target.rebind_wanted, false);
+			ants_unlock_irq(pool);
+			ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
+			ants_pause(ANTS_PAUSE_REBIND, pool);
+		}
 		if (!hlist_empty(&pool->unnotified))
 			ants_rounds(pool, ants_notify_round, NULL);
 		if (!list_empty(&pool->cancelled_groups))
 			ants_rounds(pool, ants_group_cancel_round, NULL);
 		while (start_maker(pool))
 			;
-		ants_rounds(pool, expired_round, NULL);
-		wake_waitq(pool);
-		tend_stock(pool);
+		ants_rounds(pool, retire_round, &expired);
+
+		ants_lock(pool, &todo);
+		/* For a caller that may not take the lock of the wait queue. */
+		if (pool->upkeep.waitq_wanted)
+			todo.bits |= ANTS_TODO_WAITQ;
+		pool->upkeep.waitq_wanted = false;
+		pool->upkeep.stock_wanted = false;
+		level = ants_stock_level(pool);
+		idle = !pool->workers.nr && !pool->nr_pending;
+		ants_unlock(pool, &todo);
+		/* One batch stays: the next burst would only allocate it again. */
+		if (idle)
+			ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
+		else
+			ants_stock_fill(pool, level);
 	} while (!upkeep_done(pool, &told));
 	if (told)
-		ants_threads_tell();
+		tell_held();
 }
 
 /*
  * Join the workers that have left. Detach the whole list at once; that takes
- * constant time under the lock.
- */
-static void join_left(struct ants_pool *pool)
-{
-	struct ants_worker *w, *next;
-	LIST_HEAD(left);
-
-	raw_spin_lock_irq(&pool->lock);
-	list_splice_init(&pool->workers.left, &left);
-	ants_unlock_irq(pool);
-	ants_pause(ANTS_PAUSE_JOIN, pool);
-	list_for_each_entry_safe(w, next, &left, node)
-		ants_thread_join(w);
-}
-
-/*
- * Return true if no worker is left; the next one that leaves queues the work
+ * constant time under the lock. The next worker that leaves queues the work
  * again.
  */
-static bool join_done(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-	bool done;
-
-	ants_lock(pool, &todo);
-	done = list_empty(&pool->workers.left);
-	if (done) {
-		pool->upkeep.join_queued = false;
-		todo_drained(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return done;
-}
-
 void ants_join_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      upkeep.joiner);
+	struct ants_worker *w, *next;
+	struct ants_todo todo;
+	bool done;
 
 	do {
-		join_left(pool);
-	} while (!join_done(pool));
+		LIST_HEAD(left);
+
+		raw_spin_lock_irq(&pool->lock);
+		list_splice_init(&pool->workers.left, &left);
+		ants_unlock_irq(pool);
+		ants_pause(ANTS_PAUSE_JOIN, pool);
+		list_for_each_entry_safe(w, next, &left, node)
+			thread_join(w);
+		ants_lock(pool, &todo);
+		done = list_empty(&pool->workers.left);
+		if (done) {
+			pool->upkeep.join_queued = false;
+			ants_job_ends(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	} while (!done);
 }
