@@ -15,7 +15,7 @@
  *	work/	call, each, func, group
  *	pool/	cancel, upkeep, fault, release, tune
  *	pool/	pool, devres
- *	multi/	config, choose, multi
+ *	multi/	fit, config, choose, multi
  *	files/	debugfs, sysfs
  *	pool/	hotplug
  *	./	unload, main

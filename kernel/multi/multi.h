@@ -94,12 +94,6 @@ static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
 	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
 }
 
-/* choose.c: which CPUs belong to which shard */
-unsigned int *ants_local_map(const struct cpumask *asked,
-			     unsigned int *nr_shards, unsigned int most);
-void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
-		      struct ants_attrs *attrs, struct cpumask *mask);
-
 /* The most CPUs of a shard if ants chooses the number of shards. */
 #define ANTS_SHARD_CPUS		8
 
@@ -112,7 +106,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
  * @node: NUMA node
  * @cache: last-level cache, or what stands in for it; one number on one node
  * @core: the first CPU of the core; one number in one cache
- * @shard: what ants_fit_group() sets
+ * @shard: what it belongs to once the CPUs are fitted
  */
 struct ants_cpu {
 	unsigned int cpu;
@@ -122,13 +116,15 @@ struct ants_cpu {
 	unsigned int shard;
 };
 
-/* config.c: how many shards fit */
+/* fit.c: which CPUs belong to which shard */
 unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
 			    unsigned int most);
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 			   const struct ants_cpu *other, unsigned int turn);
-unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
-		      unsigned int most, unsigned int *shard_of);
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most);
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask);
 
 /* config.c: what is done to all shards */
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
