@@ -48,20 +48,22 @@ EXPORT_SYMBOL_GPL(ants_multi_choose);
 /*
  * The first shard has refused with @refusal; try the others in turn, each once.
  * A closed one ends this. Return -EIO if none takes tasks after too many faults;
- * one that does and is full can be waited for.
+ * one that does and is full can be waited for. @may_sleep: the caller may.
  */
 static __always_inline int
 try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
-	   void *data, int refusal,
-	   int (*attempt)(struct ants_pool *pool, ants_fn_t fn, void *data))
+	   void *data, int refusal, bool may_sleep)
 {
 	unsigned int i, nr = first;
+	struct ants_pool *pool;
 	int err;
 
 	for (i = 1; i < multi->nr_shards; i++) {
 		if (++nr == multi->nr_shards)
 			nr = 0;
-		err = attempt(multi->shards[nr].pool, fn, data);
+		pool = multi->shards[nr].pool;
+		err = may_sleep ? ants_submit_attempt(pool, fn, data, false) :
+				  ants_try_attempt(pool, fn, data);
 		if (!err || err == -ESHUTDOWN)
 			return err;
 		if (err != -EIO)
@@ -70,48 +72,14 @@ try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 	return refusal == -EIO ? -EIO : -EAGAIN;
 }
 
-/* A shard to wait in: @pool, unless that takes no tasks after too many faults. */
-static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
-					  struct ants_pool *pool)
-{
-	struct ants_pool *other;
-
-	if (likely(!READ_ONCE(pool->faults.tripped)))
-		return pool;
-	for_each_shard(other, multi)
-		if (!READ_ONCE(other->faults.tripped))
-			return other;
-	return pool;
-}
-
-static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
-{
-	return ants_submit_attempt(pool, fn, data, false);
-}
-
-/*
- * Mark a shard that refused the caller a moment ago. If it has room by now,
- * there may be no further event, so its timer calls back.
- */
-static void mark_congested(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock_any(pool, &todo);
-	if (!pool->released) {
-		pool->space.congested_all = true;
-		if (ants_can_admit(pool))
-			ants_timer_arm_soon(pool, 1);
-	}
-	ants_unlock_any(pool, &todo);
-}
-
 /*
  * All shards refused the caller; count that in @pool. The shard that has room
  * first clears the flag of the multi and calls back. The flag is set before the
  * first shard is marked. So an event that finds a mark of this refusal finds
  * the flag set, unless another shard has cleared it after the refusal and calls
- * back. A mark that is left over when the flag is clear has no effect.
+ * back. A mark that is left over when the flag is clear has no effect. A shard
+ * that is marked may have room by now, and then there may be no further event, so
+ * its timer calls back.
  */
 static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 			ants_fn_t fn, void *data, int err)
@@ -126,64 +94,82 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 		return err;
 	ants_pause(ANTS_PAUSE_REFUSED, pool);
 	atomic_set(&multi->congested, 1);
-	for_each_shard(pool, multi)
-		mark_congested(pool);
+	for_each_shard(pool, multi) {
+		ants_lock_any(pool, &todo);
+		if (!pool->released) {
+			pool->space.congested_all = true;
+			if (ants_can_admit(pool))
+				ants_timer_arm_soon(pool, 1);
+		}
+		ants_unlock_any(pool, &todo);
+	}
 	return err;
 }
 
-/* How a caller waits, or does not wait, when all shards are full. */
-typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
-			     ants_fn_t fn, void *data, unsigned long timeout);
-
-static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
-			      ants_fn_t fn, void *data, unsigned long unused)
+/*
+ * A shard to wait in: @pool, unless that takes no tasks after too many faults. A
+ * task of the multi waits in its own shard only. So the rule that leaves one worker
+ * of each shard that does not wait covers the whole multi.
+ */
+static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
+					  struct ants_pool *pool)
 {
-	int err;
+	struct ants_pool *other = ants_multi_runs(multi);
 
-	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
-		return ants_submit(pool, fn, data);
-	err = ants_submit_attempt(pool, fn, data, false);
-	return err && err != -ESHUTDOWN ?
-	       multi_refuse(multi, pool, fn, data, err) : err;
-}
-
-static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
-			 ants_fn_t fn, void *data, unsigned long timeout)
-{
-	return ants_submit_timeout(pool, fn, data, timeout);
+	if (other)
+		return other;
+	if (likely(!READ_ONCE(pool->faults.tripped)))
+		return pool;
+	for_each_shard(other, multi)
+		if (!READ_ONCE(other->faults.tripped))
+			return other;
+	return pool;
 }
 
 /*
- * Shard @nr is full, and the caller is counted in there, so no shard is freed
- * meanwhile. A task of the multi waits in its own shard only. So the rule that
- * leaves one worker of each shard that does not wait covers the whole multi. A caller
- * for which there is no memory waits instead of running the task: see caller.c.
+ * Shard @nr is full, and the caller holds a reference on it, so no shard is freed
+ * meanwhile. If all are full, the caller waits for @timeout if @timed; otherwise it
+ * does what the shard that it would wait in is configured for.
  */
 static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 				     ants_fn_t fn, void *data, int refusal,
-				     unsigned long timeout, last_resort_t last)
+				     unsigned long timeout, bool timed)
 {
-	struct ants_pool *pool = multi->shards[nr].pool;
+	struct ants_pool *pool = multi->shards[nr].pool, *last;
 	struct ants_inline *run = NULL;
 	int err;
 
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
+		/*
+		 * A caller for which there is no memory waits instead of running the
+		 * task: see caller.c.
+		 */
 		run = ants_inline_begin(pool);
-		last = run ? last : wait_for_room;
+		timed |= !run;
 	}
-	err = try_others(multi, nr, fn, data, refusal, attempt_once);
-	if (err == -EAGAIN)
-		err = last(multi, ants_multi_runs(multi) ?:
-				  shard_to_wait_in(multi, pool),
-			   fn, data, timeout);
-	else if (err == -EIO)
+	err = try_others(multi, nr, fn, data, refusal, true);
+	if (err == -EAGAIN) {
+		last = shard_to_wait_in(multi, pool);
+		if (timed) {
+			err = ants_submit_timeout(last, fn, data, timeout);
+		} else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING)) {
+			err = ants_submit(last, fn, data);
+		} else {
+			err = ants_submit_attempt(last, fn, data, false);
+			if (err && err != -ESHUTDOWN)
+				multi_refuse(multi, last, fn, data, err);
+		}
+	} else if (err == -EIO) {
 		multi_refuse(multi, pool, fn, data, err);
+	}
 	ants_inline_end(run);
 	ants_caller_leave(pool);
 	return err;
 }
 
-int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn,
+					void *data, unsigned long timeout,
+					bool timed)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
@@ -193,34 +179,25 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	ants_visit_begin(&visit, pool);
 	if (unlikely(!fn))
 		return -EINVAL;
-	if (IS_ENABLED(CONFIG_LOCKDEP) &&
-	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+	if (IS_ENABLED(CONFIG_LOCKDEP) && timeout &&
+	    (timed || !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING)))
 		ants_multi_touch(multi);
 	err = ants_submit_attempt(pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, err, MAX_SCHEDULE_TIMEOUT,
-				wait_as_configured);
+	return submit_elsewhere(multi, nr, fn, data, err, timeout, timed);
+}
+
+int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	return multi_submit(multi, fn, data, MAX_SCHEDULE_TIMEOUT, false);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit);
 
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
-	unsigned int nr = choose_shard(multi);
-	DEFINE_ANTS_VISIT(visit);
-	int err;
-
-	ants_visit_begin(&visit, multi->shards[nr].pool);
-	if (unlikely(!fn))
-		return -EINVAL;
-	if (timeout)
-		ants_multi_touch(multi);
-	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
-	if (likely(!err) || err == -ESHUTDOWN)
-		return err;
-	return submit_elsewhere(multi, nr, fn, data, err, timeout,
-				wait_for_room);
+	return multi_submit(multi, fn, data, timeout, true);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
@@ -235,10 +212,10 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	others = try_others(multi, nr, fn, data, err, ants_try_attempt);
-	if (others == -EIO || (others == -EAGAIN && err != -EIO))
-		return multi_refuse(multi, pool, fn, data, err);
-	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, others) :
-				   others;
+	others = try_others(multi, nr, fn, data, err, false);
+	if (!others || others == -ESHUTDOWN)
+		return others;
+	/* What the first choice lacks, unless that takes no tasks and others do. */
+	return multi_refuse(multi, pool, fn, data, err == -EIO ? others : err);
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);

@@ -14,19 +14,20 @@
 
 struct ants_affinity;
 struct ants_place;
-struct ants_visit;
 
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @was: M: its part of a total before a change that may be undone
- * @affinity: M: what its workers are to apply, once all shards have one
  * @seq: M: its release.seq when a reboot found it drained
+ * @was: M: its part of a total before a change that may be undone
+ * @share: M: its part after that change
+ * @affinity: M: what its workers are to apply, once all shards have one
  */
 struct ants_shard {
 	struct ants_pool *pool;
 	unsigned int seq;
 	unsigned int was;
+	unsigned int share;
 	struct ants_affinity *affinity;
 };
 
@@ -73,25 +74,14 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 
 /*
  * The part of a total that shard @nr gets; the first ones share the remainder.
+ * Without a bound for the whole no shard has one.
  */
 static inline unsigned int ants_share(const struct ants_multi *multi,
 				      unsigned int total, unsigned int nr)
 {
-	return total / multi->nr_shards + (nr < total % multi->nr_shards);
-}
-
-static inline unsigned int ants_capacity_share(const struct ants_multi *multi,
-					       unsigned int total,
-					       unsigned int nr)
-{
 	if (total == ANTS_UNLIMITED)
 		return ANTS_UNLIMITED;
-	return ants_share(multi, total, nr);
-}
-
-static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
-{
-	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
+	return total / multi->nr_shards + (nr < total % multi->nr_shards);
 }
 
 /* The most CPUs of a shard if ants chooses the number of shards. */
@@ -129,8 +119,6 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 /* config.c: what is done to all shards */
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
-bool ants_multi_is_drained(const struct ants_multi *multi);
-bool ants_multi_is_faulted(const struct ants_multi *multi);
 
 /* config.c: with multi->config held, for all shards or none */
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
