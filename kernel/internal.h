@@ -22,9 +22,9 @@
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c, and objects.c cancels an item that is about to
- * be overwritten. While a module is unloaded, slot.c and call.c ask unload.c for
- * the functions of a task. While tasks are traced, trace.c asks func.c for the
- * function of a client. pool.c and multi.c add their files to sysfs. times.h
+ * be overwritten. While a module is unloaded, slot.c asks func.c for the functions
+ * of a task. While tasks are traced, trace.c asks func.c for the function of a
+ * client. pool.c and multi.c add their files to sysfs. times.h
  * asks timer.c, timer.c and dirty.c ask func.c, and dispatch.c asks sysfs.c to
  * tell programs of a change. Functions that are called through a pointer, as
  * those of work items and timers are, may be anywhere.
@@ -300,6 +300,9 @@ unsigned long ants_helper_func(const void **data);
 /* func.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
 unsigned long ants_task_func(ants_fn_t fn, const void *data);
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);

@@ -4,6 +4,8 @@
  * name of the client's function. This is asked with the lock of the pool held,
  * or by the task itself: until the task has ended, what it refers to exists.
  */
+#include <linux/module.h>
+
 #include "../internal.h"
 #include "../core/walk.h"
 
@@ -30,6 +32,23 @@ unsigned long ants_client_func(ants_fn_t fn, const void **data)
 unsigned long ants_task_func(ants_fn_t fn, const void *data)
 {
 	return ants_client_func(fn, &data);
+}
+
+/* Return @addr if it lies in @mod, else 0. */
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
+{
+	return within_module(addr, mod) ? addr : 0;
+}
+
+/*
+ * A task may run more than one function: one that ants runs on behalf of a
+ * client counts as the client's. Return one of them that lies in @mod, or 0.
+ */
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod)
+{
+	return fn == ants_call_run ? ants_call_func_addr(data, mod) :
+				     ants_addr_in(ants_task_func(fn, data), mod);
 }
 
 /* The function that a submitter waits to hand over, and its argument. */
