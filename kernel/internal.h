@@ -15,17 +15,17 @@
  *	work/	call, each, group
  *	pool/	cancel, upkeep, fault, release, tune, place
  *	pool/	pool
- *	multi/	config, choose, multi
+ *	multi/	fit, config, choose, multi
  *	files/	debugfs, sysfs
  *	./	unload, main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c. While a module is unloaded, slot.c and call.c
- * ask unload.c for the functions of a task. trace.c, timer.c and dirty.c ask
- * call.c for the function of a client. pool.c and multi.c add their files to
- * sysfs. times.h asks timer.c, and dispatch.c asks sysfs.c to tell programs of a
- * change. Functions that are called through a pointer, as those of work items and
- * timers are, may be anywhere.
+ * below, ask worker.c and wake.c. While a module is unloaded, slot.c asks call.c
+ * for the functions of a task, and trace.c, timer.c and dirty.c ask it for the
+ * function of a client. pool.c and multi.c add their files to sysfs. times.h asks
+ * timer.c, and dispatch.c asks sysfs.c to tell programs of a change. Functions that
+ * are called through a pointer, as those of work items and timers are, may be
+ * anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -304,7 +304,6 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 /* call.c */
 void ants_call_run(void *data);
 void ants_call_fail(void *data, int err);
-unsigned long ants_call_func_addr(const void *data, const struct module *mod);
 
 /* caller.c: tasks that run in their submitters */
 struct ants_inline;
@@ -321,6 +320,9 @@ void ants_loops_bury(struct ants_estate *estate);
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
 unsigned long ants_task_func(ants_fn_t fn, const void *data);
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);

@@ -58,11 +58,6 @@ static int __init system_pool_init(void)
 	return 0;
 }
 
-static void system_pool_exit(void)
-{
-	__ants_pool_destroy(ants_system_pool);
-}
-
 static int __init ants_init(void)
 {
 	int err;
@@ -116,7 +111,7 @@ err_cache:
 static void __exit ants_exit(void)
 {
 	ants_unload_exit();
-	system_pool_exit();
+	__ants_pool_destroy(ants_system_pool);
 	ants_pools_wait_freed();
 	ants_hotplug_exit();
 	ants_sysfs_exit();

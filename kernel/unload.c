@@ -17,23 +17,6 @@
 #define POLL_MS		10
 #define REPORT		(10 * HZ)
 
-/* Return @addr if it lies in @mod, else 0. */
-unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
-{
-	return within_module(addr, mod) ? addr : 0;
-}
-
-/*
- * A task may run more than one function: one that ants runs on behalf of a
- * client counts as the client's. Return one of them that lies in @mod, or 0.
- */
-unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
-				  const struct module *mod)
-{
-	return fn == ants_call_run ? ants_call_func_addr(data, mod) :
-				     ants_addr_in(ants_task_func(fn, data), mod);
-}
-
 static void see_slot(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
@@ -75,18 +58,6 @@ static bool none_found(struct ants_walker *walker)
 	return !ants_peek(walker->pool->scan_hit);
 }
 
-/*
- * From here on a function of @mod that is accepted is noted. So a chain of
- * tasks, each of which submits the next to some pool, is not missed.
- */
-static void scan_begin(struct ants_pool *pool, const struct module *mod)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->scan_mod = mod;
-	pool->scan_hit = 0;
-	ants_unlock_irq(pool);
-}
-
 static void scan_list(struct ants_pool *pool, struct list_head *list,
 		      void (*see)(struct ants_walker *walker,
 				  struct list_head *entry))
@@ -112,9 +83,9 @@ static void scan_pool(struct ants_pool *pool)
 }
 
 /*
- * Return what was found, or was accepted meanwhile. The pool may also call
- * functions of a client that no list shows: while it buries a dead thread, and
- * while it gives up pending tasks, whose data it hands back.
+ * What the scan of a pool has found, or what was accepted meanwhile. The pool may
+ * also call functions of a client that no list shows: while it buries a dead
+ * thread, and while it gives up pending tasks, whose data it hands back.
  */
 static unsigned long scan_end(struct ants_pool *pool)
 {
@@ -133,6 +104,9 @@ static unsigned long scan_end(struct ants_pool *pool)
 
 /*
  * Find a function of @mod in any pool, and copy the name of the pool to @name.
+ * Before the first pool is scanned, all of them begin to note a function of @mod
+ * that is accepted. So a chain of tasks, each of which submits the next to some
+ * pool, is not missed.
  */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
@@ -140,8 +114,12 @@ static unsigned long scan_all(const struct module *mod, char *name)
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered)
-		scan_begin(pool, mod);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		raw_spin_lock_irq(&pool->lock);
+		pool->scan_mod = mod;
+		pool->scan_hit = 0;
+		ants_unlock_irq(pool);
+	}
 	list_for_each_entry(pool, &ants_pools, registered)
 		scan_pool(pool);
 	list_for_each_entry(pool, &ants_pools, registered) {

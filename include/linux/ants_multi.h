@@ -24,11 +24,11 @@ struct module;
  * @ANTS_LEAST_TASKS: the one with the fewest running and pending tasks; idle
  *	threads do not count
  * @ANTS_LOCAL: that of the caller's CPU. CPUs are divided among the shards in
- *	contiguous ranges, or by node if there are as many nodes as shards; or
- *	there are as many shards as fit, see ants_multi_create(). The threads of
- *	a shard run on its CPUs. Without &ants_attrs.cpumask this is a preference:
- *	isolated CPUs have no threads, and kernels from 6.17 on are told the
- *	preference
+ *	ranges, in the order of their nodes, caches and cores, or by node if there
+ *	are as many nodes as shards; or there are as many shards as fit, see
+ *	ants_multi_create(). The threads of a shard run on its CPUs. Without
+ *	&ants_attrs.cpumask this is a preference: isolated CPUs have no threads,
+ *	and kernels from 6.17 on are told the preference
  */
 enum ants_strategy {
 	ANTS_ROUND_ROBIN,

@@ -16,7 +16,6 @@
 
 struct ants_chunk;
 struct ants_todo;
-struct module;
 
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
@@ -30,9 +29,6 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
-unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
-unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
-				  const struct module *mod);
 void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);

@@ -47,8 +47,7 @@ struct ants_row {
  * @table: what file
  * @seq: where to print
  * @pool: of which pool
- * @what: the priority of the tasks in the list
- * @seen: number of lines about the pool
+ * @what: the priority of the tasks in the list, or NULL
  * @nr: number of @rows that are to be printed
  * @rows: those of one hold
  */
@@ -57,7 +56,6 @@ static struct shown {
 	struct seq_file *seq;
 	struct ants_pool *pool;
 	const char *what;
-	unsigned int seen;
 	unsigned int nr;
 	struct ants_row rows[ANTS_HOLD_MAX];
 } shown;
@@ -65,26 +63,6 @@ static struct shown {
 static unsigned long ms_since(unsigned long when)
 {
 	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
-}
-
-/* Print the age of a row, or "-" if it is unknown. */
-static void print_age(struct seq_file *seq, const struct ants_row *row)
-{
-	if (row->ms == NO_AGE)
-		seq_printf(seq, "%12s", "-");
-	else
-		seq_printf(seq, "%12lu", row->ms);
-}
-
-/* The functions, the outer one first. */
-static void print_func(struct seq_file *seq, const struct ants_row *row)
-{
-	if (!row->func)
-		seq_puts(seq, "  -");
-	else
-		seq_printf(seq, "  %ps", (void *)row->func);
-	if (row->inner)
-		seq_printf(seq, " > %ps", (void *)row->inner);
 }
 
 /* Each line begins with the name of a pool. */
@@ -96,20 +74,41 @@ static void print_name(const char *name)
 /* The lock is dropped: print what was collected, unless it does not fit. */
 static bool print_rows(struct ants_walker *walker)
 {
-	unsigned int i;
+	struct seq_file *seq = shown.seq;
+	const struct ants_row *row;
 
-	for (i = 0; i < shown.nr; i++) {
+	for (row = shown.rows; row < shown.rows + shown.nr; row++) {
 		print_name(shown.pool->name);
-		shown.table->print(shown.seq, &shown.rows[i]);
-		seq_putc(shown.seq, '\n');
+		switch (shown.table - ants_tables) {
+		case ANTS_WORKERS:
+			seq_printf(seq, "%7d  %-7s  %3u", row->pid, row->what,
+				   row->cpu);
+			break;
+		case ANTS_WAITERS:
+			seq_printf(seq, "%7d  %-6s", row->pid, row->what);
+			break;
+		case ANTS_PENDING:
+			seq_printf(seq, "%-6s", row->what);
+			break;
+		}
+		if (row->ms == NO_AGE)
+			seq_printf(seq, "%12s", "-");
+		else
+			seq_printf(seq, "%12lu", row->ms);
+		if (row->func)
+			seq_printf(seq, "  %ps", (void *)row->func);
+		else
+			seq_puts(seq, "  -");
+		if (row->inner)
+			seq_printf(seq, " > %ps", (void *)row->inner);
+		/* A program can give itself any name. */
+		if (shown.table == &ants_tables[ANTS_WAITERS])
+			seq_printf(seq, "  (%*pE)", (int)strlen(row->comm),
+				   row->comm);
+		seq_putc(seq, '\n');
 	}
 	shown.nr = 0;
-	return !seq_has_overflowed(shown.seq);
-}
-
-static bool is_timed(void)
-{
-	return shown.pool->timed & ANTS_TIMED_COUNT;
+	return !seq_has_overflowed(seq);
 }
 
 static struct ants_row *next_row(void)
@@ -122,75 +121,29 @@ static struct ants_row *next_row(void)
 	return row;
 }
 
-static void row_of_task(struct ants_row *row, const struct task_struct *task)
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
-	row->pid = task_pid_nr((struct task_struct *)task);
-	row->cpu = task_cpu(task);
-	strscpy(row->comm, task->comm, sizeof(row->comm));
-}
-
-static void show_list(struct list_head *list, const char *what)
-{
-	struct ants_walker walker = {
-		.see = shown.table->see, .rest = print_rows,
-	};
-
-	shown.what = what;
-	shown.seen += ants_walk(shown.pool, list,
-				ANTS_DEBUGFS_MOST - shown.seen, &walker);
-}
-
-/* The lists may have become longer or shorter meanwhile. */
-static void print_rest(void)
-{
-	unsigned int nr = shown.table->nr(shown.pool);
-
-	if (nr <= ANTS_DEBUGFS_MOST)
-		return;
-	print_name(shown.pool->name);
-	seq_printf(shown.seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
-}
-
-static const char *worker_state(const struct ants_worker *w)
-{
-	static const char * const names[] = {
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	static const char * const states[] = {
 		[ANTS_NEW] = "new",
 		[ANTS_IDLE] = "idle",
 		[ANTS_WAKING] = "waking",
 		[ANTS_BUSY] = "busy",
 		[ANTS_LEAVING] = "leaving",
 	};
-
-	return names[w->state];
-}
-
-static void see_worker(struct ants_walker *walker, struct list_head *entry)
-{
-	const struct ants_worker *w = list_entry(entry, struct ants_worker,
-						 member);
 	struct ants_row *row = next_row();
 
-	row_of_task(row, w->task);
-	row->what = worker_state(w);
+	row->pid = task_pid_nr(w->task);
+	row->cpu = task_cpu(w->task);
+	row->what = states[w->state];
 	row->func = ants_worker_func(w);
 	if (w->depth)
 		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
 		row->ms = ms_since(w->idle_since);
-	else if (row->func && is_timed())
+	else if (row->func && shown.pool->timed & ANTS_TIMED_COUNT)
 		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
-}
-
-static void print_worker(struct seq_file *seq, const struct ants_row *row)
-{
-	seq_printf(seq, "%7d  %-7s  %3u", row->pid, row->what, row->cpu);
-	print_age(seq, row);
-	print_func(seq, row);
-}
-
-static void show_workers(struct ants_pool *pool)
-{
-	show_list(&pool->workers.list, NULL);
 }
 
 static void see_waiter(struct ants_walker *walker, struct list_head *entry)
@@ -200,26 +153,10 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	struct ants_row *row = next_row();
 	const void *data;
 
-	row_of_task(row, waiter->task);
+	row->pid = task_pid_nr(waiter->task);
+	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
 	row->func = ants_waiter_func(waiter, &data);
 	row->ms = ms_since(waiter->since);
-}
-
-static void print_waiter(struct seq_file *seq, const struct ants_row *row)
-{
-	seq_printf(seq, "%7d  %-6s", row->pid, row->what);
-	print_age(seq, row);
-	print_func(seq, row);
-	/* A program can give itself any name. */
-	seq_printf(seq, "  (%*pE)", (int)strlen(row->comm), row->comm);
-}
-
-static void show_waiters(struct ants_pool *pool)
-{
-	struct list_head *fifo = pool->waiters.fifo;
-
-	show_list(&fifo[ANTS_PRIO_HIGH], "high");
-	show_list(&fifo[ANTS_PRIO_NORMAL], "normal");
 }
 
 static void see_pending(struct ants_walker *walker, struct list_head *entry)
@@ -229,43 +166,23 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 	struct ants_row *row = next_row();
 
 	row->func = ants_task_func(slot->fn, slot->data);
-	if (is_timed())
+	if (shown.pool->timed & ANTS_TIMED_COUNT)
 		row->ms = ants_clock_ms((u32)(ants_clock() - slot->stamp));
 }
 
-static void print_pending(struct seq_file *seq, const struct ants_row *row)
-{
-	seq_printf(seq, "%-6s", row->what);
-	print_age(seq, row);
-	print_func(seq, row);
-}
-
-static void show_pending(struct ants_pool *pool)
-{
-	show_list(&pool->urgent.list, "high");
-	show_list(&pool->pending, "normal");
-}
-
-static void print_bound(struct seq_file *seq, unsigned int bound)
-{
-	if (bound == ANTS_UNLIMITED)
-		seq_puts(seq, "       max");
-	else
-		seq_printf(seq, "%10u", bound);
-}
-
 /* The numbers are of the same moment. */
-static void show_numbers(struct ants_pool *pool)
+static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 {
-	struct seq_file *seq = shown.seq;
 	struct ants_longest longest;
 	struct ants_stats s;
 
 	ants_longest(pool, &longest);
 	ants_pool_stats(pool, &s);
-	print_name(pool->name);
 	seq_printf(seq, "%-8s", ants_state(pool));
-	print_bound(seq, s.capacity);
+	if (s.capacity == ANTS_UNLIMITED)
+		seq_puts(seq, "       max");
+	else
+		seq_printf(seq, "%10u", s.capacity);
 	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
 		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
 	if (longest.func)
@@ -275,36 +192,43 @@ static void show_numbers(struct ants_pool *pool)
 		seq_puts(seq, "           -  -\n");
 }
 
+#define LIST(_what, _field)						\
+	{ .what = _what, .offset = offsetof(struct ants_pool, _field) }
+
 const struct ants_table ants_tables[ANTS_NR_TABLES] = {
 	[ANTS_SUMMARY] = {
 		.name = "summary",
 		.head =
 			"state     capacity running  idle  busy  pending  waiting    completed  rejected  longest ms  runs longest",
-		.show = show_numbers,
 	},
 	[ANTS_WORKERS] = {
 		.name = "workers",
 		.head = "    pid  state    cpu          ms  runs",
-		.show = show_workers,
+		.lists = { LIST(NULL, workers.list) },
+		.nr_lists = 1,
 		.nr = ants_nr_running,
 		.see = see_worker,
-		.print = print_worker,
 	},
 	[ANTS_WAITERS] = {
 		.name = "waiters",
 		.head = "    pid  prio            ms  waits to submit  (caller)",
-		.show = show_waiters,
+		.lists = {
+			LIST("high", waiters.fifo[ANTS_PRIO_HIGH]),
+			LIST("normal", waiters.fifo[ANTS_PRIO_NORMAL]),
+		},
+		.nr_lists = 2,
 		.nr = ants_nr_waiting,
 		.see = see_waiter,
-		.print = print_waiter,
 	},
 	[ANTS_PENDING] = {
 		.name = "pending",
 		.head = "prio            ms  is pending",
-		.show = show_pending,
+		.lists = {
+			LIST("high", urgent.list), LIST("normal", pending),
+		},
+		.nr_lists = 2,
 		.nr = ants_nr_pending,
 		.see = see_pending,
-		.print = print_pending,
 	},
 };
 EXPORT_SYMBOL_FOR_TESTS(ants_tables);
@@ -328,18 +252,35 @@ static void tables_stop(struct seq_file *seq, void *entry)
 /* Print what a table says about one pool; and its head, in front of the first one. */
 static int tables_show(struct seq_file *seq, void *entry)
 {
+	const struct ants_table *table = seq->private;
+	struct ants_pool *pool = list_entry(entry, struct ants_pool, registered);
+	struct ants_walker walker = { .see = table->see, .rest = print_rows };
+	unsigned int i, nr, seen = 0;
+
 	shown.seq = seq;
-	shown.table = seq->private;
+	shown.table = table;
 	if (entry == &ants_pools) {
 		print_name("pool");
-		seq_printf(seq, "%s\n", shown.table->head);
+		seq_printf(seq, "%s\n", table->head);
 		return 0;
 	}
-	shown.pool = list_entry(entry, struct ants_pool, registered);
-	shown.seen = 0;
-	shown.table->show(shown.pool);
-	if (shown.seen == ANTS_DEBUGFS_MOST)
-		print_rest();
+	shown.pool = pool;
+	if (!table->see) {
+		print_name(pool->name);
+		show_numbers(seq, pool);
+		return 0;
+	}
+	for (i = 0; i < table->nr_lists; i++) {
+		shown.what = table->lists[i].what;
+		seen += ants_walk(pool, (void *)pool + table->lists[i].offset,
+				  ANTS_DEBUGFS_MOST - seen, &walker);
+	}
+	/* The lists may have become longer or shorter meanwhile. */
+	nr = table->nr(pool);
+	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST) {
+		print_name(pool->name);
+		seq_printf(seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
+	}
 	return 0;
 }
 

@@ -4,7 +4,6 @@
 #define _ANTS_DEBUGFS_H
 
 struct ants_pool;
-struct ants_row;
 struct ants_walker;
 struct list_head;
 struct seq_file;
@@ -13,21 +12,25 @@ struct seq_file;
 #define ANTS_DEBUGFS_MOST	1024U
 
 /**
- * struct ants_table - a file
+ * struct ants_table - a file: a line for each entry of some lists of a pool, or, if
+ * there are none, a line for the pool
  * @name: its name
  * @head: its columns behind the name of the pool
- * @show: prints what it says about a pool
- * @nr: how long the lists are of which it shows the entries; else NULL
+ * @lists: where the lists are in struct ants_pool, and what is in them
+ * @nr_lists: their number
+ * @nr: how long they are together
  * @see: makes a row of an entry
- * @print: prints a row
  */
 struct ants_table {
 	const char *name;
 	const char *head;
-	void (*show)(struct ants_pool *pool);
+	struct {
+		const char *what;
+		unsigned int offset;
+	} lists[2];
+	unsigned int nr_lists;
 	unsigned int (*nr)(const struct ants_pool *pool);
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
-	void (*print)(struct seq_file *seq, const struct ants_row *row);
 };
 
 enum {

@@ -15,132 +15,6 @@
 #include "debugfs.h"
 #include "../multi/multi.h"
 
-/*
- * Tell programs when a pool changes its state, when a task has run for too
- * long, and when a thread has died: by poll() on the file that shows it, and by
- * a uevent. Both may sleep, but the state changes in sections that must not. So
- * a kernel work item tells the programs: it compares what it finds with what it
- * has told before. Only the removal of the files waits for this work item.
- */
-
-#define ENV_LEN		128
-
-static struct workqueue_struct *notice_wq;
-
-/* The state may have changed, or it is time to look for tasks that stall. */
-void ants_notice(struct ants_pool *pool)
-{
-	queue_work(notice_wq, &pool->notice.work);
-}
-
-__printf(2, 3)
-static void send_uevent(struct ants_pool *pool, const char *fmt, ...)
-{
-	char env[ENV_LEN], *envp[2];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(env, sizeof(env), fmt, args);
-	va_end(args);
-	envp[0] = env;
-	envp[1] = NULL;
-	kobject_uevent_env(&pool->kobj, KOBJ_CHANGE, envp);
-}
-
-/*
- * Tell of the state if it has changed. @closed is set before the state is read,
- * so a reboot that opens the pool after that queues the work once more.
- */
-static void tell_state(struct ants_pool *pool)
-{
-	const char *state;
-
-	WRITE_ONCE(pool->notice.closed, true);
-	state = ants_state(pool);
-	if (!strcmp(state, "open"))
-		WRITE_ONCE(pool->notice.closed, false);
-	if (!strcmp(state, pool->notice.state ?: "open"))
-		return;
-	pool->notice.state = state;
-	sysfs_notify(&pool->kobj, NULL, "state");
-	if (pool->parent)
-		sysfs_notify(pool->parent, NULL, "state");
-	send_uevent(pool, "STATE=%s", state);
-}
-
-/* Tell the value of @counter, unless it is *@last, which was told last. */
-static void tell_count(struct ants_pool *pool, const u64 *counter, u64 *last,
-		       const char *file, const char *variable)
-{
-	u64 count;
-
-	raw_spin_lock_irq(&pool->lock);
-	count = *counter;
-	ants_unlock_irq(pool);
-	if (count == *last)
-		return;
-	*last = count;
-	sysfs_notify(&pool->kobj, "stats", file);
-	if (pool->parent)
-		sysfs_notify(pool->parent, "stats", file);
-	send_uevent(pool, "%s=%llu", variable, count);
-}
-
-static bool files_gone(struct ants_pool *pool)
-{
-	bool gone;
-
-	raw_spin_lock_irq(&pool->lock);
-	gone = pool->notice.gone;
-	ants_unlock_irq(pool);
-	return gone;
-}
-
-static void notice_fn(struct work_struct *work)
-{
-	struct ants_pool *pool = container_of(work, struct ants_pool,
-					      notice.work);
-
-	if (files_gone(pool))
-		return;
-	ants_stall_look(pool);
-	tell_state(pool);
-	tell_count(pool, &pool->counts.stalled, &pool->notice.stalled,
-		   "stalled", "STALLED");
-	tell_count(pool, &pool->counts.faults, &pool->notice.faults, "faults",
-		   "FAULTS");
-}
-
-static void notice_begin(struct ants_pool *pool)
-{
-	INIT_WORK(&pool->notice.work, notice_fn);
-}
-
-/*
- * The files are about to be removed. A thread that has dropped the lock may
- * still queue the work, which then does nothing.
- */
-static void notice_end(struct ants_pool *pool)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->notice.gone = true;
-	ants_unlock_irq(pool);
-	cancel_work_sync(&pool->notice.work);
-}
-
-static int notice_init(void)
-{
-	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
-	return notice_wq ? 0 : -ENOMEM;
-}
-
-static void notice_exit(void)
-{
-	destroy_workqueue(notice_wq);
-}
-
-static struct kset *ants_kset;
-
 /* What the text of a file stands for. */
 enum kind {
 	NUMBER,
@@ -162,7 +36,8 @@ enum kind {
  * @sum: that of a multi shows the sum over the shards, else what the first one has;
  *	others differ if they were changed one by one
  * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
- * @wide: the value in struct ants_stats is a u64
+ * @stat: the value is in struct ants_stats, as an unsigned int
+ * @wide: it is there as a u64
  * @offset: where the value is in struct ants_pool, or in struct ants_stats; of the
  *	times of tasks 0 for how long they wait, 1 for how long they run
  * @place: the value is in struct ants_affinity
@@ -176,6 +51,7 @@ struct row {
 	bool multi;
 	bool sum;
 	bool fixed;
+	bool stat;
 	bool wide;
 	unsigned int offset;
 	enum ants_placing place;
@@ -201,16 +77,18 @@ static struct ants_multi *multi_of(struct kobject *kobj)
 	       container_of(kobj, struct ants_multi, kobj) : NULL;
 }
 
-/* The pool, or the first shard of the multi. */
-static struct ants_pool *first_pool(struct kobject *kobj)
+/* The pools whose values a directory shows, in order; after the last one NULL. */
+static struct ants_pool *pool_of(struct kobject *kobj, unsigned int nr)
 {
-	return multi_of(kobj) ? ants_shard(multi_of(kobj), 0) : to_pool(kobj);
+	if (multi_of(kobj))
+		return ants_shard(multi_of(kobj), nr);
+	return nr ? NULL : to_pool(kobj);
 }
 
 /* The shards of a multi have the same flags. */
-static bool is_fixed(struct kobject *kobj)
+static bool is_fixed(const struct row *row, struct kobject *kobj)
 {
-	return READ_ONCE(first_pool(kobj)->flags) & ANTS_FIXED;
+	return row->fixed && READ_ONCE(pool_of(kobj, 0)->flags) & ANTS_FIXED;
 }
 
 static const char * const sched_names[] = {
@@ -219,81 +97,53 @@ static const char * const sched_names[] = {
 	[ANTS_SCHED_FIFO] = "fifo",
 };
 
-static ssize_t emit(char *buf, enum kind kind, s64 value)
+static s64 value_of(const struct row *row, struct ants_pool *pool)
 {
-	if (kind == SCHED)
-		return sysfs_emit(buf, "%s\n", sched_names[value]);
-	if (kind == BOUND && value >= ANTS_UNLIMITED)
-		return sysfs_emit(buf, "max\n");
-	return sysfs_emit(buf, "%lld\n", value);
-}
+	const struct ants_affinity *affinity;
+	s64 value;
 
-static int parse(const char *buf, enum kind kind, unsigned int *value)
-{
-	int err;
-
-	if (kind == SIGNED)
-		return kstrtoint(buf, 0, (int *)value);
-	if (kind == SCHED) {
-		err = sysfs_match_string(sched_names, buf);
-		*value = err;
-		return min(err, 0);
-	}
-	if (kind == BOUND && sysfs_streq(buf, "max")) {
-		*value = ANTS_UNLIMITED;
-		return 0;
-	}
-	err = kstrtouint(buf, 0, value);
-	if (!err && kind == BOUND && *value > ANTS_BOUND_MAX)
-		err = -ERANGE;
-	if (!err && kind == FLAG && *value > 1)
-		err = -EINVAL;
-	return err;
-}
-
-static struct ants_affinity *affinity_of(struct ants_pool *pool)
-{
-	struct ants_affinity *affinity;
-
+	if (row->get)
+		return row->get(pool);
+	if (!row->place)
+		return READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
 	raw_spin_lock_irq(&pool->lock);
-	affinity = ants_affinity_get(pool);
+	affinity = pool->target.affinity;
+	value = row->place == ANTS_PLACE_SCHED ? affinity->sched :
+						 affinity->nice;
 	ants_unlock_irq(pool);
-	return affinity;
-}
-
-static int place_of(enum ants_placing what, struct ants_pool *pool)
-{
-	struct ants_affinity *affinity = affinity_of(pool);
-	int value = affinity->nice;
-
-	if (what == ANTS_PLACE_SCHED)
-		value = affinity->sched;
-	ants_affinity_put(affinity);
 	return value;
 }
 
-static s64 value_of(const struct row *row, struct ants_pool *pool)
+static s64 stat_of(const struct row *row, struct kobject *kobj)
 {
-	if (row->place)
-		return place_of(row->place, pool);
-	return row->get ? row->get(pool) :
-	       READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
+	struct ants_stats stats;
+	const void *field = (char *)&stats + row->offset;
+
+	if (multi_of(kobj))
+		ants_multi_stats(multi_of(kobj), &stats);
+	else
+		ants_pool_stats(to_pool(kobj), &stats);
+	return row->wide ? *(const u64 *)field : *(const unsigned int *)field;
 }
 
 static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
 	const struct row *row = row_of(&attr->attr);
-	struct ants_multi *multi = multi_of(kobj);
 	struct ants_pool *pool;
+	unsigned int nr;
 	s64 value = 0;
 
-	if (multi && row->sum)
-		for_each_shard(pool, multi)
-			value += value_of(row, pool);
+	if (row->stat)
+		value = stat_of(row, kobj);
 	else
-		value = value_of(row, first_pool(kobj));
-	return emit(buf, row->kind, value);
+		for (nr = 0; (pool = pool_of(kobj, nr)) && (!nr || row->sum); nr++)
+			value += value_of(row, pool);
+	if (row->kind == SCHED)
+		return sysfs_emit(buf, "%s\n", sched_names[value]);
+	if (row->kind == BOUND && value >= ANTS_UNLIMITED)
+		return sysfs_emit(buf, "max\n");
+	return sysfs_emit(buf, "%lld\n", value);
 }
 
 /*
@@ -311,7 +161,7 @@ static int change(struct kobject *kobj, const struct row *row,
 
 	if (err)
 		return err;
-	if (row->fixed && is_fixed(kobj))
+	if (is_fixed(row, kobj))
 		err = -EPERM;
 	else if (row->place)
 		err = multi ? ants_multi_set_place(multi, &place) :
@@ -328,9 +178,29 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	const struct row *row = row_of(&attr->attr);
 	unsigned int value;
-	int err;
+	int err = 0;
 
-	err = parse(buf, row->kind, &value) ?: change(kobj, row, value, NULL);
+	switch (row->kind) {
+	case SIGNED:
+		err = kstrtoint(buf, 0, (int *)&value);
+		break;
+	case SCHED:
+		err = sysfs_match_string(sched_names, buf);
+		value = err;
+		err = min(err, 0);
+		break;
+	default:
+		if (row->kind == BOUND && sysfs_streq(buf, "max")) {
+			value = ANTS_UNLIMITED;
+			break;
+		}
+		err = kstrtouint(buf, 0, &value);
+		if (!err && row->kind == BOUND && value > ANTS_BOUND_MAX)
+			err = -ERANGE;
+		if (!err && row->kind == FLAG && value > 1)
+			err = -EINVAL;
+	}
+	err = err ?: change(kobj, row, value, NULL);
 	return err ?: count;
 }
 
@@ -347,37 +217,24 @@ static s64 get_longest_ms(struct ants_pool *pool)
 	return longest.ms;
 }
 
-/* The CPUs on which threads of any shard may run. */
-static ssize_t show_all_cpus(const struct ants_multi *multi, char *buf)
+/* The CPUs on which threads of the pool, or of any shard, may run. */
+static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
 {
 	struct ants_pool *pool;
 	cpumask_var_t mask;
+	unsigned int nr;
 	ssize_t len;
 
 	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for_each_shard(pool, multi) {
+	for (nr = 0; (pool = pool_of(kobj, nr)); nr++) {
 		raw_spin_lock_irq(&pool->lock);
 		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
 		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
 	free_cpumask_var(mask);
-	return len;
-}
-
-static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
-			    char *buf)
-{
-	struct ants_affinity *affinity;
-	ssize_t len;
-
-	if (multi_of(kobj))
-		return show_all_cpus(multi_of(kobj), buf);
-	affinity = affinity_of(to_pool(kobj));
-	len = sysfs_emit(buf, "%*pbl\n",
-			 cpumask_pr_args(ants_affinity_cpus(affinity)));
-	ants_affinity_put(affinity);
 	return len;
 }
 
@@ -398,11 +255,22 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: count;
 }
 
+/* As ants_state(), for all shards. */
 static const char *multi_state(const struct ants_multi *multi)
 {
-	if (ants_multi_is_released(multi))
-		return ants_multi_is_drained(multi) ? "released" : "draining";
-	return ants_multi_is_faulted(multi) ? "faulted" : "open";
+	bool released = ants_multi_is_released(multi);
+	bool drained = true, faulted = true;
+	struct ants_pool *pool;
+
+	for_each_shard(pool, multi) {
+		raw_spin_lock_irq(&pool->lock);
+		drained &= ants_is_drained(pool);
+		faulted &= pool->faults.tripped;
+		ants_unlock_irq(pool);
+	}
+	if (released)
+		return drained ? "released" : "draining";
+	return faulted ? "faulted" : "open";
 }
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -429,21 +297,6 @@ static ssize_t strategy_show(struct kobject *kobj, struct kobj_attribute *attr,
 	};
 
 	return sysfs_emit(buf, "%s\n", names[multi_of(kobj)->strategy]);
-}
-
-static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr,
-			 char *buf)
-{
-	const struct row *row = row_of(&attr->attr);
-	struct ants_stats stats;
-	const void *field = (char *)&stats + row->offset;
-
-	if (multi_of(kobj))
-		ants_multi_stats(multi_of(kobj), &stats);
-	else
-		ants_pool_stats(to_pool(kobj), &stats);
-	return emit(buf, row->kind, row->wide ? *(const u64 *)field :
-						*(const unsigned int *)field);
 }
 
 static ssize_t last_fault_show(struct kobject *kobj,
@@ -486,7 +339,7 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 /* A member of struct ants_stats: an unsigned int, or a u64. */
 #define GAUGE(_name, ...)						\
-	ROW(#_name, 0444, stat_show, NULL, .multi = true,		\
+	ROW(#_name, 0444, value_show, NULL, .multi = true, .stat = true, \
 	    .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
 #define COUNTER(_name)	GAUGE(_name, .wide = true)
 
@@ -561,7 +414,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 
 	if (multi && !row->multi)
 		return 0;
-	if ((row->fixed && is_fixed(kobj)) ||
+	if (is_fixed(row, kobj) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
 	     row->place == ANTS_PLACE_CPUS))
 		return 0444;
@@ -598,6 +451,87 @@ static const struct attribute_group *multi_groups[] = {
 };
 
 /*
+ * Tell programs when a pool changes its state, when a task has run for too
+ * long, and when a thread has died: by poll() on the file that shows it, and by
+ * a uevent. Both may sleep, but the state changes in sections that must not. So
+ * a kernel work item tells the programs: it compares what it finds with what it
+ * has told before. Only the removal of the files waits for this work item.
+ */
+
+#define ENV_LEN		128
+
+static struct workqueue_struct *notice_wq;
+
+/* The state may have changed, or it is time to look for tasks that stall. */
+void ants_notice(struct ants_pool *pool)
+{
+	queue_work(notice_wq, &pool->notice.work);
+}
+
+/* What a file of the pool shows has changed; and what its parent's shows. */
+__printf(4, 5)
+static void tell(struct ants_pool *pool, const char *dir, const char *file,
+		 const char *fmt, ...)
+{
+	char env[ENV_LEN], *envp[] = { env, NULL };
+	va_list args;
+
+	sysfs_notify(&pool->kobj, dir, file);
+	if (pool->parent)
+		sysfs_notify(pool->parent, dir, file);
+	va_start(args, fmt);
+	vsnprintf(env, sizeof(env), fmt, args);
+	va_end(args);
+	kobject_uevent_env(&pool->kobj, KOBJ_CHANGE, envp);
+}
+
+/*
+ * Tell of the state if it has changed. @closed is set before the state is read,
+ * so a reboot that opens the pool after that queues the work once more.
+ */
+static void tell_state(struct ants_pool *pool)
+{
+	const char *state;
+
+	WRITE_ONCE(pool->notice.closed, true);
+	state = ants_state(pool);
+	if (!strcmp(state, "open"))
+		WRITE_ONCE(pool->notice.closed, false);
+	if (!strcmp(state, pool->notice.state ?: "open"))
+		return;
+	pool->notice.state = state;
+	tell(pool, NULL, "state", "STATE=%s", state);
+}
+
+static void notice_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      notice.work);
+	u64 stalled, faults;
+	bool gone;
+
+	raw_spin_lock_irq(&pool->lock);
+	gone = pool->notice.gone;
+	ants_unlock_irq(pool);
+	if (gone)
+		return;
+	ants_stall_look(pool);
+	tell_state(pool);
+	raw_spin_lock_irq(&pool->lock);
+	stalled = pool->counts.stalled;
+	faults = pool->counts.faults;
+	ants_unlock_irq(pool);
+	if (stalled != pool->notice.stalled)
+		tell(pool, "stats", "stalled", "STALLED=%llu", stalled);
+	if (faults != pool->notice.faults)
+		tell(pool, "stats", "faults", "FAULTS=%llu", faults);
+	pool->notice.stalled = stalled;
+	pool->notice.faults = faults;
+}
+
+static struct kset *ants_kset;
+
+/*
  * There are no default groups: the kernel would remove those file by file, and
  * not as one directory; and the files of a multi are about shards, which are made
  * later.
@@ -619,7 +553,7 @@ int ants_sysfs_add(struct ants_pool *pool)
 {
 	int err;
 
-	notice_begin(pool);
+	INIT_WORK(&pool->notice.work, notice_fn);
 	pool->kobj.kset = ants_kset;
 	if (pool->parent)
 		err = kobject_add(&pool->kobj, pool->parent, "shard%s",
@@ -637,10 +571,16 @@ int ants_sysfs_add(struct ants_pool *pool)
 	return 0;
 }
 
-/* From here on no file gives access to the pool. */
+/*
+ * From here on no file gives access to the pool. A thread that has dropped the lock
+ * may still queue the work that tells programs, which then does nothing.
+ */
 void ants_sysfs_del(struct ants_pool *pool)
 {
-	notice_end(pool);
+	raw_spin_lock_irq(&pool->lock);
+	pool->notice.gone = true;
+	ants_unlock_irq(pool);
+	cancel_work_sync(&pool->notice.work);
 	kobject_del(&pool->kobj);
 }
 
@@ -676,13 +616,12 @@ void ants_multi_sysfs_hide(struct ants_multi *multi)
 
 int ants_sysfs_init(void)
 {
-	int err = notice_init();
-
-	if (err)
-		return err;
+	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
+	if (!notice_wq)
+		return -ENOMEM;
 	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
 	if (!ants_kset) {
-		notice_exit();
+		destroy_workqueue(notice_wq);
 		return -ENOMEM;
 	}
 	ants_debugfs_init();
@@ -693,5 +632,5 @@ void ants_sysfs_exit(void)
 {
 	ants_debugfs_exit();
 	kset_unregister(ants_kset);
-	notice_exit();
+	destroy_workqueue(notice_wq);
 }

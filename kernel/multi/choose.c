@@ -3,9 +3,8 @@
  * Submitting a task to the shard that suits it best. If that one is full, the
  * others are tried; if all are full, the caller waits in the first choice.
  */
-#include <linux/nodemask.h>
-#include <linux/slab.h>
-#include <linux/topology.h>
+#include <linux/export.h>
+#include <linux/smp.h>
 
 #include "../internal.h"
 #include "multi.h"
@@ -49,20 +48,22 @@ EXPORT_SYMBOL_GPL(ants_multi_choose);
 /*
  * The first shard has refused with @refusal; try the others in turn, each once.
  * A closed one ends this. Return -EIO if none takes tasks after too many faults;
- * one that does and is full can be waited for.
+ * one that does and is full can be waited for. @may_sleep: the caller may.
  */
 static __always_inline int
 try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
-	   void *data, int refusal,
-	   int (*attempt)(struct ants_pool *pool, ants_fn_t fn, void *data))
+	   void *data, int refusal, bool may_sleep)
 {
 	unsigned int i, nr = first;
+	struct ants_pool *pool;
 	int err;
 
 	for (i = 1; i < multi->nr_shards; i++) {
 		if (++nr == multi->nr_shards)
 			nr = 0;
-		err = attempt(multi->shards[nr].pool, fn, data);
+		pool = multi->shards[nr].pool;
+		err = may_sleep ? ants_submit_attempt(pool, fn, data, false) :
+				  ants_try_attempt(pool, fn, data);
 		if (!err || err == -ESHUTDOWN)
 			return err;
 		if (err != -EIO)
@@ -71,48 +72,14 @@ try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 	return refusal == -EIO ? -EIO : -EAGAIN;
 }
 
-/* A shard to wait in: @pool, unless that takes no tasks after too many faults. */
-static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
-					  struct ants_pool *pool)
-{
-	struct ants_pool *other;
-
-	if (likely(!READ_ONCE(pool->faults.tripped)))
-		return pool;
-	for_each_shard(other, multi)
-		if (!READ_ONCE(other->faults.tripped))
-			return other;
-	return pool;
-}
-
-static inline int attempt_once(struct ants_pool *pool, ants_fn_t fn, void *data)
-{
-	return ants_submit_attempt(pool, fn, data, false);
-}
-
-/*
- * Mark a shard that refused the caller a moment ago. If it has room by now,
- * there may be no further event, so its timer calls back.
- */
-static void mark_congested(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-
-	ants_lock_any(pool, &todo);
-	if (!pool->released) {
-		pool->space.congested_all = true;
-		if (ants_can_admit(pool))
-			ants_timer_arm_soon(pool, 1);
-	}
-	ants_unlock_any(pool, &todo);
-}
-
 /*
  * All shards refused the caller; count that in @pool. The shard that has room
  * first clears the flag of the multi and calls back. The flag is set before the
  * first shard is marked. So an event that finds a mark of this refusal finds
  * the flag set, unless another shard has cleared it after the refusal and calls
- * back. A mark that is left over when the flag is clear has no effect.
+ * back. A mark that is left over when the flag is clear has no effect. A shard
+ * that is marked may have room by now, and then there may be no further event, so
+ * its timer calls back.
  */
 static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 			ants_fn_t fn, void *data, int err)
@@ -127,64 +94,82 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 		return err;
 	ants_pause(ANTS_PAUSE_REFUSED, pool);
 	atomic_set(&multi->congested, 1);
-	for_each_shard(pool, multi)
-		mark_congested(pool);
+	for_each_shard(pool, multi) {
+		ants_lock_any(pool, &todo);
+		if (!pool->released) {
+			pool->space.congested_all = true;
+			if (ants_can_admit(pool))
+				ants_timer_arm_soon(pool, 1);
+		}
+		ants_unlock_any(pool, &todo);
+	}
 	return err;
 }
 
-/* How a caller waits, or does not wait, when all shards are full. */
-typedef int (*last_resort_t)(struct ants_multi *multi, struct ants_pool *pool,
-			     ants_fn_t fn, void *data, unsigned long timeout);
-
-static int wait_as_configured(struct ants_multi *multi, struct ants_pool *pool,
-			      ants_fn_t fn, void *data, unsigned long unused)
+/*
+ * A shard to wait in: @pool, unless that takes no tasks after too many faults. A
+ * task of the multi waits in its own shard only. So the rule that leaves one worker
+ * of each shard that does not wait covers the whole multi.
+ */
+static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
+					  struct ants_pool *pool)
 {
-	int err;
+	struct ants_pool *other = ants_multi_runs(multi);
 
-	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
-		return ants_submit(pool, fn, data);
-	err = ants_submit_attempt(pool, fn, data, false);
-	return err && err != -ESHUTDOWN ?
-	       multi_refuse(multi, pool, fn, data, err) : err;
-}
-
-static int wait_for_room(struct ants_multi *multi, struct ants_pool *pool,
-			 ants_fn_t fn, void *data, unsigned long timeout)
-{
-	return ants_submit_timeout(pool, fn, data, timeout);
+	if (other)
+		return other;
+	if (likely(!READ_ONCE(pool->faults.tripped)))
+		return pool;
+	for_each_shard(other, multi)
+		if (!READ_ONCE(other->faults.tripped))
+			return other;
+	return pool;
 }
 
 /*
- * Shard @nr is full, and the caller is counted in there, so no shard is freed
- * meanwhile. A task of the multi waits in its own shard only. So the rule that
- * leaves one worker of each shard that does not wait covers the whole multi. A caller
- * for which there is no memory waits instead of running the task: see caller.c.
+ * Shard @nr is full, and the caller holds a reference on it, so no shard is freed
+ * meanwhile. If all are full, the caller waits for @timeout if @timed; otherwise it
+ * does what the shard that it would wait in is configured for.
  */
 static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 				     ants_fn_t fn, void *data, int refusal,
-				     unsigned long timeout, last_resort_t last)
+				     unsigned long timeout, bool timed)
 {
-	struct ants_pool *pool = multi->shards[nr].pool;
+	struct ants_pool *pool = multi->shards[nr].pool, *last;
 	struct ants_inline *run = NULL;
 	int err;
 
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
+		/*
+		 * A caller for which there is no memory waits instead of running the
+		 * task: see caller.c.
+		 */
 		run = ants_inline_begin(pool, false);
-		last = run ? last : wait_for_room;
+		timed |= !run;
 	}
-	err = try_others(multi, nr, fn, data, refusal, attempt_once);
-	if (err == -EAGAIN)
-		err = last(multi, ants_multi_runs(multi) ?:
-				  shard_to_wait_in(multi, pool),
-			   fn, data, timeout);
-	else if (err == -EIO)
+	err = try_others(multi, nr, fn, data, refusal, true);
+	if (err == -EAGAIN) {
+		last = shard_to_wait_in(multi, pool);
+		if (timed) {
+			err = ants_submit_timeout(last, fn, data, timeout);
+		} else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING)) {
+			err = ants_submit(last, fn, data);
+		} else {
+			err = ants_submit_attempt(last, fn, data, false);
+			if (err && err != -ESHUTDOWN)
+				multi_refuse(multi, last, fn, data, err);
+		}
+	} else if (err == -EIO) {
 		multi_refuse(multi, pool, fn, data, err);
+	}
 	ants_inline_end(run);
 	ants_caller_leave(pool);
 	return err;
 }
 
-int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn,
+					void *data, unsigned long timeout,
+					bool timed)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
@@ -192,32 +177,25 @@ int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 
 	if (unlikely(!fn))
 		return -EINVAL;
-	if (IS_ENABLED(CONFIG_LOCKDEP) &&
-	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+	if (IS_ENABLED(CONFIG_LOCKDEP) && timeout &&
+	    (timed || !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING)))
 		ants_multi_touch(multi);
 	err = ants_submit_attempt(pool, fn, data, true);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, err, MAX_SCHEDULE_TIMEOUT,
-				wait_as_configured);
+	return submit_elsewhere(multi, nr, fn, data, err, timeout, timed);
+}
+
+int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	return multi_submit(multi, fn, data, MAX_SCHEDULE_TIMEOUT, false);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit);
 
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
-	unsigned int nr = choose_shard(multi);
-	int err;
-
-	if (unlikely(!fn))
-		return -EINVAL;
-	if (timeout)
-		ants_multi_touch(multi);
-	err = ants_submit_attempt(multi->shards[nr].pool, fn, data, true);
-	if (likely(!err) || err == -ESHUTDOWN)
-		return err;
-	return submit_elsewhere(multi, nr, fn, data, err, timeout,
-				wait_for_room);
+	return multi_submit(multi, fn, data, timeout, true);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
@@ -232,171 +210,10 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	others = try_others(multi, nr, fn, data, err, ants_try_attempt);
-	if (others == -EIO || (others == -EAGAIN && err != -EIO))
-		return multi_refuse(multi, pool, fn, data, err);
-	return others == -EAGAIN ? multi_refuse(multi, pool, fn, data, others) :
-				   others;
+	others = try_others(multi, nr, fn, data, err, false);
+	if (!others || others == -ESHUTDOWN)
+		return others;
+	/* What the first choice lacks, unless that takes no tasks and others do. */
+	return multi_refuse(multi, pool, fn, data, err == -EIO ? others : err);
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);
-
-/*
- * ANTS_LOCAL: each CPU has a shard, and the threads of a shard run on the CPUs
- * that have it. So a task stays where it was submitted.
- */
-
-/*
- * Divide @cpus among @nr shards in order, into contiguous ranges whose sizes differ
- * by one at most.
- */
-static void spread_cpus(unsigned int *shard_of, unsigned int nr,
-			const struct cpumask *cpus)
-{
-	unsigned int cpu, rank = 0, total = cpumask_weight(cpus);
-
-	for_each_cpu(cpu, cpus)
-		shard_of[cpu] = rank++ * nr / total;
-}
-
-static unsigned int node_rank(int node, const nodemask_t *nodes)
-{
-	unsigned int rank = 0;
-	int other;
-
-	for_each_node_mask(other, *nodes)
-		rank += other < node;
-	return rank;
-}
-
-/* If there are as many nodes as shards, each shard gets a node. */
-static void spread_nodes(unsigned int *shard_of, unsigned int nr,
-			 const struct cpumask *cpus)
-{
-	nodemask_t nodes = NODE_MASK_NONE;
-	unsigned int cpu;
-	int node;
-
-	for_each_cpu(cpu, cpus) {
-		node = cpu_to_node(cpu);
-		if (node != NUMA_NO_NODE)
-			node_set(node, nodes);
-	}
-	if (nodes_weight(nodes) != nr)
-		return;
-	for_each_possible_cpu(cpu) {
-		node = cpu_to_node(cpu);
-		if (node != NUMA_NO_NODE && node_isset(node, nodes))
-			shard_of[cpu] = node_rank(node, &nodes);
-	}
-}
-
-/*
- * The CPUs that threads may run on. @asked: those that were asked for; NULL if
- * none were.
- */
-static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
-{
-	cpumask_and(mask, asked ?: cpu_possible_mask, cpu_possible_mask);
-	if (!asked)
-		ants_leave_out_isolated(mask);
-}
-
-/* Give each possible CPU a shard; return the number of shards, or 0. */
-static unsigned int map_cpus(unsigned int *shard_of, unsigned int nr,
-			     unsigned int most, const struct cpumask *first,
-			     const struct cpumask *rest)
-{
-	if (!nr)
-		return ants_fit(first, rest, most, shard_of);
-	spread_cpus(shard_of, nr, first);
-	spread_cpus(shard_of, nr, rest);
-	spread_nodes(shard_of, nr, first);
-	return nr;
-}
-
-/*
- * Find the shard of each CPU. First divide the CPUs that threads may run on and that
- * are online, so that each shard gets some of them; then the others, because
- * submitters may run there, too. @asked: NULL if no CPUs were asked for. @nr_shards:
- * their number; if it is 0, as many as fit, at most @most, and it is set. Return NULL
- * if there is no memory.
- */
-unsigned int *ants_local_map(const struct cpumask *asked,
-			     unsigned int *nr_shards, unsigned int most)
-{
-	cpumask_var_t first, rest;
-	unsigned int *shard_of;
-
-	if (!zalloc_cpumask_var(&first, GFP_KERNEL))
-		return NULL;
-	if (!zalloc_cpumask_var(&rest, GFP_KERNEL)) {
-		free_cpumask_var(first);
-		return NULL;
-	}
-	shard_of = kcalloc(nr_cpu_ids, sizeof(*shard_of), GFP_KERNEL);
-	if (shard_of) {
-		set_allowed(rest, asked);
-		if (!cpumask_and(first, rest, cpu_online_mask))
-			cpumask_copy(first, rest);
-		cpumask_andnot(rest, cpu_possible_mask, first);
-		*nr_shards = map_cpus(shard_of, *nr_shards, most, first, rest);
-	}
-	free_cpumask_var(first);
-	free_cpumask_var(rest);
-	if (shard_of && *nr_shards)
-		return shard_of;
-	kfree(shard_of);
-	return NULL;
-}
-
-/*
- * With more shards than CPUs some shards have no CPU: they run where the last
- * shard before them does that has one. Offline CPUs do not count, unless all
- * are offline: their shards may lie in between.
- */
-static unsigned int home_of(const struct ants_multi *multi, unsigned int nr,
-			    const struct cpumask *cpus)
-{
-	bool away = !cpumask_intersects(cpus, cpu_online_mask);
-	unsigned int cpu, home = 0;
-
-	for_each_cpu(cpu, cpus)
-		if (multi->shard_of[cpu] <= nr && (away || cpu_online(cpu)))
-			home = max(home, multi->shard_of[cpu]);
-	return home;
-}
-
-/* The node of all of @cpus, if they have one in common. */
-static int node_of(const struct cpumask *cpus)
-{
-	unsigned int cpu = cpumask_first(cpus);
-	int node = cpu < nr_cpu_ids ? cpu_to_node(cpu) : NUMA_NO_NODE;
-
-	for_each_cpu(cpu, cpus)
-		if (cpu_to_node(cpu) != node)
-			return NUMA_NO_NODE;
-	return node;
-}
-
-/*
- * Set where the threads of shard @nr run; @attrs->cpumask was for all shards.
- */
-void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
-		      struct ants_attrs *attrs, struct cpumask *mask)
-{
-	unsigned int cpu, home;
-	int node;
-
-	set_allowed(mask, attrs->cpumask);
-	home = home_of(multi, nr, mask);
-	for_each_cpu(cpu, mask)
-		if (multi->shard_of[cpu] != home)
-			cpumask_clear_cpu(cpu, mask);
-	attrs->cpumask = mask;
-	node = node_of(mask);
-	if (!(attrs->flags & ANTS_ON_NODE) && node != NUMA_NO_NODE &&
-	    node_online(node)) {
-		attrs->flags |= ANTS_ON_NODE;
-		attrs->node = node;
-	}
-}

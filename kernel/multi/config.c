@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done to all shards of a multi: closing, opening again, flushing, and
- * dividing a capacity. Opening and dividing are serialised by multi->config.
- * Closing waits for neither, and makes an opening in progress fail. Only the
- * functions here close and open shards, and they do so in order.
+ * What is done to all shards of a multi: closing, flushing, opening again, and
+ * changing how large they are and where they run. Opening and changing are
+ * serialised by multi->config. Closing waits for neither, and makes an opening in
+ * progress fail. Only the functions here close and open shards, and they do so in
+ * order.
+ *
+ * A caller that may sleep holds a reference on the first shard, so that destroy
+ * waits for it.
  */
-#include <linux/cpumask.h>
 #include <linux/export.h>
-#include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/topology.h>
 
 #include "../internal.h"
 #include "multi.h"
 
-/* The shard that the caller is a task of, or NULL. */
-static struct ants_pool *multi_own(const struct ants_multi *multi)
+static struct ants_shard *part_of(struct ants_multi *multi, unsigned int nr)
 {
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		if (ants_in_pool(pool))
-			return pool;
-	return NULL;
+	return nr < multi->nr_shards ? &multi->shards[nr] : NULL;
 }
 
-/* The same, or a shard of which the caller runs a task by itself. */
+/* Walk the shards, with what is noted about each of them during a change. */
+#define for_each_part(shard, multi)					\
+	for (unsigned int __i = 0; ((shard) = part_of(multi, __i)); __i++)
+
+/* Is the caller a task of a shard? */
+static bool is_own_task(const struct ants_multi *multi)
+{
+	const struct ants_pool *pool = ants_current_pool();
+
+	return pool && pool->parent == &multi->kobj;
+}
+
+/* The shard that the caller is a task of, or of which it runs a task by itself. */
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -43,77 +49,23 @@ void ants_multi_touch(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 
-	if (!IS_ENABLED(CONFIG_LOCKDEP) || multi_own(multi))
+	if (!IS_ENABLED(CONFIG_LOCKDEP) || is_own_task(multi))
 		return;
 	for_each_shard(pool, multi)
 		ants_wait_touch(pool);
 }
 
-/*
- * Count in a caller that may sleep, with one of the shards, so that destroy
- * waits.
- */
-static void multi_enter(struct ants_multi *multi)
-{
-	ants_caller_enter(multi->shards[0].pool);
-}
-
-static void multi_leave(struct ants_multi *multi)
-{
-	ants_caller_leave(multi->shards[0].pool);
-}
-
-/* Lock the configuration for a call that a user of the multi makes. */
-static int multi_lock_user(struct ants_multi *multi)
-{
-	multi_enter(multi);
-	if (!mutex_lock_killable(&multi->config))
-		return 0;
-	multi_leave(multi);
-	return -EINTR;
-}
-
-static void multi_unlock(struct ants_multi *multi)
-{
-	mutex_unlock(&multi->config);
-	multi_leave(multi);
-}
-
-static struct ants_pool *last_shard(const struct ants_multi *multi)
+/* It is the last one to be closed, and to be opened. */
+static const struct ants_pool *last_shard(const struct ants_multi *multi)
 {
 	return multi->shards[multi->nr_shards - 1].pool;
 }
 
 bool ants_multi_is_released(const struct ants_multi *multi)
 {
-	/* The last shard is the last one to be closed, and to be opened. */
 	return ants_is_released(last_shard(multi));
 }
 EXPORT_SYMBOL_GPL(ants_multi_is_released);
-
-bool ants_multi_is_drained(const struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-	bool drained = true;
-
-	for_each_shard(pool, multi) {
-		raw_spin_lock_irq(&pool->lock);
-		drained &= ants_is_drained(pool);
-		ants_unlock_irq(pool);
-	}
-	return drained;
-}
-
-/* Is there no shard that takes tasks? */
-bool ants_multi_is_faulted(const struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		if (!READ_ONCE(pool->faults.tripped))
-			return false;
-	return true;
-}
 
 /*
  * Close all shards before any of them is waited for. Return the generation of
@@ -134,159 +86,84 @@ static unsigned int close_all(struct ants_multi *multi)
 
 int ants_multi_release(struct ants_multi *multi)
 {
-	multi_enter(multi);
+	struct ants_pool *first = multi->shards[0].pool;
+
+	ants_caller_enter(first);
 	close_all(multi);
-	multi_leave(multi);
+	ants_caller_leave(first);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_multi_release);
 
-/* What a caller that has closed a multi waits for. */
-struct multi_end {
-	const struct ants_pool *last;
-	unsigned int generation;
-};
+/*
+ * Begin to wait for all shards; after 0, end with ants_caller_leave() on the first
+ * one. Lockdep is told of all of them here, because a short timeout may be used up
+ * before the last one.
+ */
+static int wait_enter(struct ants_multi *multi, unsigned long timeout)
+{
+	might_sleep();
+	if (is_own_task(multi))
+		return -EDEADLK;
+	if (timeout)
+		ants_multi_touch(multi);
+	ants_caller_enter(multi->shards[0].pool);
+	return 0;
+}
 
 /*
- * Is this shard drained, or were all shards drained and opened again meanwhile?
- * A reboot may fail after it has opened some shards, because this caller has
- * closed another one that the reboot had found drained. Then the reboot closes
- * again what it has opened.
+ * Is this shard drained, or were all shards drained and opened again since the end
+ * of @generation? A reboot may fail after it has opened some shards, because this
+ * caller has closed another one that the reboot had found drained. Then the reboot
+ * closes again what it has opened.
  */
-static bool shard_drained(struct ants_pool *pool, const void *arg)
+static bool shard_drained(struct ants_pool *pool, const void *generation)
 {
-	const struct multi_end *end = arg;
+	const struct ants_pool *last;
 
 	lockdep_assert_held(&pool->lock);
-	return READ_ONCE(end->last->release.generation) != end->generation ||
-	       ants_is_drained(pool);
+	last = last_shard(container_of(pool->parent, struct ants_multi, kobj));
+	return READ_ONCE(last->release.generation) !=
+	       *(const unsigned int *)generation || ants_is_drained(pool);
 }
 
 int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
-	struct multi_end end;
-	int err = 0;
+	unsigned int generation;
+	int err = wait_enter(multi, timeout);
 
-	might_sleep();
-	if (multi_own(multi))
-		return -EDEADLK;
-	if (timeout)
-		ants_multi_touch(multi);
-	multi_enter(multi);
-	end.last = last_shard(multi);
-	end.generation = close_all(multi);
+	if (err)
+		return err;
+	generation = close_all(multi);
 	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
 	for_each_shard(pool, multi) {
-		err = ants_wait_until(pool, shard_drained, &end,
+		err = ants_wait_until(pool, shard_drained, &generation,
 				      ants_time_left(start, timeout),
 				      TASK_KILLABLE);
 		if (err)
 			break;
 	}
-	multi_leave(multi);
+	ants_caller_leave(multi->shards[0].pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
-
-/* Are all shards drained? From here on a release makes the reboot fail. */
-static bool reboot_check(struct ants_multi *multi)
-{
-	struct ants_shard *shard;
-	bool drained = true;
-	unsigned int i;
-
-	for (i = 0; i < multi->nr_shards; i++) {
-		shard = &multi->shards[i];
-		raw_spin_lock_irq(&shard->pool->lock);
-		shard->seq = shard->pool->release.seq;
-		drained &= ants_is_drained(shard->pool);
-		ants_unlock_irq(shard->pool);
-	}
-	return drained;
-}
-
-static int reboot_shard(const struct ants_shard *shard)
-{
-	int err;
-
-	mutex_lock(&shard->pool->config.lock);
-	err = __ants_reboot(shard->pool, shard->seq);
-	mutex_unlock(&shard->pool->config.lock);
-	return err;
-}
-
-/*
- * Wake callers that have closed the multi, and have not seen that it was
- * drained.
- */
-static void notify_opened(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		wake_up_all(&pool->waitq);
-}
-
-/*
- * Open all shards or none: after an error those that were opened are closed
- * again.
- */
-static int reboot_all(struct ants_multi *multi)
-{
-	unsigned int i;
-	int err;
-
-	lockdep_assert_held(&multi->config);
-	if (!reboot_check(multi))
-		return -EBUSY;
-	for (i = 0; i < multi->nr_shards; i++) {
-		err = reboot_shard(&multi->shards[i]);
-		if (!err)
-			continue;
-		while (i--)
-			ants_close(multi->shards[i].pool);
-		return err;
-	}
-	notify_opened(multi);
-	return 0;
-}
-
-int ants_multi_reboot(struct ants_multi *multi)
-{
-	int err = multi_lock_user(multi);
-
-	if (err)
-		return err;
-	err = reboot_all(multi);
-	multi_unlock(multi);
-	return err;
-}
-EXPORT_SYMBOL_GPL(ants_multi_reboot);
 
 int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 {
 	unsigned long start = jiffies;
 	struct ants_pool *pool;
-	int err = 0;
+	int err = wait_enter(multi, timeout);
 
-	might_sleep();
-	if (multi_own(multi))
-		return -EDEADLK;
-	/*
-	 * Checked here, because a short timeout may be used up before the last
-	 * shard.
-	 */
-	if (timeout)
-		ants_multi_touch(multi);
-	multi_enter(multi);
+	if (err)
+		return err;
 	for_each_shard(pool, multi) {
 		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
 		if (err)
 			break;
 	}
-	multi_leave(multi);
+	ants_caller_leave(multi->shards[0].pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);
@@ -298,15 +175,52 @@ int ants_multi_flush(struct ants_multi *multi)
 EXPORT_SYMBOL_GPL(ants_multi_flush);
 
 /*
- * Changing all shards of a live multi. Whatever can fail is done for each shard
- * before it takes effect in any, or is undone.
+ * Opening the shards of a closed multi, and changing those of a live one: all of
+ * them or none. Whatever can fail is done for each shard before it takes effect in
+ * any, or is undone.
  */
+
+static int reboot_all(struct ants_multi *multi, unsigned int unused)
+{
+	struct ants_shard *shard;
+	bool drained = true;
+	int err;
+
+	lockdep_assert_held(&multi->config);
+	/* From here on a release makes the reboot fail. */
+	for_each_part(shard, multi) {
+		raw_spin_lock_irq(&shard->pool->lock);
+		shard->seq = shard->pool->release.seq;
+		drained &= ants_is_drained(shard->pool);
+		ants_unlock_irq(shard->pool);
+	}
+	if (!drained)
+		return -EBUSY;
+	for_each_part(shard, multi) {
+		mutex_lock(&shard->pool->config.lock);
+		err = __ants_reboot(shard->pool, shard->seq);
+		mutex_unlock(&shard->pool->config.lock);
+		if (!err)
+			continue;
+		while (shard-- != multi->shards)
+			ants_close(shard->pool);
+		return err;
+	}
+	/*
+	 * Wake callers that have closed the multi, and have not seen that it was
+	 * drained.
+	 */
+	for_each_part(shard, multi)
+		wake_up_all(&shard->pool->waitq);
+	return 0;
+}
 
 /* While all of these are held, a bound that was checked does not change. */
 static void lock_shards(struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 
+	lockdep_assert_held(&multi->config);
 	for_each_shard(pool, multi)
 		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 }
@@ -319,412 +233,159 @@ static void unlock_shards(struct ants_multi *multi)
 		mutex_unlock(&pool->config.lock);
 }
 
-/**
- * struct quota - a bound of which each shard has its part
- * @get: returns the part of a shard
- * @check: returns 0 if a shard may have another part, or -EINVAL
- * @set: gives a shard another part. If @check has succeeded, only growing can
- *	fail
- */
-struct quota {
-	unsigned int (*get)(const struct ants_pool *pool);
-	int (*check)(const struct ants_pool *pool, unsigned int share);
-	int (*set)(struct ants_pool *pool, unsigned int share);
+/* The bounds of which each shard has its part. */
+enum bound {
+	CAPACITY,
+	QUEUE_DEPTH,
 };
 
-static int check_shares(const struct ants_multi *multi,
-			const struct quota *quota, unsigned int total)
+static int set_bound(struct ants_pool *pool, enum bound bound,
+		     unsigned int value)
 {
+	return bound == CAPACITY ? __ants_tune(pool, value) :
+				   ants_set_queue_depth(pool, value);
+}
+
+/*
+ * Give each shard its part of another total. First all parts are checked. Then
+ * those shards change whose part grows, which may fail; then the earlier ones get
+ * back what they had. With parts that were checked a shrink does not fail, so the
+ * others change last.
+ */
+static int divide(struct ants_multi *multi, enum bound bound, unsigned int total)
+{
+	bool capacity = bound == CAPACITY;
+	struct ants_shard *shard;
 	struct ants_pool *pool;
-	unsigned int i;
+	unsigned int nr = 0;
 	int err = 0;
 
-	for (i = 0; (pool = ants_shard(multi, i)); i++)
-		err = err ?: quota->check(pool, ants_capacity_share(multi,
-								    total, i));
-	return err;
-}
-
-/*
- * Change the shards whose part grows. This may fail; then they get back what
- * they had.
- */
-static int grow_shards(struct ants_multi *multi, const struct quota *quota,
-		       unsigned int total)
-{
-	struct ants_shard *shard;
-	unsigned int i, share;
-	int err;
-
-	for (i = 0; i < multi->nr_shards; i++) {
-		shard = &multi->shards[i];
-		shard->was = quota->get(shard->pool);
-		share = ants_capacity_share(multi, total, i);
-		err = share < shard->was ? 0 : quota->set(shard->pool, share);
+	lock_shards(multi);
+	for_each_part(shard, multi) {
+		pool = shard->pool;
+		shard->share = ants_share(multi, total, nr++);
+		shard->was = capacity ? pool->limits.capacity :
+					pool->config.queue_depth;
+		err = ants_check_bounds(capacity ? shard->share : pool->limits.capacity,
+					capacity ? pool->config.queue_depth : shard->share,
+					pool->config.min_workers, pool->flags);
+		if (err)
+			goto unlock;
+	}
+	for_each_part(shard, multi) {
+		if (shard->share < shard->was)
+			continue;
+		err = set_bound(shard->pool, bound, shard->share);
 		if (!err)
 			continue;
-		while (i--) {
-			shard = &multi->shards[i];
-			quota->set(shard->pool, shard->was);
-		}
-		return err;
+		while (shard-- != multi->shards)
+			set_bound(shard->pool, bound, shard->was);
+		goto unlock;
 	}
-	return 0;
-}
-
-/*
- * Change the other shards. With parts that were checked a shrink does not fail.
- */
-static void shrink_shards(struct ants_multi *multi, const struct quota *quota,
-			  unsigned int total)
-{
-	struct ants_pool *pool;
-	unsigned int i, share;
-
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		share = ants_capacity_share(multi, total, i);
-		if (share < quota->get(pool))
-			WARN_ON_ONCE(quota->set(pool, share));
-	}
-}
-
-static int change_quota(struct ants_multi *multi, const struct quota *quota,
-			unsigned int total)
-{
-	int err;
-
-	lockdep_assert_held(&multi->config);
-	lock_shards(multi);
-	err = check_shares(multi, quota, total) ?:
-	      grow_shards(multi, quota, total);
-	if (!err)
-		shrink_shards(multi, quota, total);
+	for_each_part(shard, multi)
+		if (shard->share < shard->was)
+			WARN_ON_ONCE(set_bound(shard->pool, bound, shard->share));
+unlock:
 	unlock_shards(multi);
 	return err;
 }
 
-static unsigned int shard_capacity(const struct ants_pool *pool)
-{
-	return pool->limits.capacity;
-}
-
-static int check_capacity(const struct ants_pool *pool, unsigned int share)
-{
-	return ants_check_bounds(share, pool->config.queue_depth, pool->config.min_workers,
-				 pool->flags);
-}
-
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
-	static const struct quota quota = {
-		shard_capacity, check_capacity, __ants_tune,
-	};
-
-	if (capacity < multi->nr_shards)
-		return -EINVAL;
-	return change_quota(multi, &quota, capacity);
-}
-
-static unsigned int get_queue_depth(const struct ants_pool *pool)
-{
-	return pool->config.queue_depth;
-}
-
-static int check_queue_depth(const struct ants_pool *pool, unsigned int share)
-{
-	return ants_check_bounds(pool->limits.capacity, share, pool->config.min_workers,
-				 pool->flags);
+	return capacity < multi->nr_shards ? -EINVAL :
+					     divide(multi, CAPACITY, capacity);
 }
 
 int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
-	static const struct quota quota = {
-		get_queue_depth, check_queue_depth, ants_set_queue_depth,
-	};
-
-	if (depth > ANTS_BOUND_MAX)
-		return -EINVAL;
-	return change_quota(multi, &quota, depth);
+	return depth > ANTS_BOUND_MAX ? -EINVAL :
+					divide(multi, QUEUE_DEPTH, depth);
 }
 
-/* Change a total for a user of the multi. */
-static int set_user(struct ants_multi *multi,
-		    int (*set)(struct ants_multi *multi, unsigned int total),
-		    unsigned int total)
+/* All affinities are made before the first one is applied. */
+int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place)
 {
-	int err = multi_lock_user(multi);
+	struct ants_shard *shard;
+	int err = 0;
 
-	if (err)
-		return err;
-	err = set(multi, total);
-	multi_unlock(multi);
+	if (place->what == ANTS_PLACE_CPUS && multi->strategy == ANTS_LOCAL)
+		return -EINVAL;
+	lock_shards(multi);
+	for_each_part(shard, multi) {
+		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
+				  ERR_PTR(-ENOMEM) :
+				  ants_affinity_with(shard->pool, place);
+		err = PTR_ERR_OR_ZERO(shard->affinity);
+		if (!err)
+			continue;
+		while (shard-- != multi->shards)
+			ants_affinity_put(shard->affinity);
+		goto unlock;
+	}
+	for_each_part(shard, multi)
+		ants_affinity_change(shard->pool, shard->affinity);
+unlock:
+	unlock_shards(multi);
 	return err;
 }
 
+/*
+ * What a user of the multi asks for: that a function is called with the
+ * configuration locked, or, if @set is NULL, that the threads of all shards have
+ * another place.
+ */
+static int change_user(struct ants_multi *multi,
+		       int (*set)(struct ants_multi *multi, unsigned int value),
+		       unsigned int value, const struct ants_place *place)
+{
+	struct ants_pool *first = multi->shards[0].pool;
+	int err;
+
+	ants_caller_enter(first);
+	err = mutex_lock_killable(&multi->config);
+	if (!err) {
+		err = set ? set(multi, value) : ants_multi_set_place(multi, place);
+		mutex_unlock(&multi->config);
+	}
+	ants_caller_leave(first);
+	return err;
+}
+
+int ants_multi_reboot(struct ants_multi *multi)
+{
+	return change_user(multi, reboot_all, 0, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_reboot);
+
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
-	return set_user(multi, __ants_multi_tune, capacity);
+	return change_user(multi, __ants_multi_tune, capacity, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_tune);
 
 int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
-	return set_user(multi, __ants_multi_set_queue_depth, depth);
+	return change_user(multi, __ants_multi_set_queue_depth, depth, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
-static int make_affinities(struct ants_multi *multi,
-			   const struct ants_place *place)
-{
-	struct ants_shard *shard;
-	unsigned int i;
-
-	for (i = 0; i < multi->nr_shards; i++) {
-		shard = &multi->shards[i];
-		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
-				  ERR_PTR(-ENOMEM) :
-				  ants_affinity_with(shard->pool, place);
-		if (!IS_ERR(shard->affinity))
-			continue;
-		while (i--)
-			ants_affinity_put(multi->shards[i].affinity);
-		return PTR_ERR(shard->affinity);
-	}
-	return 0;
-}
-
-/* Make all affinities before the first one is applied. */
-int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place)
-{
-	struct ants_shard *shard;
-	unsigned int i;
-	int err;
-
-	lockdep_assert_held(&multi->config);
-	if (place->what == ANTS_PLACE_CPUS && multi->strategy == ANTS_LOCAL)
-		return -EINVAL;
-	lock_shards(multi);
-	err = make_affinities(multi, place);
-	for (i = 0; i < multi->nr_shards && !err; i++) {
-		shard = &multi->shards[i];
-		ants_affinity_change(shard->pool, shard->affinity);
-	}
-	unlock_shards(multi);
-	return err;
-}
-
-static int place_user(struct ants_multi *multi, const struct ants_place *place)
-{
-	int err = multi_lock_user(multi);
-
-	if (err)
-		return err;
-	err = ants_multi_set_place(multi, place);
-	multi_unlock(multi);
-	return err;
-}
-
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
-	return place_user(multi, &(struct ants_place){
+	return change_user(multi, NULL, 0, &(struct ants_place){
 				.what = ANTS_PLACE_NICE, .value = nice });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 
 int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
 {
-	return place_user(multi, &(struct ants_place){
+	return change_user(multi, NULL, 0, &(struct ants_place){
 				.what = ANTS_PLACE_SCHED, .value = sched });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_sched);
 
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {
-	return place_user(multi, &(struct ants_place){
+	return change_user(multi, NULL, 0, &(struct ants_place){
 				.what = ANTS_PLACE_CPUS, .cpus = mask });
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_cpumask);
-
-/*
- * How many shards fit a machine, and which CPUs belong together: those of one
- * last-level cache on one node, at most ANTS_SHARD_CPUS of them, and the
- * threads of a core are never apart. This is decided once, when the shards are
- * made. The functions on struct ants_cpu look at nothing but their arguments.
- */
-
-static bool same_cache(const struct ants_cpu *a, const struct ants_cpu *b)
-{
-	return a->node == b->node && a->cache == b->cache;
-}
-
-static bool same_core(const struct ants_cpu *a, const struct ants_cpu *b)
-{
-	return same_cache(a, b) && a->core == b->core;
-}
-
-static int order(int a, int b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Compare by node, then by cache, then by core. */
-static int compare(const void *left, const void *right)
-{
-	const struct ants_cpu *a = left, *b = right;
-
-	return order(a->node, b->node) ?: order(a->cache, b->cache) ?:
-	       order(a->core, b->core);
-}
-
-/*
- * Cut the @nr CPUs of one cache into @parts ranges of about equal length, but not
- * through a core, and number them from @shard on. Return the length of the
- * longest one.
- */
-static unsigned int cut(struct ants_cpu *cpus, unsigned int nr,
-			unsigned int parts, unsigned int shard)
-{
-	unsigned int i, part = 0, last = 0, begin = 0, longest = 0;
-
-	for (i = 0; i < nr; i++) {
-		if (i && !same_core(&cpus[i - 1], &cpus[i]))
-			part = i * parts / nr;
-		if (part != last) {
-			last = part;
-			begin = i;
-			shard++;
-		}
-		cpus[i].shard = shard;
-		longest = max(longest, i - begin + 1);
-	}
-	return longest;
-}
-
-/*
- * Divide the @nr CPUs of one cache into shards from @shard on: as few as the limit
- * allows if all cores are of the same width, else perhaps more. If a core is wider
- * than the limit, each core is a shard. Return the number of the next shard.
- */
-static unsigned int divide(struct ants_cpu *cpus, unsigned int nr,
-			   unsigned int shard)
-{
-	unsigned int parts = 1;
-
-	while (cut(cpus, nr, parts, shard) > ANTS_SHARD_CPUS && parts < nr)
-		parts++;
-	return cpus[nr - 1].shard + 1;
-}
-
-/*
- * Sort @nr CPUs, at least one, and give each of them a shard below @most: the
- * shards are numbered in the order of the CPUs. If more than @most are wanted,
- * neighbours share one. Return how many shards there are.
- */
-unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
-			    unsigned int most)
-{
-	unsigned int i, begin = 0, shards = 0;
-
-	sort(cpus, nr, sizeof(*cpus), compare, NULL);
-	for (i = 1; i <= nr; i++) {
-		if (i < nr && same_cache(&cpus[begin], &cpus[i]))
-			continue;
-		shards = divide(&cpus[begin], i - begin, shards);
-		begin = i;
-	}
-	most = min(most, shards);
-	for (i = 0; i < nr; i++)
-		cpus[i].shard = cpus[i].shard * most / shards;
-	return most;
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_fit_group);
-
-static unsigned int nearness(const struct ants_cpu *a, const struct ants_cpu *b)
-{
-	return (a->node == b->node) + same_cache(a, b) + same_core(a, b);
-}
-
-/*
- * Find the shard for a CPU that is not among the @nr grouped ones: one that has
- * CPUs of its core, else of its cache, else of its node, else any. @turn
- * spreads CPUs over shards that are equally near.
- */
-unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
-			   const struct ants_cpu *other, unsigned int turn)
-{
-	unsigned int i, near, best = 0, first = 0, last = 0;
-
-	for (i = 0; i < nr; i++) {
-		near = nearness(&cpus[i], other);
-		if (near > best) {
-			best = near;
-			first = cpus[i].shard;
-		}
-		if (near == best)
-			last = cpus[i].shard;
-	}
-	return first + turn % (last - first + 1);
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_fit_near);
-
-/*
- * Where the kernel does not tell modules about caches, the package is taken
- * instead. A package of one CPU says nothing: then the node alone decides.
- */
-static int cache_of(unsigned int cpu)
-{
-	const struct cpumask *package = topology_core_cpumask(cpu);
-	int llc = ants_llc_of(cpu);
-
-	if (llc >= 0)
-		return llc;
-	if (cpumask_weight(package) < 2)
-		return ANTS_NO_CACHE;
-	return ANTS_NO_CACHE + 1 + (int)cpumask_first(package);
-}
-
-/*
- * Of a CPU that is offline only the node is known: the kernel may have
- * forgotten the rest, or has never known it. No lock is held. If CPUs come and
- * go meanwhile, the shards only fit less well.
- */
-static struct ants_cpu locate(unsigned int cpu)
-{
-	struct ants_cpu where = {
-		.cpu = cpu, .node = cpu_to_node(cpu), .cache = ANTS_NO_CACHE,
-		.core = cpu,
-	};
-
-	if (cpu_online(cpu)) {
-		where.cache = cache_of(cpu);
-		where.core = cpumask_first(topology_sibling_cpumask(cpu));
-	}
-	return where;
-}
-
-/*
- * Group the CPUs @first, of which there is at least one, and give each of @rest
- * the nearest shard. Write the shard of each CPU to @shard_of. Return the
- * number of shards, at most @most; 0 if there is no memory.
- */
-unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
-		      unsigned int most, unsigned int *shard_of)
-{
-	unsigned int i, cpu, shards, nr = 0, turn = 0;
-	struct ants_cpu *cpus, other;
-
-	cpus = kcalloc(cpumask_weight(first), sizeof(*cpus), GFP_KERNEL);
-	if (!cpus)
-		return 0;
-	for_each_cpu(cpu, first)
-		cpus[nr++] = locate(cpu);
-	shards = ants_fit_group(cpus, nr, most);
-	for (i = 0; i < nr; i++)
-		shard_of[cpus[i].cpu] = cpus[i].shard;
-	for_each_cpu(cpu, rest) {
-		other = locate(cpu);
-		shard_of[cpu] = ants_fit_near(cpus, nr, &other, turn++);
-	}
-	kfree(cpus);
-	return shards;
-}

@@ -9,31 +9,30 @@
 #include "../internal.h"
 #include "multi.h"
 
-/*
- * Check everything before anything is made. @attrs hold totals. The number of local
- * shards may be 0, for as many as fit.
- */
-static int multi_check(const struct ants_attrs *attrs, unsigned int nr_shards,
-		       enum ants_strategy strategy)
+static unsigned int saturated_add(unsigned int a, unsigned int b)
 {
-	if ((unsigned int)strategy > ANTS_LOCAL)
-		return -EINVAL;
-	if (nr_shards > ANTS_MAX_SHARDS ||
-	    (!nr_shards && strategy != ANTS_LOCAL))
-		return -EINVAL;
-	if (attrs->capacity < nr_shards)
-		return -EINVAL;
-	return ants_check_attrs(attrs);
+	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
 }
 
-/* Takes over @shard_of, and frees it if there is no memory for the multi. */
+/*
+ * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
+ * unit of capacity. It has what its strategy needs, but no name and no shards yet.
+ */
 static struct ants_multi *multi_alloc(struct module *owner,
+				      const struct ants_attrs *total,
 				      unsigned int nr_shards,
-				      enum ants_strategy strategy,
-				      unsigned int *shard_of)
+				      enum ants_strategy strategy)
 {
+	unsigned int most = min_t(unsigned int, total->capacity,
+				  ANTS_MAX_SHARDS);
+	unsigned int cpu, *shard_of = NULL;
 	struct ants_multi *multi;
 
+	if (strategy == ANTS_LOCAL) {
+		shard_of = ants_local_map(total->cpumask, &nr_shards, most);
+		if (!shard_of)
+			return NULL;
+	}
 	multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
 	if (!multi) {
 		kfree(shard_of);
@@ -47,118 +46,64 @@ static struct ants_multi *multi_alloc(struct module *owner,
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
 	ants_kobject_init(&multi->kobj, &ants_multi_ktype);
+	if (strategy != ANTS_ROUND_ROBIN)
+		return multi;
+	/*
+	 * Each CPU counts its own choices, so that no submit writes what another CPU
+	 * reads. CPU n begins with shard n; otherwise all CPUs would choose the same
+	 * shards in step.
+	 */
+	multi->turn = alloc_percpu(unsigned int);
+	if (!multi->turn) {
+		kobject_put(&multi->kobj);
+		return NULL;
+	}
+	for_each_possible_cpu(cpu)
+		per_cpu(*multi->turn, cpu) = cpu - 1;
 	return multi;
 }
 
-/*
- * Each CPU counts its own choices, so that no submit writes what another CPU
- * reads. CPU n begins with shard n; otherwise all CPUs would choose the same
- * shards in step.
- */
-static int init_turns(struct ants_multi *multi)
-{
-	unsigned int cpu;
-
-	multi->turn = alloc_percpu(unsigned int);
-	if (!multi->turn)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		per_cpu(*multi->turn, cpu) = cpu - 1;
-	return 0;
-}
-
-/*
- * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
- * unit of capacity. It has what its strategy needs, but no name and no shards yet.
- */
-static struct ants_multi *multi_make(struct module *owner,
-				     const struct ants_attrs *total,
-				     unsigned int nr_shards,
-				     enum ants_strategy strategy)
-{
-	unsigned int most = min_t(unsigned int, total->capacity,
-				  ANTS_MAX_SHARDS);
-	unsigned int *shard_of = NULL;
-	struct ants_multi *multi;
-
-	if (strategy == ANTS_LOCAL) {
-		shard_of = ants_local_map(total->cpumask, &nr_shards, most);
-		if (!shard_of)
-			return NULL;
-	}
-	multi = multi_alloc(owner, nr_shards, strategy, shard_of);
-	if (!multi)
-		return NULL;
-	if (strategy != ANTS_ROUND_ROBIN || !init_turns(multi))
-		return multi;
-	kobject_put(&multi->kobj);
-	return NULL;
-}
-
-/*
- * The name of a shard is that of the multi, a slash and the number of the
- * shard.
- */
-__printf(2, 0)
-static int set_name(struct ants_multi *multi, const char *fmt, va_list args)
-{
-	int err = ants_set_name(multi->name, fmt, args);
-
-	if (err)
-		return err;
-	return snprintf(NULL, 0, "%s/%u", multi->name, multi->nr_shards - 1) <
-	       ANTS_NAME_LEN ? 0 : -EINVAL;
-}
-
-/* A limit on waiters must not become 0, which is no limit. */
-static unsigned int blocking_share(const struct ants_multi *multi,
-				   unsigned int total, unsigned int nr)
-{
-	return total ? max(ants_share(multi, total, nr), 1U) : 0;
-}
-
-static int make_shard(struct ants_multi *multi, unsigned int nr,
-		      const struct ants_attrs *total, struct cpumask *mask)
-{
-	struct ants_attrs attrs = *total;
-	struct ants_pool *pool;
-
-	attrs.capacity = ants_capacity_share(multi, total->capacity, nr);
-	attrs.max_blocking = blocking_share(multi, total->max_blocking, nr);
-	attrs.queue_depth = ants_share(multi, total->queue_depth, nr);
-	attrs.min_workers = ants_share(multi, total->min_workers, nr);
-	if (multi->shard_of)
-		ants_local_attrs(multi, nr, &attrs, mask);
-	pool = ants_shard_create(&multi->kobj, multi->name, nr, &attrs,
-				 total->cpumask);
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	/* No shard is marked congested before the multi can be used. */
-	pool->ops.shared_congested = &multi->congested;
-	/* Each submitter uses all shards, except those that are local to it. */
-	if (!multi->shard_of)
-		ants_policy_share(pool, multi->nr_shards);
-	multi->shards[nr].pool = pool;
-	return 0;
-}
-
+/* Make the shards, each with its part of the totals. */
 static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 {
+	struct ants_attrs attrs;
+	struct ants_pool *pool;
 	cpumask_var_t mask;
 	unsigned int i;
 	int err = 0;
 
 	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for (i = 0; i < multi->nr_shards && !err; i++)
-		err = make_shard(multi, i, total, mask);
+	for (i = 0; i < multi->nr_shards; i++) {
+		attrs = *total;
+		attrs.capacity = ants_share(multi, total->capacity, i);
+		attrs.queue_depth = ants_share(multi, total->queue_depth, i);
+		attrs.min_workers = ants_share(multi, total->min_workers, i);
+		/* A limit on waiters must not become 0, which is no limit. */
+		if (total->max_blocking)
+			attrs.max_blocking =
+				max(ants_share(multi, total->max_blocking, i), 1U);
+		if (multi->shard_of)
+			ants_local_attrs(multi, i, &attrs, mask);
+		pool = ants_shard_create(&multi->kobj, multi->name, i, &attrs,
+					 total->cpumask);
+		err = PTR_ERR_OR_ZERO(pool);
+		if (err)
+			break;
+		/* No shard is marked congested before the multi can be used. */
+		pool->ops.shared_congested = &multi->congested;
+		/* Each submitter uses all shards, except those that are local to it. */
+		if (!multi->shard_of)
+			ants_policy_share(pool, multi->nr_shards);
+		multi->shards[i].pool = pool;
+	}
 	free_cpumask_var(mask);
 	return err;
 }
 
 /*
  * Wait until the shards that were made are empty. All are, before the first one
- * ends: a caller that is counted in with one shard may be about to use another.
+ * ends: a caller that holds a reference on one shard may be about to use another.
  */
 static void quiesce_shards(struct ants_multi *multi)
 {
@@ -185,22 +130,7 @@ static void end_shards(struct ants_multi *multi)
 		ants_pool_end(pool);
 }
 
-static int multi_populate(struct ants_multi *multi,
-			  const struct ants_attrs *total)
-{
-	int err = ants_multi_sysfs_add(multi);
-
-	if (err)
-		return err;
-	err = make_shards(multi, total) ?: ants_multi_sysfs_show(multi);
-	if (!err)
-		return 0;
-	quiesce_shards(multi);
-	end_shards(multi);
-	kobject_del(&multi->kobj);
-	return err;
-}
-
+/* Reserve the name, add the directory, make the shards and add the files. */
 static int multi_publish(struct ants_multi *multi,
 			 const struct ants_attrs *total)
 {
@@ -209,9 +139,17 @@ static int multi_publish(struct ants_multi *multi,
 
 	if (err)
 		return err;
-	err = multi_populate(multi, total);
+	err = ants_multi_sysfs_add(multi);
 	if (err)
-		ants_registry_del(&multi->registered);
+		goto err_name;
+	err = make_shards(multi, total) ?: ants_multi_sysfs_show(multi);
+	if (!err)
+		return 0;
+	quiesce_shards(multi);
+	end_shards(multi);
+	kobject_del(&multi->kobj);
+err_name:
+	ants_registry_del(&multi->registered);
 	return err;
 }
 
@@ -238,15 +176,23 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	int err;
 
 	total.capacity = total.capacity ?: num_online_cpus();
-	err = multi_check(&total, nr_shards, strategy);
+	if ((unsigned int)strategy > ANTS_LOCAL ||
+	    nr_shards > min_t(unsigned int, total.capacity, ANTS_MAX_SHARDS) ||
+	    (!nr_shards && strategy != ANTS_LOCAL))
+		return ERR_PTR(-EINVAL);
+	err = ants_check_attrs(&total);
 	if (err)
 		return ERR_PTR(err);
-	multi = multi_make(owner, &total, nr_shards, strategy);
+	multi = multi_alloc(owner, &total, nr_shards, strategy);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
 	va_start(args, fmt);
-	err = set_name(multi, fmt, args);
+	err = ants_set_name(multi->name, fmt, args);
 	va_end(args);
+	/* A shard has the name of the multi, a slash and its number. */
+	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
+			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
+		err = -EINVAL;
 	err = err ?: multi_publish(multi, &total);
 	if (err) {
 		kobject_put(&multi->kobj);
@@ -312,39 +258,10 @@ unsigned int ants_multi_capacity(const struct ants_multi *multi)
 	unsigned int sum = 0;
 
 	for_each_shard(pool, multi)
-		sum = ants_saturated_add(sum, ants_capacity(pool));
+		sum = saturated_add(sum, ants_capacity(pool));
 	return sum;
 }
 EXPORT_SYMBOL_GPL(ants_multi_capacity);
-
-static void add_stats(struct ants_stats *sum, const struct ants_stats *one)
-{
-	sum->capacity = ants_saturated_add(sum->capacity, one->capacity);
-	sum->free = ants_saturated_add(sum->free, one->free);
-	sum->running += one->running;
-	sum->idle += one->idle;
-	sum->busy += one->busy;
-	sum->pending += one->pending;
-	sum->waiting += one->waiting;
-	sum->peak_running += one->peak_running;
-	sum->peak_busy += one->peak_busy;
-	sum->peak_pending += one->peak_pending;
-	sum->peak_waiting += one->peak_waiting;
-	sum->submitted += one->submitted;
-	sum->completed += one->completed;
-	sum->cancelled += one->cancelled;
-	sum->caller_runs += one->caller_runs;
-	sum->rejected += one->rejected;
-	sum->blocked += one->blocked;
-	sum->spawned += one->spawned;
-	sum->reaped += one->reaped;
-	sum->wakeups_in_vain += one->wakeups_in_vain;
-	sum->stalled += one->stalled;
-	sum->held_back += one->held_back;
-	sum->faults += one->faults;
-	sum->lost += one->lost;
-	sum->dirty += one->dirty;
-}
 
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 {
@@ -354,7 +271,31 @@ void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 	memset(stats, 0, sizeof(*stats));
 	for_each_shard(pool, multi) {
 		ants_pool_stats(pool, &one);
-		add_stats(stats, &one);
+		stats->capacity = saturated_add(stats->capacity, one.capacity);
+		stats->free = saturated_add(stats->free, one.free);
+		stats->running += one.running;
+		stats->idle += one.idle;
+		stats->busy += one.busy;
+		stats->pending += one.pending;
+		stats->waiting += one.waiting;
+		stats->peak_running += one.peak_running;
+		stats->peak_busy += one.peak_busy;
+		stats->peak_pending += one.peak_pending;
+		stats->peak_waiting += one.peak_waiting;
+		stats->submitted += one.submitted;
+		stats->completed += one.completed;
+		stats->cancelled += one.cancelled;
+		stats->caller_runs += one.caller_runs;
+		stats->rejected += one.rejected;
+		stats->blocked += one.blocked;
+		stats->spawned += one.spawned;
+		stats->reaped += one.reaped;
+		stats->wakeups_in_vain += one.wakeups_in_vain;
+		stats->stalled += one.stalled;
+		stats->held_back += one.held_back;
+		stats->faults += one.faults;
+		stats->lost += one.lost;
+		stats->dirty += one.dirty;
 	}
 }
 EXPORT_SYMBOL_GPL(ants_multi_stats);

@@ -18,14 +18,16 @@ struct ants_place;
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @was: M: its part of a total before a change that may be undone
- * @affinity: M: what its workers are to apply, once all shards have one
  * @seq: M: its release.seq when a reboot found it drained
+ * @was: M: its part of a total before a change that may be undone
+ * @share: M: its part after that change
+ * @affinity: M: what its workers are to apply, once all shards have one
  */
 struct ants_shard {
 	struct ants_pool *pool;
 	unsigned int seq;
 	unsigned int was;
+	unsigned int share;
 	struct ants_affinity *affinity;
 };
 
@@ -72,32 +74,15 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 
 /*
  * The part of a total that shard @nr gets; the first ones share the remainder.
+ * Without a bound for the whole no shard has one.
  */
 static inline unsigned int ants_share(const struct ants_multi *multi,
 				      unsigned int total, unsigned int nr)
 {
-	return total / multi->nr_shards + (nr < total % multi->nr_shards);
-}
-
-static inline unsigned int ants_capacity_share(const struct ants_multi *multi,
-					       unsigned int total,
-					       unsigned int nr)
-{
 	if (total == ANTS_UNLIMITED)
 		return ANTS_UNLIMITED;
-	return ants_share(multi, total, nr);
+	return total / multi->nr_shards + (nr < total % multi->nr_shards);
 }
-
-static inline unsigned int ants_saturated_add(unsigned int a, unsigned int b)
-{
-	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
-}
-
-/* choose.c: which CPUs belong to which shard */
-unsigned int *ants_local_map(const struct cpumask *asked,
-			     unsigned int *nr_shards, unsigned int most);
-void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
-		      struct ants_attrs *attrs, struct cpumask *mask);
 
 /* The most CPUs of a shard if ants chooses the number of shards. */
 #define ANTS_SHARD_CPUS		8
@@ -111,7 +96,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
  * @node: NUMA node
  * @cache: last-level cache, or what stands in for it; one number on one node
  * @core: the first CPU of the core; one number in one cache
- * @shard: what ants_fit_group() sets
+ * @shard: what it belongs to once the CPUs are fitted
  */
 struct ants_cpu {
 	unsigned int cpu;
@@ -121,19 +106,19 @@ struct ants_cpu {
 	unsigned int shard;
 };
 
-/* config.c: how many shards fit */
+/* fit.c: which CPUs belong to which shard */
 unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
 			    unsigned int most);
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 			   const struct ants_cpu *other, unsigned int turn);
-unsigned int ants_fit(const struct cpumask *first, const struct cpumask *rest,
-		      unsigned int most, unsigned int *shard_of);
+unsigned int *ants_local_map(const struct cpumask *asked,
+			     unsigned int *nr_shards, unsigned int most);
+void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
+		      struct ants_attrs *attrs, struct cpumask *mask);
 
 /* config.c: what is done to all shards */
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
-bool ants_multi_is_drained(const struct ants_multi *multi);
-bool ants_multi_is_faulted(const struct ants_multi *multi);
 
 /* config.c: with multi->config held, for all shards or none */
 int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);

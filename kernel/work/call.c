@@ -8,12 +8,12 @@
  * a client, as calls are, has the name of the client's function.
  */
 #include <linux/export.h>
+#include <linux/module.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "../internal.h"
-#include "../core/walk.h"
 
 /* A call on the caller's stack. */
 static int stack_call_fn(struct ants_work *work)
@@ -144,15 +144,6 @@ void ants_call_fail(void *data, int err)
 	call_put(call);
 }
 
-/* For unload.c: a function of the call that lies in @mod, or 0. */
-unsigned long ants_call_func_addr(const void *data, const struct module *mod)
-{
-	const struct ants_call *call = data;
-
-	return ants_addr_in((unsigned long)call->fn, mod) ?:
-	       ants_addr_in((unsigned long)call->release, mod);
-}
-
 /* Hand the call over to the pool, and wait for its end. */
 static int call_wait(struct ants_call *call, unsigned long timeout)
 {
@@ -262,6 +253,27 @@ unsigned long ants_client_func(ants_fn_t fn, const void **data)
 unsigned long ants_task_func(ants_fn_t fn, const void *data)
 {
 	return ants_client_func(fn, &data);
+}
+
+/* Return @addr if it lies in @mod, else 0. */
+unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
+{
+	return within_module(addr, mod) ? addr : 0;
+}
+
+/*
+ * A task may run more than one function: one that ants runs on behalf of a
+ * client counts as the client's. Return one of them that lies in @mod, or 0.
+ */
+unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
+				  const struct module *mod)
+{
+	const struct ants_call *call = data;
+
+	if (fn != ants_call_run)
+		return ants_addr_in(ants_task_func(fn, data), mod);
+	return ants_addr_in((unsigned long)call->fn, mod) ?:
+	       ants_addr_in((unsigned long)call->release, mod);
 }
 
 /* The function that a submitter waits to hand over, and its argument. */

@@ -188,6 +188,7 @@ void shim_log(const char *fmt, ...);
 #define ERR_CAST(ptr)		((void *)(ptr))
 #define IS_ERR(ptr)		((unsigned long)(ptr) >= -(unsigned long)MAX_ERRNO)
 #define IS_ERR_OR_NULL(ptr)	(!(ptr) || IS_ERR(ptr))
+#define PTR_ERR_OR_ZERO(ptr)	(IS_ERR(ptr) ? (int)PTR_ERR(ptr) : 0)
 
 static inline ssize_t strscpy(char *to, const char *from, size_t size)
 {

@@ -51,13 +51,6 @@ static inline bool cpumask_and(struct cpumask *to, const struct cpumask *a,
 	return to->bits;
 }
 
-static inline bool cpumask_andnot(struct cpumask *to, const struct cpumask *a,
-				  const struct cpumask *b)
-{
-	to->bits = a->bits & ~b->bits;
-	return to->bits;
-}
-
 #define for_each_cpu(cpu, m)				\
 	for ((cpu) = 0; (cpu) < NR_CPUS; (cpu)++)	\
 		if (cpumask_test_cpu(cpu, m))
@@ -68,17 +61,5 @@ static inline bool cpumask_andnot(struct cpumask *to, const struct cpumask *a,
 
 #define cpu_to_node(cpu)	0
 #define node_online(node)	((node) == 0)
-
-typedef struct {
-	unsigned long bits;
-} nodemask_t;
-
-#define NODE_MASK_NONE		((nodemask_t){ 0 })
-#define node_set(node, m)	((m).bits |= BIT(node))
-#define node_isset(node, m)	(!!((m).bits & BIT(node)))
-#define nodes_weight(m)		((unsigned int)__builtin_popcountl((m).bits))
-#define for_each_node_mask(node, m)			\
-	for ((node) = 0; (node) < MAX_NUMNODES; (node)++)	\
-		if (node_isset(node, m))
 
 #endif
