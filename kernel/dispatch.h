@@ -118,7 +118,6 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_apart(struct ants_pool *pool);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);

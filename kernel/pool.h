@@ -69,11 +69,6 @@
  */
 #define ANTS_TURN_MAX		8U
 #define ANTS_HERE_MAX		40U
-/*
- * So many wake-ups prefer a worker that parked elsewhere, after a caller has waited
- * for one on its own CPU.
- */
-#define ANTS_APART_MAX		8U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */

@@ -154,11 +154,6 @@ struct ants_wakes {
 	 */
 	u8 nr_here;
 	/*
-	 * L: a caller has waited for a worker on its own CPU: as many more times
-	 * one that parked elsewhere goes first, unless callers take turns
-	 */
-	u8 nr_apart;
-	/*
 	 * L: jiffies when the first worker that is in flight was woken or
 	 * started, or when one of them arrived while no more than @limit were in
 	 * flight; they are late together if that is too long ago

@@ -218,14 +218,13 @@ static inline void stay_on(struct kunit *test, int cpu)
 
 /*
  * As if the last caller that woke a worker had been on @cpu, and had taken turns with
- * @others on other CPUs, or not. Nobody has waited.
+ * @others on other CPUs, or not.
  */
 static inline void set_last_caller(struct ants_pool *pool, int cpu, bool others)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.cpu = cpu;
 	pool->wakes.nr_here = others ? ANTS_TURN_MAX : 0;
-	pool->wakes.nr_apart = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
