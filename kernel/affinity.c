@@ -241,7 +241,6 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 
 /*
  * Set the policy if the pool's has changed, for a task may have set another one.
- * A thread that is normal again turns to SCHED_BATCH later, see policy.c.
  */
 static void apply_sched(struct ants_worker *w,
 			const struct ants_affinity *affinity)
@@ -249,14 +248,12 @@ static void apply_sched(struct ants_worker *w,
 	if (w->sched == affinity->sched)
 		return;
 	w->sched = affinity->sched;
-	if (w->sched == ANTS_SCHED_FIFO) {
+	if (w->sched == ANTS_SCHED_FIFO)
 		sched_set_fifo(current);
-	} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
+	else if (w->sched == ANTS_SCHED_FIFO_LOW)
 		sched_set_fifo_low(current);
-	} else {
+	else
 		sched_set_normal(current, affinity->nice);
-		w->batch = false;
-	}
 }
 
 /*

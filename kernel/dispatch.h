@@ -129,13 +129,6 @@ void ants_spin(struct ants_waiter *waiter);
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 		   int result);
 
-/* policy.c */
-void ants_policy_init(struct ants_pool *pool);
-void ants_policy_share(struct ants_pool *pool, unsigned int nr);
-void ants_policy_wakes(struct ants_pool *pool);
-void ants_policy_parks(struct ants_worker *w);
-void ants_policy_apply(struct ants_worker *w);
-
 /*
  * Open a locked section that wakes at most one thread. Interrupts are on before
  * and after it.

@@ -8,7 +8,7 @@
  *
  *	debug, jitter, trace, objects
  *	charge, walk, slot, affinity, times
- *	item_wait, item, group_item, wake, spin, dispatch, policy
+ *	item_wait, item, group_item, wake, spin, dispatch
  *	stall, timer, watch, breaker, dirty, thread
  *	worker, wait, caller, submit, invoke
  *	delayed, work, inner, join, work_wait, work_cancel
@@ -73,10 +73,8 @@ ants_begins(limits, 1);
 ants_ends(timed, 1);
 ants_begins(wakes, 2);
 ants_ends(workers.idle, 2);
-ants_begins(policy, 4);
-ants_ends(policy, 4);
-ants_begins(timer, 5);
-ants_ends(timer.waking, 5);
+ants_begins(timer, 4);
+ants_ends(timer.waking, 4);
 
 /*
  * Look at a field of a pool without the lock that its writers hold. Stores to

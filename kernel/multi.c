@@ -135,9 +135,6 @@ static int make_shard(struct ants_multi *multi, unsigned int nr,
 		return PTR_ERR(pool);
 	/* No shard is marked congested before the multi can be used. */
 	pool->ops.shared_congested = &multi->congested;
-	/* Each submitter uses all shards, except those that are local to it. */
-	if (!multi->shard_of)
-		ants_policy_share(pool, multi->nr_shards);
 	multi->shards[nr].pool = pool;
 	return 0;
 }

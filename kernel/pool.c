@@ -120,7 +120,6 @@ static void init_config(struct ants_pool *pool, const struct ants_attrs *attrs)
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.limit = 1;
-	ants_policy_init(pool);
 	ants_set_expiry(pool, attrs->expiry ?: ANTS_EXPIRY);
 	ants_set_bounds(pool, capacity_of(attrs), attrs->queue_depth,
 			attrs->min_workers);

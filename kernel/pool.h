@@ -162,7 +162,7 @@ struct ants_pool {
 	 */
 	u8 timed;
 
-	/* A task wakes a worker, or one parks: lines 2, 4 and 5. */
+	/* A task wakes a worker, or one parks: lines 2 to 4. */
 
 	struct ants_wakes wakes;
 	struct ants_workers workers;
@@ -176,10 +176,9 @@ struct ants_pool {
 	 * for them
 	 */
 	unsigned int nr_callers;
-	struct ants_policy policy;
 	struct ants_timer timer;
 
-	/* No task is admitted at once: line 6. */
+	/* No task is admitted at once: line 5. */
 
 	struct ants_waiters waiters;
 

@@ -235,7 +235,6 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	ants_set_arriving(pool, w);
 	pool->wakes.nr++;
 	set_wake_late(pool);
-	ants_policy_wakes(pool);
 	ants_todo_wake(todo, w->task);
 	trace_ants_worker_wake(w);
 }
