@@ -357,9 +357,9 @@ static inline void ants_wake_next(struct ants_pool *pool,
 }
 
 /*
- * The same after the caller has made a task pending. Its CPU matters, see
- * choose_idle(), and if those in flight are for callers on other CPUs, one more may
- * be woken.
+ * The same after the caller has made a task pending. A worker that parked on its CPU
+ * goes first, and if those in flight are for callers on other CPUs, one more may be
+ * woken.
  */
 static inline void ants_wake_for_caller(struct ants_pool *pool,
 					struct ants_todo *todo)

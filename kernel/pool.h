@@ -63,12 +63,6 @@
 #define ANTS_WAKE_MAX		16U
 /* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U
-/*
- * Callers on several CPUs take turns once the CPU has changed twice within so many
- * wake-ups, until it has not changed for ANTS_HERE_MAX - ANTS_TURN_MAX of them.
- */
-#define ANTS_TURN_MAX		8U
-#define ANTS_HERE_MAX		40U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */

@@ -262,40 +262,17 @@ void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
 		wake_idle(pool, first_idle(pool), todo);
 }
 
-/* A caller on this CPU wakes a worker: is it the CPU of the last caller? */
-static void note_caller(struct ants_pool *pool)
-{
-	struct ants_wakes *wakes = &pool->wakes;
-
-	if (wakes->cpu == ants_this_cpu()) {
-		wakes->nr_here -= !!wakes->nr_here;
-		return;
-	}
-	wakes->cpu = ants_this_cpu();
-	wakes->nr_here = wakes->nr_here ? ANTS_HERE_MAX : ANTS_TURN_MAX;
-}
-
 /*
- * Choose the worker for a caller: as a rule the one that parked last, wherever that
- * was. If callers take turns, one here: then neither its wake-up nor that of the
- * caller, which waits for its task, has to go to another CPU.
+ * As ants_wake_one(), for a caller: a worker that parked here goes first. Then neither
+ * its wake-up nor that of the caller, if it waits for its task, has to go to another CPU.
  */
-static struct ants_worker *choose_idle(struct ants_pool *pool)
-{
-	struct ants_worker *w = NULL;
-
-	note_caller(pool);
-	if (pool->wakes.nr_here > ANTS_TURN_MAX)
-		w = find_here(pool);
-	return w ?: first_idle(pool);
-}
-
-/* As ants_wake_one(), for a caller. */
 void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	if (may_wake(pool, todo))
-		wake_idle(pool, choose_idle(pool), todo);
+	if (!may_wake(pool, todo))
+		return;
+	pool->wakes.cpu = ants_this_cpu();
+	wake_idle(pool, find_here(pool) ?: first_idle(pool), todo);
 }
 
 /*
@@ -315,7 +292,7 @@ void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
 	w = find_here(pool);
 	if (!w)
 		return;
-	note_caller(pool);
+	pool->wakes.cpu = ants_this_cpu();
 	wake_idle(pool, w, todo);
 }
 

@@ -141,13 +141,6 @@ struct ants_wakes {
 	 */
 	u16 waking_cpus;
 	/*
-	 * L: one less for each wake-up by a caller on the same CPU as the last
-	 * one. A caller on another CPU sets it to ANTS_TURN_MAX if it is 0, else to
-	 * ANTS_HERE_MAX: then the callers take turns, and as long as it is above
-	 * ANTS_TURN_MAX a worker that parked on the caller's CPU goes first
-	 */
-	u8 nr_here;
-	/*
 	 * L: jiffies when the first worker that is in flight was woken or
 	 * started, or when one of them arrived while no more than @limit were in
 	 * flight; they are late together if that is too long ago

@@ -61,7 +61,7 @@ static inline int worker_of_task(struct rig *rig)
 static inline void wake_one(struct rig *rig)
 {
 	stay_on(rig->test, 0);
-	set_last_caller(rig->pool, 0, false);
+	set_last_caller(rig->pool, 0);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
 	held(rig, ANTS_PAUSE_ARRIVE);
