@@ -8,7 +8,7 @@
  *
  *	core/	debug, trace
  *	core/	walk, slot, affinity, times
- *	core/	item, wake, spin, dispatch, policy
+ *	core/	item, wake, spin, dispatch
  *	core/	timer, dirty, thread
  *	core/	worker, wait, caller, submit
  *	work/	work, join
@@ -70,10 +70,8 @@ ants_begins(limits, 1);
 ants_ends(timed, 1);
 ants_begins(wakes, 2);
 ants_ends(workers.idle, 2);
-ants_begins(policy, 4);
-ants_ends(policy, 4);
-ants_begins(timer, 5);
-ants_ends(timer.waking, 5);
+ants_begins(timer, 4);
+ants_ends(timer.waking, 4);
 
 /*
  * Look at a field of a pool without the lock that its writers hold. Stores to

@@ -20,7 +20,7 @@ static inline void park_one(struct rig *rig, int nr)
  * A rig with a worker on each CPU of @cpus, a string of digits: posts[0] ran on the
  * first one to park, and so on. No wake-up is late.
  */
-static inline struct rig *rig_make_deep(struct kunit *test, const char *cpus, unsigned int depth)
+static inline struct rig *rig_make_on(struct kunit *test, const char *cpus)
 {
 	int i, nr = strlen(cpus);
 	struct rig *rig;
@@ -28,7 +28,7 @@ static inline struct rig *rig_make_deep(struct kunit *test, const char *cpus, un
 	if (!cpu_online(0) || !cpu_online(1))
 		kunit_skip(test, "needs the CPUs 0 and 1");
 	rig = rig_make(test, "caller", (struct ants_attrs){
-				.capacity = nr, .queue_depth = depth });
+				.capacity = nr, .queue_depth = 8 });
 	never_late();
 	for (i = 0; i < nr; i++) {
 		post_start(rig, i);
@@ -40,11 +40,6 @@ static inline struct rig *rig_make_deep(struct kunit *test, const char *cpus, un
 	set_wake_limit(rig->pool, 1);
 	forget_vain(rig->pool);
 	return rig;
-}
-
-static inline struct rig *rig_make_on(struct kunit *test, const char *cpus)
-{
-	return rig_make_deep(test, cpus, 8);
 }
 
 /* Submit a task on CPU 0. Which post had the worker that runs it? */
@@ -66,7 +61,7 @@ static inline int worker_of_task(struct rig *rig)
 static inline void wake_one(struct rig *rig)
 {
 	stay_on(rig->test, 0);
-	set_last_caller(rig->pool, 0, false);
+	set_last_caller(rig->pool, 0);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
 	held(rig, ANTS_PAUSE_ARRIVE);

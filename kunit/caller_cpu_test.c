@@ -7,48 +7,35 @@
 
 #include "caller.h"
 
-/* The same if the last caller was on CPU @last, and others before it, or not. */
-static int worker_after(struct kunit *test, const char *cpus, int last, bool others)
+/* Workers have parked on @cpus: which of them runs the task of a caller on CPU 0? */
+static int worker_among(struct kunit *test, const char *cpus)
 {
-	struct rig *rig = rig_make_on(test, cpus);
-
-	set_last_caller(rig->pool, last, others);
-	return worker_of_task(rig);
+	return worker_of_task(rig_make_on(test, cpus));
 }
 
 static void worker_of_the_callers_cpu_goes_first(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 1, true), 0);
-}
-
-static void worker_that_parked_last_goes_first_otherwise(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 0, true), 1);
-}
-
-static void caller_that_moves_once_is_one_caller(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, worker_after(test, "01", 1, false), 1);
+	KUNIT_EXPECT_EQ(test, worker_among(test, "01"), 0);
 }
 
 static void no_worker_parked_there(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_after(test, "11", 1, true), 1);
+	KUNIT_EXPECT_EQ(test, worker_among(test, "11"), 1);
 }
 
 static void last_of_those_that_parked_there(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_after(test, "001", 1, true), 1);
+	KUNIT_EXPECT_EQ(test, worker_among(test, "001"), 1);
 }
 
 static void few_idle_workers_are_looked_at(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_after(test, "0111", 1, true), 0);
+	KUNIT_EXPECT_EQ(test, worker_among(test, "0111"), 0);
 }
 
 static void more_are_not_looked_at(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, worker_after(test, "01111", 1, true), 4);
+	KUNIT_EXPECT_EQ(test, worker_among(test, "01111"), 4);
 }
 
 /* The CPU of the worker of posts[@nr] as the pool knows it, or -1. */
@@ -63,62 +50,6 @@ static int worker_cpu(struct rig *rig, int nr)
 			cpu = w->cpu;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	return cpu;
-}
-
-/* Submit a task that counts, and wait until its worker is idle again. */
-static void run_one(struct rig *rig)
-{
-	KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, count_task, &rig->count), 0);
-	ASSERT_SOON(rig->test, settled(rig->pool));
-}
-
-static unsigned int here(struct rig *rig)
-{
-	return ants_peek(rig->pool->wakes.nr_here);
-}
-
-static void preference_ends_with_callers_of_one_cpu(struct kunit *test)
-{
-	struct rig *rig = rig_make_on(test, "01");
-	unsigned int i;
-
-	stay_on(test, 0);
-	set_last_caller(rig->pool, 1, true);
-	for (i = 0; i <= ANTS_HERE_MAX; i++) {
-		run_one(rig);
-		KUNIT_EXPECT_EQ(test, here(rig), ANTS_HERE_MAX - i);
-	}
-	run_one(rig);
-	KUNIT_EXPECT_EQ(test, here(rig), 0);
-}
-
-static void callers_take_turns_when_the_cpu_changes_twice(struct kunit *test)
-{
-	struct rig *rig = rig_make_on(test, "01");
-
-	set_last_caller(rig->pool, 0, false);
-	stay_on(test, 1);
-	run_one(rig);
-	KUNIT_EXPECT_EQ(test, here(rig), ANTS_TURN_MAX);
-	stay_on(test, 0);
-	run_one(rig);
-	KUNIT_EXPECT_EQ(test, here(rig), ANTS_HERE_MAX);
-}
-
-/* As a single caller may, which the scheduler moves now and then. */
-static void changes_far_apart_are_no_turns(struct kunit *test)
-{
-	struct rig *rig = rig_make_on(test, "01");
-	unsigned int i;
-
-	set_last_caller(rig->pool, 0, false);
-	stay_on(test, 1);
-	for (i = 0; i <= ANTS_TURN_MAX; i++)
-		run_one(rig);
-	KUNIT_EXPECT_EQ(test, here(rig), 0);
-	stay_on(test, 0);
-	run_one(rig);
-	KUNIT_EXPECT_EQ(test, here(rig), ANTS_TURN_MAX);
 }
 
 /* After a change of the CPUs idle workers move without a task. */
@@ -173,8 +104,7 @@ static void arrival_within_the_limit_restarts_the_time(struct kunit *test)
 	struct rig *rig = rig_make_on(test, "001");
 	unsigned long since;
 
-	stay_on(test, 0);
-	set_last_caller(rig->pool, 0, false);
+	stay_on(test, 1);
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_on, rig), 0);
 	ASSERT_SOON(test, atomic_read(&rig->inside) == 1);
 	set_wake_limit(rig->pool, 2);
@@ -204,7 +134,7 @@ static void expect_one_in_flight(struct rig *rig)
 /* Although the worker in flight parked on another CPU. */
 static void same_cpu_has_one(struct kunit *test)
 {
-	struct rig *rig = rig_make_on(test, "01");
+	struct rig *rig = rig_make_on(test, "11");
 
 	wake_one(rig);
 	submit_on(rig, 0);
@@ -213,7 +143,7 @@ static void same_cpu_has_one(struct kunit *test)
 
 static void one_that_parked_there_is_on_its_way(struct kunit *test)
 {
-	struct rig *rig = rig_make_on(test, "011");
+	struct rig *rig = rig_make_on(test, "11");
 
 	wake_one(rig);
 	submit_on(rig, 1);
@@ -252,7 +182,7 @@ static void deferred_wake_up_suffices(struct kunit *test)
 	};
 
 	stay_on(test, 0);
-	set_last_caller(rig->pool, 0, false);
+	set_last_caller(rig->pool, 0);
 	raw_spin_lock_irq(&rig->pool->lock);
 	rig->pool->wakes.nr_vain = ANTS_VAIN_MAX;
 	rig->pool->wakes.nr_deferred = 0;
@@ -271,15 +201,10 @@ static void deferred_wake_up_suffices(struct kunit *test)
 
 static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(worker_of_the_callers_cpu_goes_first),
-	KUNIT_CASE(worker_that_parked_last_goes_first_otherwise),
-	KUNIT_CASE(caller_that_moves_once_is_one_caller),
 	KUNIT_CASE(no_worker_parked_there),
 	KUNIT_CASE(last_of_those_that_parked_there),
 	KUNIT_CASE(few_idle_workers_are_looked_at),
 	KUNIT_CASE(more_are_not_looked_at),
-	KUNIT_CASE(preference_ends_with_callers_of_one_cpu),
-	KUNIT_CASE(callers_take_turns_when_the_cpu_changes_twice),
-	KUNIT_CASE(changes_far_apart_are_no_turns),
 	KUNIT_CASE(idle_worker_that_moves_is_known),
 	KUNIT_CASE(other_cpu_has_its_own_wake_up),
 	KUNIT_CASE(arrival_does_not_put_off_the_other_one),

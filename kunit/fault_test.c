@@ -452,7 +452,7 @@ static void no_jump(struct kprobe *probe, struct pt_regs *regs, unsigned long fl
 }
 
 static struct kprobe after_sleep = {
-	.symbol_name = "ants_policy_apply",
+	.symbol_name = "ants_pause",
 	.pre_handler = end_victim,
 	.post_handler = no_jump,
 };

@@ -218,34 +218,6 @@ static void own_policy_of_a_thread_stays(struct kunit *test)
 	expect_sched(test, rig->pool, ANTS_SCHED_FIFO);
 }
 
-/* As if wake-ups preempted submitters; it is not judged while the test runs. */
-static void try_batch(struct ants_pool *pool)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->policy.batch = true;
-	pool->policy.tick = jiffies + TEST_DEADLINE;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
-/* The pool tries SCHED_BATCH, which is for normal threads only. */
-static void batch_is_for_normal_threads(struct kunit *test)
-{
-	struct rig *rig = rig_of(test, ANTS_SCHED_FIFO_LOW, 1);
-	struct ants_pool *pool = rig->pool;
-
-	park(rig, 0, 1);
-	try_batch(pool);
-	expect_sched(test, pool, ANTS_SCHED_FIFO_LOW);
-	EXPECT_SOON(test, settled(pool));
-	KUNIT_EXPECT_EQ(test, ants_set_sched(pool, ANTS_SCHED_NORMAL), 0);
-	EXPECT_SOON(test, !ants_peek(pool->target.nr_stale) && settled(pool));
-	try_batch(pool);
-	KUNIT_EXPECT_EQ(test, look_at(pool).policy, SCHED_BATCH);
-	EXPECT_SOON(test, settled(pool));
-	KUNIT_EXPECT_EQ(test, ants_set_sched(pool, ANTS_SCHED_FIFO), 0);
-	expect_sched(test, pool, ANTS_SCHED_FIFO);
-}
-
 static void reopened_pool_keeps_it(struct kunit *test)
 {
 	struct rig *rig = rig_of(test, ANTS_SCHED_NORMAL, 1);
@@ -312,7 +284,6 @@ static struct kunit_case realtime_cases[] = {
 	KUNIT_CASE(cpus_and_policy_are_independent),
 	KUNIT_CASE(contradictions_are_refused),
 	KUNIT_CASE(own_policy_of_a_thread_stays),
-	KUNIT_CASE(batch_is_for_normal_threads),
 	KUNIT_CASE(reopened_pool_keeps_it),
 	KUNIT_CASE(all_shards_change_or_none),
 	KUNIT_CASE(no_memory_changes_no_shard),

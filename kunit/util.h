@@ -216,16 +216,11 @@ static inline void stay_on(struct kunit *test, int cpu)
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
 }
 
-/*
- * As if the last caller that woke a worker had been on @cpu, and had taken turns with
- * @others on other CPUs, or not. Nobody has waited.
- */
-static inline void set_last_caller(struct ants_pool *pool, int cpu, bool others)
+/* As if the last caller that woke a worker had been on @cpu. */
+static inline void set_last_caller(struct ants_pool *pool, int cpu)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.cpu = cpu;
-	pool->wakes.nr_here = others ? ANTS_TURN_MAX : 0;
-	pool->wakes.nr_apart = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
 
@@ -233,7 +228,7 @@ static inline void set_last_caller(struct ants_pool *pool, int cpu, bool others)
 static inline void be_only_caller(struct kunit *test, struct ants_pool *pool)
 {
 	stay_on(test, cpumask_first(cpu_online_mask));
-	set_last_caller(pool, cpumask_first(cpu_online_mask), false);
+	set_last_caller(pool, cpumask_first(cpu_online_mask));
 }
 
 /* As if no wake-up had been in vain: the next ones are not deferred. */

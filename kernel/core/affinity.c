@@ -234,19 +234,16 @@ void ants_affinity_apply(struct ants_worker *w)
 	set_user_nice(current, affinity->nice);
 	/*
 	 * Set the policy if the pool's has changed, for a task may have set
-	 * another one. A thread that is normal again turns to SCHED_BATCH later,
-	 * see policy.c.
+	 * another one.
 	 */
 	if (w->sched != affinity->sched) {
 		w->sched = affinity->sched;
-		if (w->sched == ANTS_SCHED_FIFO) {
+		if (w->sched == ANTS_SCHED_FIFO)
 			sched_set_fifo(current);
-		} else if (w->sched == ANTS_SCHED_FIFO_LOW) {
+		else if (w->sched == ANTS_SCHED_FIFO_LOW)
 			sched_set_fifo_low(current);
-		} else {
+		else
 			sched_set_normal(current, affinity->nice);
-			w->batch = false;
-		}
 	}
 	apply_cpus(w, affinity);
 	w->affinity = NULL;

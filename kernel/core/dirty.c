@@ -180,8 +180,6 @@ void ants_yield_parked(struct ants_worker *w, struct ants_todo *todo)
 	ants_unlock(w->pool, todo);
 	cond_resched_tasks_rcu_qs();
 	ants_lock(w->pool, todo);
-	/* To policy.c this is no preemption. */
-	w->switches = current->nivcsw;
 	/* Whoever has changed the CPUs meanwhile has woken it in vain. */
 	if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
 		ants_affinity_note(w, todo);

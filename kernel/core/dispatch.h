@@ -118,7 +118,6 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_apart(struct ants_pool *pool);
 void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
@@ -129,13 +128,6 @@ void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter);
 void ants_spin(struct ants_waiter *waiter);
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 		   int result);
-
-/* policy.c */
-void ants_policy_init(struct ants_pool *pool);
-void ants_policy_share(struct ants_pool *pool, unsigned int nr);
-void ants_policy_wakes(struct ants_pool *pool);
-void ants_policy_parks(struct ants_worker *w);
-void ants_policy_apply(struct ants_worker *w);
 
 /*
  * Open a locked section that wakes at most one thread. Interrupts are on before
@@ -363,9 +355,9 @@ static inline void ants_wake_next(struct ants_pool *pool,
 }
 
 /*
- * The same after the caller has made a task pending. Its CPU matters, see
- * choose_idle(), and if those in flight are for callers on other CPUs, one more may
- * be woken.
+ * The same after the caller has made a task pending. A worker that parked on its CPU
+ * goes first, and if those in flight are for callers on other CPUs, one more may be
+ * woken.
  */
 static inline void ants_wake_for_caller(struct ants_pool *pool,
 					struct ants_todo *todo)

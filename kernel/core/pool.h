@@ -63,17 +63,6 @@
 #define ANTS_WAKE_MAX		16U
 /* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U
-/*
- * Callers on several CPUs take turns once the CPU has changed twice within so many
- * wake-ups, until it has not changed for ANTS_HERE_MAX - ANTS_TURN_MAX of them.
- */
-#define ANTS_TURN_MAX		8U
-#define ANTS_HERE_MAX		40U
-/*
- * So many wake-ups prefer a worker that parked elsewhere, after a caller has waited
- * for one on its own CPU.
- */
-#define ANTS_APART_MAX		8U
 /* After this many wake-ups in vain the next ones are deferred. */
 #define ANTS_VAIN_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */
@@ -167,7 +156,7 @@ struct ants_pool {
 	 */
 	u8 timed;
 
-	/* A task wakes a worker, or one parks: lines 2, 4 and 5. */
+	/* A task wakes a worker, or one parks: lines 2 to 4. */
 
 	struct ants_wakes wakes;
 	struct ants_workers workers;
@@ -181,10 +170,9 @@ struct ants_pool {
 	 * for them
 	 */
 	unsigned int nr_callers;
-	struct ants_policy policy;
 	struct ants_timer timer;
 
-	/* No task is admitted at once: line 6. */
+	/* No task is admitted at once: line 5. */
 
 	struct ants_waiters waiters;
 

@@ -154,7 +154,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
-	ants_wake_apart(pool);
 	ants_spin_begin(pool, waiter);
 	list_add_tail(&waiter->node, fifo);
 	INIT_LIST_HEAD(&waiter->nested);

@@ -203,21 +203,18 @@ static struct ants_worker *first_idle(const struct ants_pool *pool)
 }
 
 /*
- * Return the last worker that parked on this CPU, or, unless @here, on another one, if
- * it is near the top of the stack; else NULL. The scheduler will probably let it run
- * there again.
+ * Return the last worker that parked on this CPU if it is near the top of the stack,
+ * else NULL. The scheduler will probably let it run there again.
  */
-static struct ants_worker *find_idle(const struct ants_pool *pool, bool here)
+static struct ants_worker *find_here(const struct ants_pool *pool)
 {
 	unsigned int left = ANTS_LOOK_MAX;
 	struct ants_worker *w;
-	bool parked_here;
 
 	list_for_each_entry(w, &pool->workers.idle, node) {
 		if (!left--)
 			break;
-		parked_here = w->cpu == ants_this_cpu();
-		if (parked_here == here)
+		if (w->cpu == ants_this_cpu())
 			return w;
 	}
 	return NULL;
@@ -238,7 +235,6 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	ants_set_arriving(pool, w);
 	pool->wakes.nr++;
 	set_wake_late(pool);
-	ants_policy_wakes(pool);
 	ants_todo_wake(todo, w->task);
 	trace_ants_worker_wake(w);
 }
@@ -266,44 +262,17 @@ void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
 		wake_idle(pool, first_idle(pool), todo);
 }
 
-/* A caller on this CPU wakes a worker: is it the CPU of the last caller? */
-static void note_caller(struct ants_pool *pool)
-{
-	struct ants_wakes *wakes = &pool->wakes;
-
-	if (wakes->cpu == ants_this_cpu()) {
-		wakes->nr_here -= !!wakes->nr_here;
-		return;
-	}
-	wakes->cpu = ants_this_cpu();
-	wakes->nr_here = wakes->nr_here ? ANTS_HERE_MAX : ANTS_TURN_MAX;
-}
-
 /*
- * Choose the worker for a caller: as a rule the one that parked last, wherever that
- * was. If callers take turns, one here: then neither its wake-up nor that of the
- * caller, which waits for its task, has to go to another CPU.
+ * As ants_wake_one(), for a caller: a worker that parked here goes first. Then neither
+ * its wake-up nor that of the caller, if it waits for its task, has to go to another CPU.
  */
-static struct ants_worker *choose_idle(struct ants_pool *pool)
-{
-	struct ants_worker *w = NULL;
-
-	note_caller(pool);
-	if (pool->wakes.nr_here > ANTS_TURN_MAX) {
-		w = find_idle(pool, true);
-	} else if (pool->wakes.nr_apart) {
-		pool->wakes.nr_apart--;
-		w = find_idle(pool, false);
-	}
-	return w ?: first_idle(pool);
-}
-
-/* As ants_wake_one(), for a caller. */
 void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	if (may_wake(pool, todo))
-		wake_idle(pool, choose_idle(pool), todo);
+	if (!may_wake(pool, todo))
+		return;
+	pool->wakes.cpu = ants_this_cpu();
+	wake_idle(pool, find_here(pool) ?: first_idle(pool), todo);
 }
 
 /*
@@ -320,10 +289,10 @@ void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
 	    pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
 	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
 		return;
-	w = find_idle(pool, true);
+	w = find_here(pool);
 	if (!w)
 		return;
-	note_caller(pool);
+	pool->wakes.cpu = ants_this_cpu();
 	wake_idle(pool, w, todo);
 }
 
@@ -384,24 +353,6 @@ int ants_running_cpu(const struct ants_pool *pool)
 static bool last_shares_cpu(const struct ants_pool *pool)
 {
 	return ants_running_cpu(pool) == raw_smp_processor_id();
-}
-
-/* The worker that arrived last runs on this CPU, and the caller is not its task. */
-static bool last_wants_cpu(const struct ants_pool *pool)
-{
-	return last_shares_cpu(pool) && pool->wakes.arrived->task != current;
-}
-
-/*
- * A caller is about to wait for room. If the worker that will make it needs this very
- * CPU, they take turns while another CPU may be idle: have the next ones woken
- * elsewhere.
- */
-void ants_wake_apart(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	if (pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) || last_wants_cpu(pool))
-		pool->wakes.nr_apart = ANTS_APART_MAX;
 }
 
 /*

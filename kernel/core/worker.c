@@ -7,6 +7,8 @@
 
 #include <linux/freezer.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
 
 #include "../internal.h"
 
@@ -63,6 +65,23 @@ void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
 	ants_unlock_irq(pool);
 }
 
+/*
+ * On a preemptible kernel the wake-up of a worker may preempt its submitter on the same
+ * CPU. SCHED_BATCH does not: the submitter continues, and the worker then finds many
+ * tasks. But where other threads want the CPU, they go first.
+ */
+static void set_batch(const struct ants_pool *pool)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_BATCH,
+		.sched_nice = task_nice(current),
+	};
+
+	if (ants_setattr(current, &attr))
+		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
+}
+
 /* Policy and affinity are set by the thread itself: modules cannot do it earlier. */
 static void worker_setup(struct ants_worker *w)
 {
@@ -70,7 +89,8 @@ static void worker_setup(struct ants_worker *w)
 	struct ants_todo todo;
 
 	ants_watch_begin(w);
-	ants_policy_apply(w);
+	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT)
+		set_batch(pool);
 	ants_lock(pool, &todo);
 	ants_affinity_note(w, &todo);
 	ants_unlock(pool, &todo);
@@ -326,7 +346,6 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_worker_move(w, ANTS_IDLE);
 	w->fn = NULL;
 	w->idle_since = jiffies;
-	ants_policy_parks(w);
 	list_add(&w->node, &pool->workers.idle);
 	pool->workers.nr_idle++;
 	trace_ants_worker_park(w);
@@ -343,7 +362,6 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 		ants_unlock(pool, todo);
 		freezable_schedule();
 		ants_pause(ANTS_PAUSE_ARRIVE, pool);
-		ants_policy_apply(w);
 		ants_lock(pool, todo);
 		if (w->state == ANTS_IDLE && ants_affinity_is_stale(w))
 			ants_affinity_note(w, todo);

@@ -81,12 +81,8 @@ struct ants_charge {
  * @affinity_seq: L: the change of the affinity that it has applied, or is about
  *	to apply
  * @affinity: T: the affinity that it is about to apply
- * @switches: T: number of times its thread had been preempted when it last
- *	parked
  * @sched: T: the policy of the pool that it has set, unless a task has set
  *	another one
- * @batch: T: it has set SCHED_BATCH, unless it, or a task, has set another
- *	policy
  * @charge: T: to whom it is charged now
  * @next_charge: T: to whom it is charged once it has dropped the lock, if that
  *	is to change
@@ -120,9 +116,7 @@ struct ants_worker {
 	unsigned int affinity_seq;
 	unsigned int depth;
 	struct ants_affinity *affinity;
-	unsigned long switches;
 	enum ants_sched sched;
-	bool batch;
 	struct ants_charge charge;
 	struct ants_charge next_charge;
 };
@@ -146,18 +140,6 @@ struct ants_wakes {
 	 * flight, unless another one of them has arrived since
 	 */
 	u16 waking_cpus;
-	/*
-	 * L: one less for each wake-up by a caller on the same CPU as the last
-	 * one. A caller on another CPU sets it to ANTS_TURN_MAX if it is 0, else to
-	 * ANTS_HERE_MAX: then the callers take turns, and as long as it is above
-	 * ANTS_TURN_MAX a worker that parked on the caller's CPU goes first
-	 */
-	u8 nr_here;
-	/*
-	 * L: a caller has waited for a worker on its own CPU: as many more times
-	 * one that parked elsewhere goes first, unless callers take turns
-	 */
-	u8 nr_apart;
 	/*
 	 * L: jiffies when the first worker that is in flight was woken or
 	 * started, or when one of them arrived while no more than @limit were in
@@ -200,37 +182,6 @@ struct ants_maker {
 	struct work_struct work;
 	struct ants_pool *pool;
 	bool queued;
-};
-
-/**
- * struct ants_policy - the workers' scheduling policy, and what it is derived
- * from
- * @tick: L: jiffies when the current window of observation began
- * @submitted: L: pool->submitted at that time
- * @parks: L: number of times that workers have parked since
- * @preempted: L: number of times that workers, and submitters waking them, were
- *	preempted; of a worker, one at most each time that it parks
- * @flood: I: number of preemptions in a tick that is worth a try of SCHED_BATCH
- * @limit: L: number of preemptions from which it is tried next: @flood, or more after
- *	tries in vain
- * @normal: L: tasks for each time that a worker parked before SCHED_BATCH was
- *	tried, in sixteenths
- * @waker: L: the task that last woke a worker; it may be gone
- * @switches: L: number of times it had been preempted by then
- * @batch: L: the workers are to run under SCHED_BATCH. They read it without the
- *	lock: a new value takes effect the next time
- */
-struct ants_policy {
-	unsigned long tick;
-	u64 submitted;
-	unsigned int parks;
-	unsigned int preempted;
-	unsigned int flood;
-	unsigned int limit;
-	u64 normal;
-	const struct task_struct *waker;
-	unsigned long switches;
-	bool batch;
 };
 
 #endif /* _ANTS_WORKER_H */

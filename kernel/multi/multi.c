@@ -92,9 +92,6 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 			break;
 		/* No shard is marked congested before the multi can be used. */
 		pool->ops.shared_congested = &multi->congested;
-		/* Each submitter uses all shards, except those that are local to it. */
-		if (!multi->shard_of)
-			ants_policy_share(pool, multi->nr_shards);
 		multi->shards[i].pool = pool;
 	}
 	free_cpumask_var(mask);

@@ -204,7 +204,6 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	pool->ops.drop = attrs->drop;
 	pool->ops.private = attrs->private;
 	raw_spin_lock_irq(&pool->lock);
-	ants_policy_init(pool);
 	ants_set_bounds(pool, attrs->capacity ?: num_online_cpus(),
 			attrs->queue_depth, attrs->min_workers);
 	ants_unlock_irq(pool);

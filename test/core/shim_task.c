@@ -204,17 +204,11 @@ long schedule_timeout(long timeout)
 	return max(left, 0L);
 }
 
-/* As on a preemptible kernel with one CPU, a wake-up preempts its caller. */
 int wake_up_process(struct task_struct *task)
 {
-	bool slept;
-
 	shim_point();
 	WARN(refcount_read(&task->users) <= 0, "a thread that is gone is woken");
-	slept = shim_unpark(task);
-	if (slept && READ_ONCE(task->policy) == SCHED_NORMAL)
-		current->nivcsw++;
-	return slept;
+	return shim_unpark(task);
 }
 
 struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data,

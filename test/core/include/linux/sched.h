@@ -60,7 +60,6 @@ struct thread_info {
  * @irqs_off: it has turned interrupts off
  * @softirq: it stands for a softirq: the timers
  * @policy: SCHED_*
- * @nivcsw: how often it claims to have been preempted
  * @rcu: in the lower half the number of nested sections that may not sleep, in
  *	the upper half how often it left the outermost one
  * @mm: NULL
@@ -89,7 +88,6 @@ struct task_struct {
 	bool irqs_off;
 	bool softirq;
 	unsigned int policy;
-	unsigned long nivcsw;
 	u64 rcu;
 	void *mm;
 	void *plug;
