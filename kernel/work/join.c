@@ -23,9 +23,9 @@ static struct ants_inner *inner_of(const struct ants_worker *w)
 }
 
 /*
- * The innermost task of @w is about to wait. @counted: it is counted in as a
- * caller while it does. Return its waiter, all zero, which is not on its stack:
- * the task may die in what it runs meanwhile.
+ * The innermost task of @w is about to wait. @counted: it holds a reference to the
+ * pool while it does. Return its waiter, all zero, which is not on its stack: the
+ * task may die in what it runs meanwhile.
  */
 struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted)
 {
