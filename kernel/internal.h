@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of ants.ko share. The structures, and what guards their
- * fields, are in pool.h, waiter.h, worker.h, item.h and affinity.h.
+ * fields, are in pool.h, worker.h, item.h and affinity.h.
  *
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
  *
  *	core/	debug, trace
  *	core/	walk, slot, affinity, times
- *	core/	item, wake, spin, dispatch
+ *	core/	item, wake, dispatch
  *	core/	timer, dirty, thread
- *	core/	worker, wait, caller, submit
+ *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
  *	pool/	cancel, upkeep, fault, release, tune, place
@@ -37,7 +37,6 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
-#include "core/admit.h"
 #include "core/affinity.h"
 #include "compat.h"
 #include "core/debug.h"
@@ -303,7 +302,7 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 void ants_call_run(void *data);
 void ants_call_fail(void *data, int err);
 
-/* caller.c: tasks that run in their submitters */
+/* submit.c: tasks that run in their submitters */
 struct ants_inline;
 
 struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of dispatch.c and wake.c that run for every task, inlined: locked
- * sections, the decisions made in them, and what follows from those.
+ * The parts of dispatch.c and wake.c that run for every task, inlined: whether one
+ * more is admitted, locked sections, the decisions made in them, and what follows
+ * from those.
  */
 #ifndef _ANTS_DISPATCH_H
 #define _ANTS_DISPATCH_H
@@ -9,13 +10,81 @@
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/timer.h>
 
-#include "admit.h"
 #include "debug.h"
 #include "pool.h"
+#include "trace.h"
+
+/* The number of tasks that are admitted and have not ended. */
+static inline unsigned int ants_in_flight(const struct ants_pool *pool)
+{
+	return pool->nr_busy + pool->nr_pending + pool->nr_joined;
+}
+
+/* The number of tasks that have ended well. */
+static inline u64 ants_nr_completed(const struct ants_pool *pool)
+{
+	return pool->submitted - ants_in_flight(pool) - pool->nr_again -
+	       pool->counts.cancelled - pool->counts.lost;
+}
+
+/* The number of tasks that could be admitted if no caller waited. */
+static inline unsigned int ants_nr_admissible(const struct ants_pool *pool)
+{
+	unsigned int used = ants_in_flight(pool);
+
+	return used < pool->limits.in_flight ? pool->limits.in_flight - used : 0;
+}
+
+static inline bool ants_can_admit(const struct ants_pool *pool)
+{
+	return pool->nr_busy + pool->nr_pending < pool->limits.admit;
+}
+
+/*
+ * Why the pool accepts no task whatever room it has: -ESHUTDOWN, or -EIO after
+ * too many faults; 0 if it does.
+ */
+static inline int ants_closed_error(const struct ants_pool *pool)
+{
+	if (pool->released)
+		return -ESHUTDOWN;
+	return pool->faults.tripped ? -EIO : 0;
+}
+
+/* Is @err one of those? Then there is nothing to wait for. */
+static inline bool ants_is_closed_error(int err)
+{
+	return err == -ESHUTDOWN || err == -EIO;
+}
+
+/*
+ * To be called whenever limits.in_flight, released, tripped, nr_waiting, has_due or
+ * nr_joined has changed.
+ */
+static inline void ants_update_admit_limit(struct ants_pool *pool)
+{
+	if (ants_closed_error(pool) || pool->space.nr_waiting ||
+	    pool->space.has_due)
+		pool->limits.admit = 0;
+	else
+		pool->limits.admit = pool->limits.in_flight - min(pool->limits.in_flight,
+						      pool->nr_joined);
+}
+
+/* Count a task as refused with @err. */
+static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
+				const void *data, int err)
+{
+	ants_trace(task_refuse, pool, fn, data, err);
+	pool->counts.rejected++;
+	if (err == -EAGAIN && pool->ops.space_available)
+		pool->space.congested = true;
+}
 
 struct ants_chunk;
 
@@ -123,7 +192,7 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
 
-/* spin.c */
+/* wait.c: submitters that spin */
 void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter);
 void ants_spin(struct ants_waiter *waiter);
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,

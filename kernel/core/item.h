@@ -16,7 +16,7 @@
 #include <linux/debugobjects.h>
 #include <linux/list.h>
 
-#include "estate.h"
+#include "worker.h"
 #include "pool.h"
 
 struct ants_todo;

@@ -23,20 +23,470 @@
  * Order: ants_registry_lock and pool->config.lock are never held together;
  * multi->config is taken before the pool->config.lock of one or all shards;
  * pool->lock is innermost, except for the lock of the timer base, that of
- * upkeep.c, and those of the buckets in caller.c and debug.c.
+ * upkeep.c, and those of the buckets in submit.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
 
 #include <linux/ants.h>
+#include <linux/build_bug.h>
 #include <linux/kobject.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
-#include "pool_parts.h"
 #include "worker.h"
+
+/* The result of a waiter while it waits. */
+#define ANTS_STILL_WAITING	1
+
+/**
+ * struct ants_waiter - a submitter that waits, on its own stack
+ * @node: L: in a FIFO of pool->waiters.fifo
+ * @task: I: the submitter
+ * @slot: L: taken out of the stock in advance, so that it can be granted at any
+ *	time; NULL if there was none
+ * @fn: I: the function of its task
+ * @data: I: the argument of that function
+ * @work: I: the work item that it wants to submit instead, which brings its own
+ *	slot; NULL if none
+ * @since: I: jiffies when it was enqueued
+ * @stamp: I: the clock at that time if pool->timed was set, else 0
+ * @prio: I: the priority of its task
+ * @sleep: I: the state that it sleeps in
+ * @spun: L: it spins before it sleeps
+ * @spins: it has not stopped spinning; set to false by the submitter, which does
+ *	not hold the lock
+ * @nested: L: in pool->waiters.nested if it is an untimed wait inside a task of the
+ *	same pool, else empty
+ * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
+ *	last access to the waiter by another thread; pairs with the acquire in
+ *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
+ *	may be gone
+ */
+struct ants_waiter {
+	struct list_head node;
+	struct task_struct *task;
+	struct ants_slot *slot;
+	ants_fn_t fn;
+	void *data;
+	struct ants_work *work;
+	unsigned long since;
+	unsigned int stamp;
+	enum ants_prio prio;
+	unsigned int sleep;
+	bool spun;
+	bool spins;
+	struct list_head nested;
+	int result;
+};
+
+/*
+ * The parts of a pool. Those that a task reads or writes come first in struct
+ * ants_pool; within a part, the members that a task needs most come first. The
+ * letters in front of the fields are explained in pool.h.
+ */
+
+struct ants_affinity;
+
+/* Makers of a pool: its work items that make threads. */
+#define ANTS_MAKERS		7
+/* The most waits in a row that do not spin although they could. */
+#define ANTS_SPIN_SKIP_MAX	63U
+/* At least one task in so many is timed, if any is. */
+#define ANTS_SAMPLE_MAX		1000000U
+/* Times are counted by their power of two, up to this one. */
+#define ANTS_TIMES		32
+
+/* What bounds a pool; each task reads it. */
+struct ants_limits {
+	/*
+	 * L: while fewer tasks are busy or pending, one more is accepted at
+	 * once: 0 while the pool is released, or callers or due items wait,
+	 * else @in_flight less nr_joined
+	 */
+	unsigned int admit;
+	/*
+	 * L: as long as there are no more workers than this, each of them may
+	 * stay without a closer look: @capacity, or 0 while some are stale, or
+	 * if none may stay after too many faults
+	 */
+	unsigned int stay;
+	/* C: the most workers */
+	unsigned int capacity;
+	/* C: the most tasks in flight: @capacity plus queue_depth, saturated */
+	unsigned int in_flight;
+	/*
+	 * C: waiters are granted although tasks are pending if fewer tasks than
+	 * this are in flight
+	 */
+	unsigned int grant_below;
+	/* I: slots that stay in the stock for callers that may not allocate */
+	unsigned int spare_slots;
+	/* C: the most slots in the stock: those that it is to keep, and a batch */
+	unsigned int stock;
+};
+
+/*
+ * Why the next pending task may not be the oldest one. It is a union so that a
+ * worker asks for all of the reasons at once.
+ */
+union ants_pick {
+	struct {
+		/* L: length of the list of urgent tasks */
+		unsigned int nr_high;
+		/* L: length of the list of cursors, of walks over any list */
+		unsigned int nr_cursors;
+	};
+	/* L: not 0 if there is a reason */
+	u64 needed;
+};
+
+static_assert(sizeof(union ants_pick) == sizeof(u64));
+
+/*
+ * What waits until fewer tasks are in flight. It is a union so that a task that
+ * ends asks for all of them at once.
+ */
+union ants_space {
+	struct {
+		/* L: number of waiters of both priorities */
+		unsigned int nr_waiting;
+		/* L: a list of due work items is not empty */
+		bool has_due;
+		/* L: a caller was refused; ops.space_available is to be called */
+		bool congested;
+		/* L: a caller was refused by all shards of the multi */
+		bool congested_all;
+	};
+	/* L: not 0 if there is one */
+	u64 wanted;
+};
+
+static_assert(sizeof(union ants_space) == sizeof(u64));
+
+/* The threads, and how many are in which state. */
+struct ants_workers {
+	/* L: reserved workers, leaving ones included */
+	unsigned int nr;
+	/* L: length of @idle */
+	unsigned int nr_idle;
+	/* L: LIFO of parked workers; the one parked longest is at the tail */
+	struct list_head idle;
+	/* L: reserved workers whose thread is not made yet */
+	unsigned int nr_making;
+	/*
+	 * L: workers in state ANTS_NEW that were started for a task, except those
+	 * that were given up as late. They count against wakes.limit when another
+	 * thread is wanted, but do not keep idle workers from being woken
+	 */
+	unsigned int nr_starting;
+	/* L: workers in state ANTS_NEW */
+	unsigned int nr_new;
+	/* L: those of them that were given up as late */
+	unsigned int nr_late;
+	/* L: workers in state ANTS_LEAVING */
+	unsigned int nr_leaving;
+	/* L: every worker that was started and has not left */
+	struct list_head list;
+	/* L: workers that have left and are not joined yet */
+	struct list_head left;
+};
+
+/*
+ * The timer serves the reaper, late wake-ups, back-off, batches that hold waiters
+ * back, and tasks that stall. It does not retire workers itself.
+ */
+struct ants_timer {
+	/* armed and taken back with the pool's lock held */
+	struct timer_list timer;
+	/*
+	 * L: the last jiffy for which @timer can be armed such that it fires no
+	 * earlier than it will now; it is late if it was armed long before
+	 */
+	unsigned long by;
+	/* C: how long a worker may be idle, in jiffies */
+	unsigned long expiry;
+	/*
+	 * L: @timer is armed for wake-ups in flight only, and for what can be
+	 * told from the rest of the pool
+	 */
+	bool waking;
+	/* L: jiffies when it was last taken back because they had arrived */
+	unsigned long back;
+};
+
+/* Submitters that wait; how many they are is in space.nr_waiting. */
+struct ants_waiters {
+	/* L: FIFOs, by priority */
+	struct list_head fifo[2];
+	/* L: those of high priority granted in a row while others waited */
+	unsigned int high_grants;
+	/*
+	 * L: number of waits that do not spin after one that has spun in vain,
+	 * up to ANTS_SPIN_SKIP_MAX; and how many of them are left
+	 */
+	unsigned int spin_skip;
+	unsigned int spin_left;
+	/* L: length of @nested */
+	unsigned int nr_nested;
+	/* L: FIFO of those that are inside tasks of the same pool */
+	struct list_head nested;
+};
+
+/* Work items with a timer. */
+struct ants_delayed {
+	/* L: those whose timer is armed, or whose timer function is about to run */
+	struct list_head list;
+	/* L: FIFOs, by priority, of those that are due and not admitted yet */
+	struct list_head due[2];
+	/* L: number of work items in all these lists */
+	unsigned int nr;
+	/* L: items in @due granted in a row while callers waited */
+	unsigned int due_grants;
+	/* L: those of high priority granted in a row while others waited */
+	unsigned int high_due_grants;
+	/*
+	 * L: RCU's state when a timer function that was about to run was last left
+	 * to queue an item; 0 if never
+	 */
+	unsigned long firing;
+};
+
+/* Tasks of high priority. */
+struct ants_urgent {
+	/* L: FIFO of those that are accepted and not started */
+	struct list_head list;
+	/* L: number of those started in a row while others were pending */
+	unsigned int run;
+};
+
+/* See struct ants_stats. What each task counts is elsewhere in struct ants_pool. */
+struct ants_counts {
+	/* L */
+	u64 spawned;
+	/* L */
+	u64 reaped;
+	/* L */
+	u64 wakeups_in_vain;
+	/* L */
+	u64 stalled;
+	/* L */
+	u64 held_back;
+	/* L */
+	u64 faults;
+	/* L */
+	u64 lost;
+	/* L */
+	u64 dirty;
+	/* L */
+	u64 blocked;
+	/* L */
+	u64 rejected;
+	/* L */
+	u64 cancelled;
+	/* L */
+	u64 caller_runs;
+	/* L */
+	unsigned int peak_waiting;
+	/* L */
+	unsigned int peak_running;
+};
+
+/* What kernel work items do for a pool: see upkeep.c. */
+struct ants_upkeep {
+	/* starts makers, retires threads, fills the stock */
+	struct work_struct work;
+	/* joins threads that have left */
+	struct work_struct joiner;
+	/* make the threads that tasks and config.floor want, each one at a time */
+	struct ants_maker makers[ANTS_MAKERS];
+	/* L: number of @makers that are queued or run */
+	unsigned int nr_makers;
+	/* L: @work is queued or runs, and will check once more before it ends */
+	bool queued;
+	/* L: the same for @joiner */
+	bool join_queued;
+	/*
+	 * L: a caller that may not allocate has found the stock low, or the last
+	 * worker has left
+	 */
+	bool stock_wanted;
+	/* L: a caller that may not wake waitq has found that it should be woken */
+	bool waitq_wanted;
+	/*
+	 * L: the pause after the last failure to make a thread, in jiffies; 0 if
+	 * the last try has succeeded
+	 */
+	unsigned long backoff;
+	/* L: jiffies before which no thread is made */
+	unsigned long backoff_until;
+	/*
+	 * L: a thread was refused because there are too many in all pools: none
+	 * is wanted beside those that the pool has
+	 */
+	bool held;
+	/* L: the pool may try again, and @work is to tell the next pool */
+	bool told;
+	/* in the list of held pools in upkeep.c, under the lock of that list */
+	struct list_head held_node;
+};
+
+/* As configured; what is derived from it for each task is in struct ants_limits. */
+struct ants_config {
+	/*
+	 * serialises reboot, tune and every other change; held while threads are
+	 * made, so closing and destroying the pool do not take it
+	 */
+	struct mutex lock;
+	/* C */
+	unsigned int queue_depth;
+	/* C */
+	unsigned int max_blocking;
+	/* C */
+	unsigned int min_workers;
+	/* C: number of workers that are never reaped; %ANTS_PREALLOC: all */
+	unsigned int floor;
+	/* C: timer.expiry in milliseconds; as written, if in sysfs */
+	unsigned int expiry_ms;
+};
+
+/* How long tasks wait and run, if that was asked for: see times.h. */
+struct ants_times {
+	/*
+	 * L: number of tasks by the binary logarithm of their wait, which lasts
+	 * from the call that submitted them to their start
+	 */
+	u64 wait[ANTS_TIMES];
+	/* L: the same for the time that they run */
+	u64 run[BITS_PER_LONG];
+	/* L: the clock when this began */
+	u64 since;
+	/* C: one task in so many is timed, 0 for none; with @stall each is */
+	unsigned int every;
+	/* L: if more than one: accepted tasks until the next one that is timed */
+	unsigned int left;
+};
+
+/* Tasks that run for too long are reported: see timer.c. */
+struct ants_stall {
+	/* C: how many milliseconds are too long; 0 for no limit */
+	unsigned int ms;
+	/* C: the same in units of the clock */
+	u64 limit;
+	/* L: jiffies when to look for such tasks, if @armed */
+	unsigned long at;
+	/* L: the timer is armed for @at or earlier */
+	bool armed;
+	/* L: it is time to look */
+	bool due;
+};
+
+/* The most bytes of the name of a function, with that of its module. */
+#define ANTS_FUNC_LEN		128
+
+/* Threads that have died: see thread.c, fault.c and cancel.c. */
+struct ants_faults {
+	/* ends what the pool had accepted, and callers that wait */
+	struct work_struct work;
+	/* L: @work is queued or runs */
+	bool queued;
+	/* L: there were too many faults: the pool takes no tasks until it is opened */
+	bool tripped;
+	/* C: how many faults in a row are too many */
+	unsigned int max;
+	/* L: number of faults in a row so far */
+	unsigned int row;
+	/* L: the same for failures of worker_init without another thread */
+	unsigned int row_init;
+	/* L: tasks that were completed when the last fault was counted */
+	u64 completed;
+	/* L: dead threads that are being buried; the pool waits for them */
+	unsigned int burying;
+	/* T: a thread that calls ops.space_available, NULL if none does */
+	const struct task_struct *caller;
+	/* L: name of the function in which a thread has died last, or empty */
+	char last[ANTS_FUNC_LEN];
+};
+
+/* What programs are told: see sysfs.c. */
+struct ants_notice {
+	/* tells programs; not queued any more when the files are gone */
+	struct work_struct work;
+	/* T: the state that programs were told last; NULL at first */
+	const char *state;
+	/* T: the number of stalls that programs were told last */
+	u64 stalled;
+	/* T: the same for faults */
+	u64 faults;
+	/* O: programs are told, or will be soon, that the pool is not open */
+	bool closed;
+	/* L: the files are being removed */
+	bool gone;
+};
+
+/* The pool is closed, opened again, and destroyed. */
+struct ants_release {
+	/*
+	 * L: callers that have closed the pool and are still failing waiters and
+	 * the like; destroy waits for them
+	 */
+	unsigned int nr;
+	/* L: number of times it was closed */
+	unsigned int seq;
+	/* L: number of times it was opened again */
+	unsigned int generation;
+	/* L: the pool is being destroyed, and is not opened again */
+	bool dying;
+	/* L: ops.space_available was called, or is about to be */
+	bool called_back;
+	/* frees the pool after a grace period */
+	struct rcu_work end;
+};
+
+/* Where the workers run, and how many of them have not applied a change yet. */
+struct ants_target {
+	/* C: nice value, policy and CPUs of the workers */
+	struct ants_affinity *affinity;
+	/* L: number of times that @affinity has changed, or that a CPU came */
+	unsigned int seq;
+	/* L: workers that have not applied the last such change */
+	unsigned int nr_stale;
+	/* L: some worker is, or was, told the CPUs that it prefers */
+	bool preferred;
+	/* L: no CPU of the mask was online, and that was logged */
+	bool mask_offline;
+	/* L: some of the stale ones are parked and are to be woken */
+	bool rebind_wanted;
+};
+
+/* What the creator of the pool has given, see struct ants_attrs. */
+struct ants_ops {
+	/* I: what ants_invoke() runs, NULL if not set */
+	ants_fn_t fn;
+	/* I */
+	void *(*worker_init)(struct ants_pool *pool);
+	/* I */
+	void (*worker_exit)(struct ants_pool *pool, void *data);
+	/* I */
+	void (*space_available)(struct ants_pool *pool);
+	/* I */
+	void (*fault)(struct ants_pool *pool, ants_fn_t fn, void *data);
+	/* I */
+	void (*drop)(ants_fn_t fn, void *data);
+	/* I */
+	void *private;
+	/*
+	 * I: of a shard: 1 from the moment when all shards have refused a caller
+	 * until one of them calls back; NULL outside a multi
+	 */
+	atomic_t *shared_congested;
+};
 
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_HOLD_MAX		16

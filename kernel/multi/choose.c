@@ -142,7 +142,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
 		/*
 		 * A caller for which there is no memory waits instead of running the
-		 * task: see caller.c.
+		 * task: see submit.c.
 		 */
 		run = ants_inline_begin(pool, false);
 		timed |= !run;

@@ -12,7 +12,7 @@
  * if it waited for the item. So no task sleeps for room that it could only get
  * from tasks like itself, and nothing is queued beyond the bound.
  *
- * What is known of inner tasks is not on the stack of the thread: see estate.h.
+ * What is known of inner tasks is not on the stack of the thread: see worker.h.
  */
 #include "../internal.h"
 
