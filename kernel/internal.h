@@ -307,7 +307,6 @@ struct ants_inline;
 
 struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
 void ants_inline_end(struct ants_inline *run);
-bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_runs_bury(const struct task_struct *task);
 

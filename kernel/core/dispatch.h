@@ -193,7 +193,6 @@ void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
 
 /* wait.c: submitters that spin */
-void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter);
 void ants_spin(struct ants_waiter *waiter);
 void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
 		   int result);

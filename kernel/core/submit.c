@@ -95,7 +95,7 @@ void ants_inline_end(struct ants_inline *run)
  * no memory for a record. Without one the task could run another one inside itself, and
  * if it killed a thread of another pool, @pool would wait for its caller for ever.
  */
-bool ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
+static bool run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_inline *run = ants_inline_begin(pool, true);
 
@@ -224,7 +224,7 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 static int run_or_wait(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       enum ants_prio prio)
 {
-	if (ants_run_here(pool, fn, data))
+	if (run_here(pool, fn, data))
 		return 0;
 	return ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
 }

@@ -46,7 +46,7 @@ static bool may_spin(const struct ants_pool *pool)
 }
 
 /* @waiter is going to be enqueued: decide whether it spins. */
-void ants_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
+static void spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
 {
 	bool spin = num_online_cpus() > 1 && may_spin(pool);
 
@@ -236,7 +236,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
-	ants_spin_begin(pool, waiter);
+	spin_begin(pool, waiter);
 	list_add_tail(&waiter->node, fifo);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {

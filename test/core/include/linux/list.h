@@ -54,6 +54,11 @@ static inline void list_add_tail(struct list_head *entry,
 	list_add(entry, head->prev);
 }
 
+static inline void __list_del(struct list_head *prev, struct list_head *next)
+{
+	shim_list_join(prev, next);
+}
+
 static inline void __list_del_entry(struct list_head *entry)
 {
 	if (unlikely(entry->next == SHIM_NOWHERE ||
