@@ -17,7 +17,7 @@ module_param(repeats, uint, 0444);
  * The value of a parameter, which is @parsed if the kernel has parsed it: KUnit of 6.1
  * runs the suites of a module before. @name_is: the name and "=".
  */
-static inline unsigned long long told(const char *name_is, unsigned long long parsed)
+static inline unsigned long long given_arg(const char *name_is, unsigned long long parsed)
 {
 #ifdef MODULE
 	const char *arg = THIS_MODULE->args ? strstr(THIS_MODULE->args, name_is) : NULL;
@@ -28,6 +28,6 @@ static inline unsigned long long told(const char *name_is, unsigned long long pa
 	return parsed;
 }
 
-#define repeats	((unsigned int)told("repeats=", repeats))
+#define repeats	((unsigned int)given_arg("repeats=", repeats))
 
 #endif /* _ANTS_KUNIT_REPEATS_H */

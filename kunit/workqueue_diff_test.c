@@ -576,7 +576,7 @@ static struct sequence on_stock, on_ants;
 
 static unsigned int nr_wanted(void)
 {
-	return told("sequences=", sequences) ?: PART * repeats;
+	return given_arg("sequences=", sequences) ?: PART * repeats;
 }
 
 /* The numbers of the first sequence of each part, one more than they are. */
@@ -600,11 +600,11 @@ static void try_sequences(struct kunit *test, bool full)
 	u64 first;
 
 	if (!from)
-		chosen = told("seed=", seed) ?: get_random_u32();
+		chosen = given_arg("seed=", seed) ?: get_random_u32();
 	first = chosen + from;
 	/* A busy machine tries fewer, unless it was told how many. */
 	for (i = 0; i < nr && differ < 3; i++) {
-		if (!told("sequences=", sequences) && time_after(jiffies, end))
+		if (!given_arg("sequences=", sequences) && time_after(jiffies, end))
 			break;
 		u64 each = (first + i) << 1 | full;
 
