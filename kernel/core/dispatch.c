@@ -62,6 +62,26 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 }
 
 /*
+ * The wait of @waiter ends with @result. It has spun in vain if it has stopped
+ * before or another thread has taken its CPU, and with success if it is granted
+ * while it spins.
+ */
+static void spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
+		     int result)
+{
+	unsigned int *skip = &pool->waiters.spin_skip;
+
+	lockdep_assert_held(&pool->lock);
+	if (!waiter->spun)
+		return;
+	if (!READ_ONCE(waiter->spins) || !ants_on_cpu(waiter->task))
+		*skip = min(*skip * 2 + 1, ANTS_SPIN_SKIP_MAX);
+	else if (!result)
+		*skip = 0;
+	pool->waiters.spin_left = *skip;
+}
+
+/*
  * End a wait. The waiter may be gone as soon as the result is stored, so its
  * task is noted before; the RCU section of ants_unlock() keeps the task.
  */
@@ -86,7 +106,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	}
 	ants_update_admit_limit(pool);
 	ants_trace(waiter_grant, pool, waiter, result);
-	ants_spin_end(pool, waiter, result);
+	spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }
@@ -105,7 +125,7 @@ struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
 	       first_waiter(pool, ANTS_PRIO_NORMAL);
 }
 
-/* As for tasks, see pick_list() in slot.c. */
+/* As for tasks, see ants_pending_pick(). */
 static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
 {
 	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
@@ -174,7 +194,7 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 	return true;
 }
 
-/* As for tasks, see pick_list() in slot.c. */
+/* As for tasks, see ants_pending_pick(). */
 static struct list_head *pick_due(struct ants_pool *pool)
 {
 	struct list_head *normal = &pool->delayed.due[ANTS_PRIO_NORMAL];

@@ -194,8 +194,6 @@ int ants_running_cpu(const struct ants_pool *pool);
 
 /* wait.c: submitters that spin */
 void ants_spin(struct ants_waiter *waiter);
-void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
-		   int result);
 
 /*
  * Open a locked section that wakes at most one thread. Interrupts are on before

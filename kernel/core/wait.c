@@ -78,26 +78,6 @@ void ants_spin(struct ants_waiter *waiter)
 	}
 }
 
-/*
- * The wait of @waiter ends with @result. It has spun in vain if it has stopped
- * before or another thread has taken its CPU, and with success if it is granted
- * while it spins.
- */
-void ants_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
-		   int result)
-{
-	unsigned int *skip = &pool->waiters.spin_skip;
-
-	lockdep_assert_held(&pool->lock);
-	if (!waiter->spun)
-		return;
-	if (!READ_ONCE(waiter->spins) || !ants_on_cpu(waiter->task))
-		*skip = min(*skip * 2 + 1, ANTS_SPIN_SKIP_MAX);
-	else if (!result)
-		*skip = 0;
-	pool->waiters.spin_left = *skip;
-}
-
 #define SLICE		(30 * HZ)
 
 /* One limit for all pools, since a program may have any number of callers wait. */

@@ -272,7 +272,7 @@ static int tables_show(struct seq_file *seq, void *entry)
 	}
 	for (i = 0; i < table->nr_lists; i++) {
 		shown.what = table->lists[i].what;
-		seen += ants_walk(pool, (void *)pool + table->lists[i].offset,
+		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i].offset),
 				  ANTS_DEBUGFS_MOST - seen, &walker);
 	}
 	/* The lists may have become longer or shorter meanwhile. */

@@ -108,8 +108,9 @@ static s64 value_of(const struct row *row, struct ants_pool *pool)
 		return READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
 	raw_spin_lock_irq(&pool->lock);
 	affinity = pool->target.affinity;
-	value = row->place == ANTS_PLACE_SCHED ? affinity->sched :
-						 affinity->nice;
+	value = affinity->nice;
+	if (row->place == ANTS_PLACE_SCHED)
+		value = affinity->sched;
 	ants_unlock_irq(pool);
 	return value;
 }

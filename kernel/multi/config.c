@@ -344,7 +344,7 @@ static int change_user(struct ants_multi *multi,
 	ants_caller_enter(first);
 	err = mutex_lock_killable(&multi->config);
 	if (!err) {
-		err = set ? set(multi, value) : ants_multi_set_place(multi, place);
+		err = place ? ants_multi_set_place(multi, place) : set(multi, value);
 		mutex_unlock(&multi->config);
 	}
 	ants_caller_leave(first);
