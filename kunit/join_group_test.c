@@ -343,6 +343,70 @@ static void inner_member_waits_for_its_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_group_wait(&l[1].group, NULL), 0);
 }
 
+/* One member makes room while the other one waits for room. */
+struct room {
+	struct ants_work lead;
+	struct ants_work submits;
+	struct ants_work makes_room;
+	struct ants_group group;
+	struct rig *rig;
+	int error;
+};
+
+static int submits_fn(struct ants_work *work)
+{
+	struct room *r = container_of(work, struct room, submits);
+
+	gate_task(&r->rig->gate);
+	r->error = ants_submit(r->rig->pool, count_task, &r->rig->count);
+	return 0;
+}
+
+static int makes_room_fn(struct ants_work *work)
+{
+	struct room *r = container_of(work, struct room, makes_room);
+	unsigned long end = jiffies + TEST_DEADLINE;
+
+	gate_open(&r->rig->gate);
+	while (ants_nr_waiting(r->rig->pool) != 1 && time_before(jiffies, end))
+		schedule_timeout_idle(1);
+	return 0;
+}
+
+static int room_lead_fn(struct ants_work *work)
+{
+	struct room *r = container_of(work, struct room, lead);
+	unsigned long end = jiffies + TEST_DEADLINE;
+	int err = ants_group_submit(&r->group, &r->submits);
+
+	while (!err && atomic_read(&r->rig->gate.entered) != 1 && time_before(jiffies, end))
+		schedule_timeout_idle(1);
+	return err ?: ants_group_submit(&r->group, &r->makes_room) ?:
+	       ants_group_wait(&r->group, NULL);
+}
+
+/* The waiter is the last worker that does not wait, and has just run a member. */
+static void nobody_gives_up_while_there_is_room(struct kunit *test)
+{
+	struct room *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct rig *rig = join_rig(test, 2, 1);
+	int result = 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	r->rig = rig;
+	r->error = 1;
+	INIT_ANTS_WORK(&r->lead, room_lead_fn);
+	INIT_ANTS_WORK(&r->submits, submits_fn);
+	INIT_ANTS_WORK(&r->makes_room, makes_room_fn);
+	KUNIT_ASSERT_EQ(test, ants_group_init(&r->group, rig->pool, 0), 0);
+	KUNIT_ASSERT_EQ(test, ants_queue_work(rig->pool, &r->lead), 0);
+	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(&r->lead, TEST_DEADLINE, &result), 0);
+	KUNIT_EXPECT_EQ(test, result, 0);
+	KUNIT_EXPECT_EQ(test, r->error, 0);
+	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
+}
+
 static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(members_are_run_by_the_waiter),
 	KUNIT_CASE(many_members_are_run_by_the_waiter),
@@ -353,6 +417,7 @@ static struct kunit_case join_group_cases[] = {
 	KUNIT_CASE(member_behind_many_that_run),
 	KUNIT_CASE(inner_member_waits_for_its_group),
 	KUNIT_CASE(many_hear_that_a_submitter_gave_up),
+	KUNIT_CASE(nobody_gives_up_while_there_is_room),
 	{}
 };
 

@@ -377,7 +377,7 @@ static bool join_help(struct join *join)
 	struct ants_wake_batch batch;
 	struct ants_work *work;
 	struct ants_todo todo;
-	bool done;
+	bool done, more;
 
 	/* May wake a caller that gives up, and those that wait for its item. */
 	ants_lock_batch(pool, &todo, &batch);
@@ -393,12 +393,18 @@ static bool join_help(struct join *join)
 			if (!group && !waiter->done && !waiter->ended)
 				w->waits_for = work;
 		}
-		if (!group || waiter->done || group->join_at == &group->works)
+		if (!group || waiter->done)
 			break;
-		/* The next hold goes on with the members. */
+		/*
+		 * The room that members have left goes to callers that wait before
+		 * one of them has to give up. The next hold goes on with the members.
+		 */
+		more = group->join_at != &group->works;
 		ants_dispatch(pool, &todo);
 		ants_unlock(pool, &todo);
 		ants_lock(pool, &todo);
+		if (!more)
+			break;
 	}
 	join->counted = needs_others(join);
 	if (join->counted) {
