@@ -273,6 +273,17 @@ static void expect_near(struct kunit *test, const struct ants_cpu *other,
 				first + turn % (last - first + 1));
 }
 
+/* Of four shards two have a CPU each: any other CPU gets one of those. */
+static void others_get_a_shard_that_has_a_cpu(struct kunit *test)
+{
+	const struct ants_cpu two[] = { { .shard = 0 }, { .cpu = 1, .shard = 2 } };
+	const struct ants_cpu other = { .cpu = 3 };
+	unsigned int turn;
+
+	for (turn = 0; turn < 6; turn++)
+		KUNIT_EXPECT_EQ(test, ants_fit_near(two, 2, &other, turn) % 2, 0);
+}
+
 /* Two nodes, each with two caches of 32 CPUs, which are four shards. */
 static void others_get_the_nearest(struct kunit *test)
 {
@@ -474,6 +485,7 @@ static struct kunit_case multi_fit_cases[] = {
 	KUNIT_CASE(caches_may_be_unknown),
 	KUNIT_CASE(fewer_are_allowed_than_fit),
 	KUNIT_CASE(others_get_the_nearest),
+	KUNIT_CASE(others_get_a_shard_that_has_a_cpu),
 	KUNIT_CASE(as_many_as_fit_are_made),
 	KUNIT_CASE(one_cpu_is_one_shard),
 	KUNIT_CASE(capacity_limits_the_number),

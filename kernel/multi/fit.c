@@ -140,7 +140,12 @@ unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 		if (near == best)
 			last = cpus[i].shard;
 	}
-	return first + turn % (last - first + 1);
+	first += turn % (last - first + 1);
+	/* With more shards than CPUs, that one may have none: then the next that has. */
+	for (i = 0; i < nr; i++)
+		if (cpus[i].shard >= first)
+			return cpus[i].shard;
+	return 0;
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_fit_near);
 
