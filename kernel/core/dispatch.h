@@ -192,9 +192,6 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
 
-/* wait.c: submitters that spin */
-void ants_spin(struct ants_waiter *waiter);
-
 /*
  * Open a locked section that wakes at most one thread. Interrupts are on before
  * and after it.

@@ -63,7 +63,7 @@ static void spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
  * Spin until the wait has ended, or has taken too long for that. The scheduler's
  * clock is fine enough even where the time of day moves with the tick.
  */
-void ants_spin(struct ants_waiter *waiter)
+static void spin(struct ants_waiter *waiter)
 {
 	u64 begin = local_clock();
 
@@ -305,7 +305,7 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
 	if (waiter->spun)
-		ants_spin(waiter);
+		spin(waiter);
 	return sleep_as_waiter(pool, waiter, timeout);
 }
 
