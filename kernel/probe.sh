@@ -31,6 +31,7 @@ features()
 	PER_CPU_LLC_ID	per_cpu_llc_id(0)	cpu_info
 	GET_LLC_ID	get_llc_id(0)	get_llc_id
 	HRTIMER_SETUP	hrtimer_setup((struct hrtimer *)0, 0, CLOCK_MONOTONIC, HRTIMER_MODE_REL)
+	MODULE_ARGS	THIS_MODULE->args
 	KTHREAD_COMPLETE_AND_EXIT	kthread_complete_and_exit(0, 0)
 	NOTHING	ants_does_not_exist()
 	END
@@ -45,6 +46,7 @@ program()
 	#include <linux/hrtimer.h>
 	#include <linux/kernel.h>
 	#include <linux/kthread.h>
+	#include <linux/module.h>
 	#include <linux/sched.h>
 	#include <linux/sched/isolation.h>
 	#include <linux/sched/mm.h>

@@ -10,6 +10,8 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
+#include "test_compat.h"
+
 static unsigned int repeats = 1;
 module_param(repeats, uint, 0444);
 
@@ -20,7 +22,8 @@ module_param(repeats, uint, 0444);
 static inline unsigned long long given_arg(const char *name_is, unsigned long long parsed)
 {
 #ifdef MODULE
-	const char *arg = THIS_MODULE->args ? strstr(THIS_MODULE->args, name_is) : NULL;
+	const char *args = module_args(THIS_MODULE);
+	const char *arg = args ? strstr(args, name_is) : NULL;
 
 	if (arg && sscanf(arg + strlen(name_is), "%llu", &parsed) != 1)
 		pr_err("%s is not followed by a number\n", name_is);

@@ -6,6 +6,7 @@
 #include <linux/fs_struct.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/module.h>
 #include <linux/preempt.h>
 
 #include "../kernel/compat.h"
@@ -44,6 +45,16 @@ hrtimer_setup(struct hrtimer *timer,
 /* Renamed in 5.17. */
 #ifndef ANTS_HAVE_KTHREAD_COMPLETE_AND_EXIT
 #define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
+#endif
+
+/*
+ * What a module was loaded with, of which KUnit needs to know where it runs suites
+ * before the parameters are parsed: the kernels that keep it do.
+ */
+#ifdef ANTS_HAVE_MODULE_ARGS
+#define module_args(mod)	((mod)->args)
+#else
+#define module_args(mod)	NULL
 #endif
 
 #endif /* _ANTS_KUNIT_TEST_COMPAT_H */

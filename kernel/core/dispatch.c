@@ -66,8 +66,8 @@ static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
  * before or another thread has taken its CPU, and with success if it is granted
  * while it spins.
  */
-static void spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
-		     int result)
+static void waiter_spin_end(struct ants_pool *pool, const struct ants_waiter *waiter,
+			    int result)
 {
 	unsigned int *skip = &pool->waiters.spin_skip;
 
@@ -106,7 +106,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	}
 	ants_update_admit_limit(pool);
 	ants_trace(waiter_grant, pool, waiter, result);
-	spin_end(pool, waiter, result);
+	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }

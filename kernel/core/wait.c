@@ -46,7 +46,7 @@ static bool may_spin(const struct ants_pool *pool)
 }
 
 /* @waiter is going to be enqueued: decide whether it spins. */
-static void spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
+static void waiter_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
 {
 	bool spin = num_online_cpus() > 1 && may_spin(pool);
 
@@ -63,7 +63,7 @@ static void spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
  * Spin until the wait has ended, or has taken too long for that. The scheduler's
  * clock is fine enough even where the time of day moves with the tick.
  */
-static void spin(struct ants_waiter *waiter)
+static void waiter_spin(struct ants_waiter *waiter)
 {
 	u64 begin = local_clock();
 
@@ -216,7 +216,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
-	spin_begin(pool, waiter);
+	waiter_spin_begin(pool, waiter);
 	list_add_tail(&waiter->node, fifo);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -305,7 +305,7 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
 	if (waiter->spun)
-		spin(waiter);
+		waiter_spin(waiter);
 	return sleep_as_waiter(pool, waiter, timeout);
 }
 

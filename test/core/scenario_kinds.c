@@ -106,6 +106,37 @@ static void caller_runs(void)
 	end();
 }
 
+static bool second_has_run(void *unused)
+{
+	return runs[1];
+}
+
+static void behind_second_fn(void *data)
+{
+	shim_wait_until(second_has_run, NULL);
+	run_fn(data);
+}
+
+static bool two_have_run(void *unused)
+{
+	return runs[0] && runs[1];
+}
+
+/* The same with one caller, which finds the pool full in any case. */
+static void caller_stays(void)
+{
+	tasks_begin(&(struct ants_attrs) {
+		.capacity = 1, .flags = ANTS_CALLER_RUNS,
+	});
+	explore_begin();
+	submit_fn(behind_second_fn, 0);
+	explore_call(submit_one, (void *)1, "b");
+	shim_wait_until(two_have_run, NULL);
+	WARN_ON(ants_pool_destroy(pool));
+	explore_join();
+	end();
+}
+
 static unsigned int left, depth, deepest;
 
 static bool is_next(void *unused)
@@ -424,6 +455,7 @@ const struct scenario scenarios_kinds[] = {
 	{ "reclaim", reclaim },
 	{ "worker-init", worker_init },
 	{ "caller-runs", caller_runs },
+	{ "caller-stays", caller_stays },
 	{ "caller-waits", caller_waits },
 	{ "prealloc-tune", prealloc_tune },
 	{ "prealloc-busy", prealloc_busy },

@@ -51,7 +51,7 @@ int every(struct task_struct *task, struct timer_list *timer, struct hrtimer *hr
 	if (ants_migration_disabled || current->flags & ANTS_PF_SCOPES || ants_memcg)
 		every_ran(&work);
 	if (task_is_running(task) || ants_state_of(task) || ants_on_cpu(task) ||
-	    ants_should_stop() || in_hardirq())
+	    ants_should_stop() || in_hardirq() || module_args(THIS_MODULE))
 		kthread_complete_and_exit(NULL, 0);
 	timer_destroy_on_stack(timer);
 	return timer_delete(timer) + timer_delete_sync(timer) + ants_llc_of(0) +
