@@ -93,7 +93,7 @@ grow()
 	settle busy -eq 250
 	settle waiting -eq 0
 	table "capacity 256"
-	verify "peak_busy -le 256" "peak_running -le 256" "threads -eq 250" \
+	verify "peak_busy -le 256" "peak_running -le 256" "busy -eq 250" "threads -ge 250" \
 		"submitted -eq 500"
 }
 

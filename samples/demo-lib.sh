@@ -64,7 +64,7 @@ holds()
 
 in_words()
 {
-	echo "$*" | sed 's/-eq/=/g; s/-le/<=/g; s/-gt/>/g'
+	echo "$*" | sed 's/-eq/=/g; s/-le/<=/g; s/-gt/>/g; s/-ge/>=/g'
 }
 
 # settle NAME OP VALUE: wait until it holds
