@@ -571,40 +571,34 @@ module_param(sequences, uint, 0444);
 
 static struct sequence on_stock, on_ants;
 
-/* KUnit gives up on a case after 300 s, so each part is a case of its own. */
-#define PART	100
+/* KUnit gives up on a case after 300 s, so each part of the sequences is one. */
+static const char parts[50];
 
-static unsigned int nr_wanted(void)
+static void part_desc(const char *part, char *desc)
 {
-	return given_arg("sequences=", sequences) ?: PART * repeats;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "part %d", (int)(part - parts) + 1);
 }
 
-/* The numbers of the first sequence of each part, one more than they are. */
-static const void *next_part(const void *prev, char *desc)
-{
-	unsigned long from = prev ? (unsigned long)prev - 1 + PART : 0;
-
-	if (from >= nr_wanted())
-		return NULL;
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "from %lu", from);
-	return (const void *)(from + 1);
-}
+KUNIT_ARRAY_PARAM(part, parts, part_desc);
 
 /* @full: the pool has no room for what waits. */
 static void try_sequences(struct kunit *test, bool full)
 {
 	static u64 chosen;
-	unsigned int from = (unsigned long)test->param_value - 1;
-	unsigned int i, differ = 0, calls = 0, nr = min_t(unsigned int, PART, nr_wanted() - from);
-	unsigned long end = jiffies + TEST_DEADLINE;
+	unsigned int part = (const char *)test->param_value - parts;
+	unsigned int wanted = given_arg("sequences=", sequences) ?: 100 * repeats;
+	unsigned int from = wanted * part / ARRAY_SIZE(parts);
+	unsigned int nr = wanted * (part + 1) / ARRAY_SIZE(parts) - from;
+	unsigned long end = jiffies + TEST_DEADLINE * repeats / ARRAY_SIZE(parts);
+	unsigned int i, differ = 0, calls = 0;
 	u64 first;
 
-	if (!from)
+	if (!part)
 		chosen = given_arg("seed=", seed) ?: get_random_u32();
 	first = chosen + from;
 	/* A busy machine tries fewer, unless it was told how many. */
 	for (i = 0; i < nr && differ < 3; i++) {
-		if (!given_arg("sequences=", sequences) && time_after(jiffies, end))
+		if (i && !given_arg("sequences=", sequences) && time_after(jiffies, end))
 			break;
 		u64 each = (first + i) << 1 | full;
 
@@ -652,8 +646,8 @@ static void diff_exit(struct kunit *test)
 }
 
 static struct kunit_case workqueue_diff_cases[] = {
-	KUNIT_CASE_PARAM(sequences_are_the_same, next_part),
-	KUNIT_CASE_PARAM(sequences_without_room_are_the_same, next_part),
+	KUNIT_CASE_PARAM(sequences_are_the_same, part_gen_params),
+	KUNIT_CASE_PARAM(sequences_without_room_are_the_same, part_gen_params),
 	{}
 };
 
