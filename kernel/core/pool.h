@@ -558,7 +558,7 @@ struct ants_ops {
  * is set as well as long as the item is in the pool.
  */
 #define ANTS_TAG_DETACHED	8U
-/* The task is charged to its submitter: see charge.c. */
+/* The task is charged to its submitter: see slot.c. */
 #define ANTS_TAG_CHARGED	16U
 /* The task is one of the few whose times are taken: see times.c. */
 #define ANTS_TAG_SAMPLED	32U
