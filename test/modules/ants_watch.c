@@ -9,7 +9,7 @@
  *	others		how many tasks of "warm" did; can be reset
  *	peers		how often what else freezes in the kernel ran meanwhile: items of
  *			freezable workqueues, and of a kthread_worker, and a thread
- *	peers_looks	how often that was looked at; both can be reset
+ *	peers_looks	how often everything was frozen; both can be reset
  *	peers_ran	how often they ran in all
  *	wake_ms		ends a suspend when "cold" has been frozen for this long
  *	feed		1: the thread submits a task to "cold" now and then,
@@ -36,7 +36,9 @@
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/suspend.h>
+#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <trace/events/power.h>
 
 #include "ants_ctl.h"
 
@@ -126,8 +128,28 @@ static int peer_thread(void *unused)
 	return 0;
 }
 
+/*
+ * The kernel says when everything is frozen, and that it is about to thaw: no time tells,
+ * on a machine that may be busy, when the last of the peers has stopped.
+ */
+static void look_at_peers(void *unused, const char *action, int val, bool start)
+{
+	static int base;
+
+	if (!strcmp(action, "freeze_processes") && !start) {
+		base = atomic_read(&peers_ran);
+	} else if (!strcmp(action, "thaw_processes") && start) {
+		peers += atomic_read(&peers_ran) - base;
+		peers_looks++;
+	}
+}
+
 static int peers_start(void)
 {
+	int err = register_trace_suspend_resume(look_at_peers, NULL);
+
+	if (err)
+		return err;
 	INIT_DELAYED_WORK(&peer.item, peer_item_fn);
 	INIT_DELAYED_WORK(&peer.system_item, peer_system_fn);
 	kthread_init_delayed_work(&peer.work, peer_work_fn);
@@ -149,6 +171,8 @@ static int peers_start(void)
 
 static void peers_stop(void)
 {
+	unregister_trace_suspend_resume(look_at_peers, NULL);
+	tracepoint_synchronize_unregister();
 	if (!IS_ERR_OR_NULL(peer.thread)) {
 		kthread_stop(peer.thread);
 		kthread_cancel_delayed_work_sync(&peer.work);
@@ -159,27 +183,6 @@ static void peers_stop(void)
 		kthread_destroy_worker(peer.worker);
 	if (peer.wq)
 		destroy_workqueue(peer.wq);
-}
-
-/*
- * Workqueues freeze later than threads and go on earlier, so what counts is what ran well
- * within that time. @ran was read before the pool was seen frozen.
- */
-static void look_at_peers(unsigned int frozen_ms, int ran)
-{
-	static int base;
-	static bool began;
-
-	if (frozen_ms < 500 || frozen_ms > 3000) {
-		began = false;
-	} else if (!began) {
-		began = true;
-		base = ran;
-	} else {
-		peers += ran - base;
-		peers_looks++;
-		base = ran;
-	}
 }
 
 /* The pool has threads, and all of them are frozen. */
@@ -218,12 +221,9 @@ struct look {
 static void look_again(struct look *last)
 {
 	u64 cold_now = completed(cold), warm_now = completed(warm);
-	int peers_now = atomic_read(&peers_ran);
 	bool was_frozen = last->frozen;
 
 	last->frozen = cold_is_frozen();
-	look_at_peers(last->frozen && was_frozen ?
-		      jiffies_to_msecs(jiffies - last->since) : 0, peers_now);
 	if (last->frozen && was_frozen) {
 		ended += cold_now - last->cold;
 		others += warm_now - last->warm;

@@ -63,7 +63,7 @@ only_cold_stood_still()
 
 peers_stood_still()
 {
-	echo "$(cat $WATCH/peers) of the peers' runs, $(cat $WATCH/peers_looks) looks"
+	echo "$(cat $WATCH/peers) of the peers' runs, $(cat $WATCH/peers_looks) freezes"
 	[ "$(cat $WATCH/peers)" -eq 0 ] && [ "$(cat $WATCH/peers_looks)" -gt 0 ]
 }
 
