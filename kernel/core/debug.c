@@ -263,6 +263,9 @@ void ants_check(struct ants_pool *pool)
 	     pool->name, tasks, pool->limits.in_flight);
 	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
+	WARN(pool->quick > ants_nr_quick(pool) ||
+	     (pool->look_at != UINT_MAX && ants_must_look(pool)),
+	     "ants: pool %s: a short way is open that may not be taken\n", pool->name);
 	/* Every waiter for which there is room is about to be granted. */
 	WARN((pool->space.nr_waiting || pool->space.has_due) &&
 	     !ants_closed_error(pool) && ants_nr_admissible(pool) && !pool->nr_pending,
@@ -287,4 +290,28 @@ void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
 	WARN(!(worker_next[w->state] & BIT(to)),
 	     "ants: pool %s: a worker goes from state %u to %u\n",
 	     w->pool->name, w->state, to);
+}
+
+#define WORK_TO(state)	BIT(ANTS_WORK_##state)
+
+/* The states that a work item may enter from each state. */
+static const unsigned int work_next[] = {
+	[ANTS_WORK_IDLE] = WORK_TO(DELAYED) | WORK_TO(WAITING) | WORK_TO(PENDING),
+	[ANTS_WORK_DELAYED] = WORK_TO(DELAYED) | WORK_TO(DROPPED) | WORK_TO(DUE) |
+			      WORK_TO(PENDING) | WORK_TO(IDLE),
+	[ANTS_WORK_DROPPED] = WORK_TO(DELAYED) | WORK_TO(IDLE),
+	[ANTS_WORK_DUE] = WORK_TO(DELAYED) | WORK_TO(PENDING) | WORK_TO(IDLE),
+	[ANTS_WORK_WAITING] = WORK_TO(PENDING) | WORK_TO(IDLE),
+	[ANTS_WORK_PENDING] = WORK_TO(RUNNING) | WORK_TO(SKIPPED) | WORK_TO(DELAYED) |
+			      WORK_TO(IDLE),
+	[ANTS_WORK_RUNNING] = WORK_TO(AGAIN) | WORK_TO(REARMED) | WORK_TO(IDLE),
+	[ANTS_WORK_REARMED] = WORK_TO(REARMED) | WORK_TO(DELAYED) | WORK_TO(RUNNING) | WORK_TO(IDLE),
+	[ANTS_WORK_AGAIN] = WORK_TO(PENDING) | WORK_TO(REARMED) | WORK_TO(RUNNING),
+	[ANTS_WORK_SKIPPED] = WORK_TO(IDLE),
+};
+
+void ants_check_work_move(const struct ants_work *work, unsigned int to)
+{
+	WARN(!(work_next[work->state] & BIT(to)),
+	     "ants: work item %ps goes from state %u to %u\n", work->fn, work->state, to);
 }

@@ -104,6 +104,7 @@ void ants_check(struct ants_pool *pool);
 /* A task is about to be admitted although there may be no room. */
 void ants_check_over(struct ants_pool *pool);
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
+void ants_check_work_move(const struct ants_work *work, unsigned int to);
 
 /* For tests. */
 /* Instead of a pool. */
@@ -127,6 +128,7 @@ static inline bool ants_inject(enum ants_fail_point point) { return false; }
 static inline void ants_check(struct ants_pool *pool) { }
 static inline void ants_check_over(struct ants_pool *pool) { }
 static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
+static inline void ants_check_work_move(const struct ants_work *work, unsigned int to) { }
 static inline unsigned long ants_long_wait(void) { return ANTS_LONG_WAIT; }
 static inline unsigned long ants_late_ticks(void) { return ANTS_LATE_TICKS; }
 #endif

@@ -17,6 +17,7 @@
 
 #include "debug.h"
 #include "pool.h"
+#include "slot.h"
 #include "trace.h"
 
 /* The number of tasks that are admitted and have not ended. */
@@ -68,6 +69,7 @@ static inline bool ants_is_closed_error(int err)
  */
 static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
+	ants_look_again(pool);
 	if (ants_closed_error(pool) || pool->space.nr_waiting ||
 	    pool->space.has_due)
 		pool->limits.admit = 0;
@@ -82,8 +84,10 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
 {
 	ants_trace(task_refuse, pool, fn, data, err);
 	pool->counts.rejected++;
-	if (err == -EAGAIN && pool->ops.space_available)
+	if (err == -EAGAIN && pool->ops.space_available) {
 		pool->space.congested = true;
+		ants_look_again(pool);
+	}
 }
 
 struct ants_chunk;
@@ -192,6 +196,12 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
 
+static inline void ants_todo_begin(struct ants_todo *todo)
+{
+	todo->bits = 0;
+	todo->nr_wake = 0;
+}
+
 /*
  * Open a locked section that wakes at most one thread. Interrupts are on before
  * and after it.
@@ -199,9 +209,8 @@ int ants_running_cpu(const struct ants_pool *pool);
 static inline void ants_lock(struct ants_pool *pool, struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
-	todo->bits = 0;
-	todo->nr_wake = 0;
 	raw_spin_lock_irq(&pool->lock);
+	ants_todo_begin(todo);
 }
 
 /* Open a section that may end waits, or wake or retire several workers. */
@@ -238,8 +247,7 @@ static inline void ants_lock_any(struct ants_pool *pool,
 				 struct ants_todo *todo)
 	__acquires(&pool->lock)
 {
-	todo->bits = 0;
-	todo->nr_wake = 0;
+	ants_todo_begin(todo);
 	raw_spin_lock_irqsave(&pool->lock, todo->flags);
 }
 
@@ -356,6 +364,36 @@ static inline bool ants_wake_suffices(const struct ants_pool *pool)
 
 	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
 	return (BITS_PER_LONG == 64 || late) && (long)(jiffies - late) < 0;
+}
+
+/*
+ * Is no other worker wanted for what is pending, as long as none arrives, parks or
+ * leaves? If wake-ups in flight become late, the timer gives them up.
+ */
+static inline bool ants_wakes_settled(const struct ants_pool *pool)
+{
+	return pool->wakes.late || (!pool->workers.nr_idle &&
+				    pool->workers.nr >= pool->limits.capacity);
+}
+
+/* The most tasks that may be accepted without a look at anything: pool->quick. */
+static inline unsigned int ants_nr_quick(const struct ants_pool *pool)
+{
+	unsigned int used = pool->nr_busy + pool->nr_pending;
+
+	if (pool->scan_mod || pool->timed || !ants_wakes_settled(pool) ||
+	    used >= pool->limits.admit || pool->nr_stock <= pool->limits.spare_slots)
+		return 0;
+	/* Whoever reaches a new peak takes the long way. */
+	return min3(pool->limits.admit - used, pool->nr_stock - pool->limits.spare_slots,
+		    pool->counts.peak_pending - pool->nr_pending);
+}
+
+/* Does a worker have to know more than how many tasks are pending? */
+static inline bool ants_must_look(const struct ants_pool *pool)
+{
+	return pool->workers.nr > pool->limits.stay || pool->pick.needed || pool->timed ||
+	       !ants_wakes_settled(pool);
 }
 
 /*
@@ -518,6 +556,24 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 	__ants_wake_next(pool, todo, ants_wake_helper);
 	if (unlikely(pool->wakes.limit > 1))
 		ants_wake_more(pool, todo);
+}
+
+/*
+ * Down to how many pending tasks a worker need not look at anything: pool->look_at. It
+ * looks when it takes the last one, and before that if ants_serve() would grant waiters,
+ * as far as that can be told: workers that stop, and tasks that join, are reasons to look
+ * again.
+ */
+static inline unsigned int ants_look_at(const struct ants_pool *pool)
+{
+	unsigned int below = pool->limits.grant_below, used = pool->nr_busy + pool->nr_joined;
+
+	if (ants_must_look(pool))
+		return UINT_MAX;
+	if (!pool->space.wanted || below <= used ||
+	    (pool->nr_busy == 1 && !ants_waiter_is_elsewhere(pool)))
+		return 1;
+	return max(below - used, 1U);
 }
 
 #endif /* _ANTS_DISPATCH_H */

@@ -77,19 +77,14 @@ struct ants_own_work {
 	void *data;
 };
 
-extern const unsigned int ants_work_next[];
-
 /* work.c, in kernels with debugobjects for work items */
 extern const struct debug_obj_descr ants_work_descr;
-
-void ants_work_bad_move(const struct ants_work *work, enum ants_work_state to);
 
 /* The one place where a work item changes its state. */
 static inline void ants_work_move(struct ants_work *work,
 				  enum ants_work_state to)
 {
-	if (unlikely(!(ants_work_next[work->state] & BIT(to))))
-		ants_work_bad_move(work, to);
+	ants_check_work_move(work, to);
 	WRITE_ONCE(work->state, to);
 }
 
@@ -101,6 +96,7 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_run(void *data);
+bool ants_work_next(struct ants_worker *w, struct ants_slot *slot);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,

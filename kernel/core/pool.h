@@ -296,6 +296,10 @@ struct ants_counts {
 	unsigned int peak_waiting;
 	/* L */
 	unsigned int peak_running;
+	/* L */
+	unsigned int peak_busy;
+	/* L */
+	unsigned int peak_pending;
 };
 
 /* What kernel work items do for a pool: see upkeep.c. */
@@ -580,12 +584,16 @@ struct ants_pool {
 	struct ants_slot *stock;
 	/* L: tasks of each epoch that have not ended */
 	unsigned int in_epoch[2];
-	/* L: see struct ants_stats, as the next two */
+	/* L: see struct ants_stats */
 	u64 submitted;
+	/*
+	 * L: so many tasks are accepted without a look at anything else; and while
+	 * more than @look_at are pending, a worker takes the next one likewise: see
+	 * ants_look_again()
+	 */
+	unsigned int quick;
 	/* L */
-	unsigned int peak_busy;
-	/* L */
-	unsigned int peak_pending;
+	unsigned int look_at;
 
 	/* What each task only reads, as long as it is admitted at once: line 1. */
 
@@ -701,5 +709,19 @@ struct ants_pool {
 	unsigned int seen_in_flight;
 #endif
 };
+
+/*
+ * The short ways. Most tasks are accepted as the one before was, and most are taken by a
+ * worker that has just run another one. Then pool->quick and pool->look_at say that there
+ * is nothing else to know: see ants_nr_quick() and ants_look_at(), which have the reasons.
+ * Whoever changes one of those calls this. The next submit and the next worker take the
+ * long way, and find out whether the short one may be taken again.
+ */
+static inline void ants_look_again(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->quick = 0;
+	pool->look_at = UINT_MAX;
+}
 
 #endif /* _ANTS_POOL_H */

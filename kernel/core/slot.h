@@ -71,6 +71,7 @@ static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 	struct ants_slot *slot = pool->stock;
 
 	lockdep_assert_held(&pool->lock);
+	pool->quick = 0;
 	if (slot) {
 		pool->stock = slot->next;
 		pool->nr_stock--;
@@ -139,11 +140,13 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 			ants_charge_accept(slot);
 	}
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
-	/* An unconditional store would dirty a line that tasks only read. */
-	if (unlikely(high))
+	pool->quick = 0;
+	if (unlikely(high)) {
 		pool->pick.nr_high++;
-	if (++pool->nr_pending > pool->peak_pending)
-		pool->peak_pending = pool->nr_pending;
+		ants_look_again(pool);
+	}
+	if (++pool->nr_pending > pool->counts.peak_pending)
+		pool->counts.peak_pending = pool->nr_pending;
 }
 
 /*
@@ -161,6 +164,45 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	ants_task_count(pool);
 	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
 	ants_pending_link(pool, slot, high);
+}
+
+/*
+ * May the caller take the short way of ants_task_add()? It is for callers on the CPU that
+ * has sent the wake-up in flight.
+ */
+static __always_inline bool ants_may_add_quick(const struct ants_pool *pool)
+{
+	return pool->quick && pool->wakes.cpu == (u8)raw_smp_processor_id();
+}
+
+/* Accept a task of normal priority in this way; all of @slot but the links is set. */
+static __always_inline void ants_pending_link_quick(struct ants_pool *pool,
+						    struct ants_slot *slot)
+{
+	lockdep_assert_held(&pool->lock);
+	ants_task_count(pool);
+	ants_trace(task_accept, pool, slot->fn, slot->data, pool->nr_pending + 1);
+	ants_link_tail(&slot->node, &pool->pending);
+	pool->nr_pending++;
+	pool->quick--;
+}
+
+/* The short way of ants_task_add(). Return false if it may not be taken. */
+static __always_inline bool ants_task_add_quick(struct ants_pool *pool, ants_fn_t fn,
+						void *data)
+{
+	struct ants_slot *slot;
+
+	if (unlikely(!ants_may_add_quick(pool)))
+		return false;
+	slot = pool->stock;
+	pool->stock = slot->next;
+	pool->nr_stock--;
+	slot->fn = fn;
+	slot->data = data;
+	slot->tag = pool->epoch;
+	ants_pending_link_quick(pool, slot);
+	return true;
 }
 
 /* Unlink the task that is to start next; the caller knows that there is one. */

@@ -175,12 +175,11 @@ static int submit_reject(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 
 /*
- * Accept the task if the pool has room. While callers wait, the admission limit
- * is zero, so a newcomer cannot overtake them.
+ * Accept the task if the pool has room, the long way. While callers wait, the admission
+ * limit is zero, so a newcomer cannot overtake them.
  */
-static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
-					 void *data, bool high,
-					 struct ants_todo *todo)
+static noinline int accept_long(struct ants_pool *pool, ants_fn_t fn, void *data,
+				bool high, struct ants_todo *todo)
 {
 	struct ants_slot *slot;
 
@@ -191,6 +190,7 @@ static __always_inline int submit_accept(struct ants_pool *pool, ants_fn_t fn,
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
 	ants_wake_for_caller(pool, todo);
+	pool->quick = ants_nr_quick(pool);
 	return 0;
 }
 
@@ -302,40 +302,64 @@ static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
- * Open a locked section and try to submit the task in it. The stock is checked in it
- * as well: a look at it before would take the line of the lock away from the CPU
- * that holds the lock.
+ * The long way into the pool, of a caller that may sleep. The stock is looked at with
+ * the lock held: a look before would take the line of the lock away from the CPU that
+ * holds it.
  */
-static __always_inline int submit_open(struct ants_pool *pool, ants_fn_t fn,
-				       void *data, bool high,
-				       struct ants_todo *todo)
-	__acquires(&pool->lock)
+static noinline int submit_long(struct ants_pool *pool, ants_fn_t fn, void *data,
+				bool high, struct ants_todo *todo)
+	__must_hold(&pool->lock)
 {
-	if (unlikely(current->flags & PF_MEMALLOC))
+	if (unlikely(current->flags & PF_MEMALLOC)) {
+		ants_unlock(pool, todo);
 		check_reclaim(pool, fn);
-	ants_pause(ANTS_PAUSE_SUBMIT, pool);
-	ants_lock(pool, todo);
+		ants_lock(pool, todo);
+	}
 	if (unlikely(stock_is_low(pool)))
 		fill_stock(pool, todo);
-	return submit_accept(pool, fn, data, high, todo);
+	return accept_long(pool, fn, data, high, todo);
 }
 
-int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+/* Open a locked section and try to submit the task in it. */
+static int submit_open(struct ants_pool *pool, ants_fn_t fn, void *data, bool high,
+		       struct ants_todo *todo)
+	__acquires(&pool->lock)
+{
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	ants_lock(pool, todo);
+	if (!high && ants_task_add_quick(pool, fn, data))
+		return 0;
+	return submit_long(pool, fn, data, high, todo);
+}
+
+/* The rest of ants_submit() if the short way may not be taken. */
+static noinline int submit_rest(struct ants_pool *pool, ants_fn_t fn, void *data)
+	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
 	int err;
 
+	ants_todo_begin(&todo);
+	err = submit_long(pool, fn, data, false, &todo);
+	if (unlikely(err))
+		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo, err);
+	ants_unlock(pool, &todo);
+	return 0;
+}
+
+int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
 	assert_may_sleep();
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
 	    !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	err = submit_open(pool, fn, data, false, &todo);
-	if (unlikely(err))
-		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo,
-				   err);
-	ants_unlock(pool, &todo);
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	raw_spin_lock_irq(&pool->lock);
+	if (unlikely(!ants_task_add_quick(pool, fn, data)))
+		return submit_rest(pool, fn, data);
+	ants_unlock_irq(pool);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_submit);
@@ -443,8 +467,9 @@ static int batch_round(struct batch *b)
 		return batch_slow(b, task, &todo, err);
 	for (; more; more--, b->tasks++, b->nr--) {
 		task = b->tasks;
-		if (submit_accept(b->pool, task->fn, task->data, task->prio,
-				  &todo))
+		if (!(task->prio == ANTS_PRIO_NORMAL &&
+		      ants_task_add_quick(b->pool, task->fn, task->data)) &&
+		    accept_long(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
 	}
 	batch_part(b, &todo);
@@ -484,21 +509,45 @@ static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
 	ants_todo_upkeep(pool, todo);
 }
 
-int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+/* The long way of a caller in any context. */
+static int try_long(struct ants_pool *pool, ants_fn_t fn, void *data,
+		    struct ants_todo *todo)
+{
+	int err = accept_long(pool, fn, data, false, todo);
+
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
+		want_stock(pool, todo);
+	return err;
+}
+
+static noinline int try_rest(struct ants_pool *pool, ants_fn_t fn, void *data,
+			     unsigned long flags)
+	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
 	int err;
 
-	if (unlikely(!fn))
-		return -EINVAL;
-	ants_lock_any(pool, &todo);
-	err = submit_accept(pool, fn, data, false, &todo);
-	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
-		want_stock(pool, &todo);
+	ants_todo_begin(&todo);
+	todo.flags = flags;
+	err = try_long(pool, fn, data, &todo);
 	if (unlikely(err))
 		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);
 	return err;
+}
+
+int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	unsigned long flags;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	if (unlikely(!ants_task_add_quick(pool, fn, data)))
+		return try_rest(pool, fn, data, flags);
+	ants_check(pool);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_try_submit);
 
@@ -528,12 +577,11 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_todo todo;
-	int err;
+	int err = 0;
 
 	ants_lock_any(pool, &todo);
-	err = submit_accept(pool, fn, data, false, &todo);
-	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
-		want_stock(pool, &todo);
+	if (!ants_task_add_quick(pool, fn, data))
+		err = try_long(pool, fn, data, &todo);
 	if (err == -ESHUTDOWN)
 		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);

@@ -34,6 +34,7 @@ static void set_timed(struct ants_pool *pool, unsigned int bits)
 	if (pool->flags & ANTS_CHARGE)
 		bits |= ANTS_TIMED_CHARGE;
 	WRITE_ONCE(pool->timed, bits);
+	ants_look_again(pool);
 }
 
 /*

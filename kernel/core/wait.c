@@ -226,7 +226,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->counts.blocked++;
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
-	pool->limits.admit = 0;
+	ants_update_admit_limit(pool);
 	ants_trace(waiter_enrol, pool, waiter);
 	/* The waiter has no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))

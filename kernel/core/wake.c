@@ -94,6 +94,8 @@ static void set_wake_late(struct ants_pool *pool)
 {
 	pool->wakes.late = pool->wakes.nr < pool->wakes.limit ?
 			  0 : pool->wakes.since + ants_late_ticks();
+	if (!pool->wakes.late)
+		ants_look_again(pool);
 }
 
 /*

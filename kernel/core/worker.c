@@ -211,8 +211,8 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 		take_special(w, slot, todo);
 	else
 		slot_return(pool, slot, todo);
-	if (++pool->nr_busy > pool->peak_busy)
-		pool->peak_busy = pool->nr_busy;
+	if (++pool->nr_busy > pool->counts.peak_busy)
+		pool->counts.peak_busy = pool->nr_busy;
 	return true;
 }
 
@@ -254,8 +254,45 @@ static __always_inline void worker_run(struct ants_worker *w)
 }
 
 /*
- * Run one task, if there is one for this worker. The lock is held on entry and
- * on return; @todo has what the open section has decided so far.
+ * The short way from a task that @w has run to the next one: see ants_look_again(). The
+ * lock is held on entry, and dropped if the way could be taken.
+ */
+static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
+	__releases(&w->pool->lock)
+{
+	unsigned int *in_epoch = &pool->in_epoch[w->tag & ANTS_TAG_EPOCH];
+	struct ants_slot *slot;
+
+	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->nr_pending <= pool->look_at || ants_wants_attention() ||
+		     pool->nr_stock >= pool->limits.stock || freezing(current)))
+		return false;
+	slot = list_first_entry(&pool->pending, struct ants_slot, node);
+	/* A flush may wait for the last task of an epoch. */
+	if (unlikely(!--*in_epoch ||
+		     ((slot->tag | w->tag) > ANTS_TAG_EPOCH && !ants_work_next(w, slot)))) {
+		++*in_epoch;
+		return false;
+	}
+	/* The task that has ended was busy, and so is the one that starts. */
+	__list_del(slot->node.prev, slot->node.next);
+	pool->nr_pending--;
+	w->fn = slot->fn;
+	w->data = slot->data;
+	w->tag = slot->tag;
+	if (unlikely(w->tag & ANTS_TAG_WORK))
+		/* The slot is that of the item, and now says who runs it. */
+		slot->data = w;
+	else
+		ants_stock_put(pool, slot);
+	ants_unlock_irq(pool);
+	return true;
+}
+
+/*
+ * Run one task, if there is one for this worker, and those after it that need no look
+ * at anything else. The lock is held on entry and on return; @todo has what the open
+ * section has decided so far.
  */
 static __always_inline bool worker_serve(struct ants_pool *pool,
 					 struct ants_worker *w,
@@ -269,13 +306,17 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 		return false;
 	}
 	ants_dispatch_rest(pool, todo);
+	pool->look_at = ants_look_at(pool);
 	ants_unlock(pool, todo);
-	ants_pause(ANTS_PAUSE_RUN, pool);
-	ants_trace(task_start, w);
-	worker_run(w);
-	ants_trace(task_end, w);
-	ants_pause(ANTS_PAUSE_FINISH, pool);
-	ants_lock(pool, todo);
+	do {
+		ants_pause(ANTS_PAUSE_RUN, pool);
+		ants_trace(task_start, w);
+		worker_run(w);
+		ants_trace(task_end, w);
+		ants_pause(ANTS_PAUSE_FINISH, pool);
+		raw_spin_lock_irq(&pool->lock);
+	} while (worker_next(pool, w));
+	ants_todo_begin(todo);
 	if (unlikely(ants_wants_attention()))
 		ants_attend(w, todo);
 	worker_finish(pool, w, todo);
@@ -308,6 +349,7 @@ void ants_worker_unlist(struct ants_worker *w)
 	ants_affinity_clear_stale(w);
 	list_del(&w->member);
 	pool->workers.nr--;
+	ants_look_again(pool);
 }
 
 /*
@@ -348,6 +390,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	w->idle_since = jiffies;
 	list_add(&w->node, &pool->workers.idle);
 	pool->workers.nr_idle++;
+	ants_look_again(pool);
 	trace_ants_worker_park(w);
 	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
 		ants_timer_arm_reaper(pool);

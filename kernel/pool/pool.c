@@ -518,8 +518,8 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 	stats->waiting = pool->space.nr_waiting;
 	stats->free = nr_free(pool);
 	stats->peak_running = pool->counts.peak_running;
-	stats->peak_busy = pool->peak_busy;
-	stats->peak_pending = pool->peak_pending;
+	stats->peak_busy = pool->counts.peak_busy;
+	stats->peak_pending = pool->counts.peak_pending;
 	stats->peak_waiting = pool->counts.peak_waiting;
 	stats->submitted = pool->submitted;
 	stats->completed = ants_nr_completed(pool);

@@ -375,6 +375,7 @@ static void make_worker(struct ants_pool *pool)
 		 */
 		pool->workers.nr--;
 		pool->workers.nr_new--;
+		ants_look_again(pool);
 		ants_back_off(pool);
 		ants_dispatch(pool, &todo);
 	} else {

@@ -170,7 +170,7 @@ static int work_enter(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
- * As submit_accept() in submit.c: while callers wait the pool has no room, so a
+ * As accept_long() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
  */
 static int work_accept(struct ants_pool *pool, struct ants_work *work,
@@ -199,19 +199,73 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	return err;
 }
 
-int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
+static int check_group(const struct ants_group *group,
+		       const struct ants_work *work)
+{
+	/*
+	 * The item may be in a group of another pool, under the lock of that
+	 * one.
+	 */
+	if (READ_ONCE(work->group_stamp) == group->stamp)
+		return -EALREADY;
+	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
+}
+
+/*
+ * The short way of work_accept(), as that of a task: see ants_task_add_quick(). Return
+ * false if it may not be taken.
+ */
+static __always_inline bool work_accept_quick(struct ants_pool *pool, struct ants_work *work,
+					      struct ants_group *group)
+{
+	if (unlikely(!ants_may_add_quick(pool) || READ_ONCE(work->pool) ||
+		     work->prio != ANTS_PRIO_NORMAL))
+		return false;
+	if (group && unlikely(!list_empty(&group->waiters) || check_group(group, work)))
+		return false;
+	if (unlikely(work_claim(pool, work)))
+		return false;
+	work->group = group;
+	if (group)
+		ants_group_enter(group, work);
+	work->slot.fn = ants_work_run;
+	work->slot.data = work;
+	work->slot.tag = pool->epoch | ANTS_TAG_WORK;
+	ants_work_move(work, ANTS_WORK_PENDING);
+	ants_pending_link_quick(pool, &work->slot);
+	return true;
+}
+
+static noinline int queue_rest(struct ants_pool *pool, struct ants_work *work,
+			       unsigned long flags)
+	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
 	int err;
 
-	if (unlikely(!work_is_valid(work)))
-		return -EINVAL;
-	ants_lock_any(pool, &todo);
+	ants_todo_begin(&todo);
+	todo.flags = flags;
 	err = work_accept(pool, work, NULL, &todo);
 	if (unlikely(err))
 		ants_refused(pool, ants_work_run, work, err);
+	else
+		pool->quick = ants_nr_quick(pool);
 	ants_unlock_any(pool, &todo);
 	return err;
+}
+
+int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
+{
+	unsigned long flags;
+
+	if (unlikely(!work_is_valid(work)))
+		return -EINVAL;
+	raw_spin_lock_irqsave(&pool->lock, flags);
+	if (unlikely(!work_accept_quick(pool, work, NULL)))
+		return queue_rest(pool, work, flags);
+	ants_check(pool);
+	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
@@ -251,40 +305,17 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	return ants_wait(pool, &waiter, timeout);
 }
 
-static int check_group(const struct ants_group *group,
-		       const struct ants_work *work)
-{
-	if (!group)
-		return 0;
-	/*
-	 * The item may be in a group of another pool, under the lock of that
-	 * one.
-	 */
-	if (READ_ONCE(work->group_stamp) == group->stamp)
-		return -EALREADY;
-	return group->sealed ? -ESHUTDOWN : group->cancelled ? -ECANCELED : 0;
-}
-
-/*
- * Submit a work item, of @group if not NULL; wait for room. A task of the pool
- * does not wait without a limit, but runs the item itself.
- */
-int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_group *group, unsigned long timeout)
+/* The rest of ants_work_queue() if the short way may not be taken. */
+static noinline int work_queue_rest(struct ants_pool *pool, struct ants_work *work,
+				    struct ants_group *group, unsigned long timeout)
+	__releases(&pool->lock)
 {
 	struct ants_wake_batch batch;
-	struct ants_todo todo;
+	struct ants_todo todo = { .batch = &batch };
 	int err;
 
-	if (unlikely(!work_is_valid(work)))
-		return -EINVAL;
-	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
-		return -EINVAL;
-	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
-		ants_wait_touch(pool);
-	/* May wake a task that joins the group, and a worker. */
-	ants_lock_batch(pool, &todo, &batch);
-	err = check_group(group, work) ?: work_accept(pool, work, group, &todo);
+	err = (group ? check_group(group, work) : 0) ?:
+	      work_accept(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
 		if (timeout < MAX_SCHEDULE_TIMEOUT ||
 		    !ants_join_may_run(pool, work))
@@ -295,8 +326,30 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	}
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
+	else
+		pool->quick = ants_nr_quick(pool);
 	ants_unlock(pool, &todo);
 	return err;
+}
+
+/*
+ * Submit a work item, of @group if not NULL; wait for room. A task of the pool
+ * does not wait without a limit, but runs the item itself.
+ */
+int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
+		    struct ants_group *group, unsigned long timeout)
+{
+	if (unlikely(!work_is_valid(work)))
+		return -EINVAL;
+	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
+		return -EINVAL;
+	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
+		ants_wait_touch(pool);
+	raw_spin_lock_irq(&pool->lock);
+	if (unlikely(!work_accept_quick(pool, work, group)))
+		return work_queue_rest(pool, work, group, timeout);
+	ants_unlock_irq(pool);
+	return 0;
 }
 
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
