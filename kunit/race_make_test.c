@@ -223,14 +223,15 @@ static void newcomer_looks_after_the_next(struct kunit *test)
 }
 
 /*
- * The worker that took the newcomer's task and parked is woken for the next
- * one.
+ * The worker that took the newcomer's task and parked is woken for the next one. Its
+ * arrival shows that workers do come, so the newcomer has more time.
  */
 static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
 	struct gate *gate = test_gate(test);
 	atomic_t *count = counter(test);
+	unsigned long since;
 
 	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_NEW, pool);
@@ -238,8 +239,11 @@ static void idle_worker_is_woken_beside_a_newcomer(struct kunit *test)
 	expect_held(test, ANTS_PAUSE_NEW);
 	gate_open(gate);
 	EXPECT_SOON(test, ants_nr_idle(pool) == 1);
+	since = ants_peek(pool->wakes.since);
+	EXPECT_SOON(test, time_after(jiffies, since));
 	expect_submitted(test, pool, count_task, count);
 	EXPECT_SOON(test, atomic_read(count) == 2);
+	KUNIT_EXPECT_TRUE(test, time_after(ants_peek(pool->wakes.since), since));
 	KUNIT_EXPECT_EQ(test, ants_peek(pool->workers.nr_new), 1U);
 }
 
@@ -263,17 +267,24 @@ static void late_newcomer_delays_no_task(struct kunit *test)
 	gate_open(gate);
 }
 
-/* While the upkeep work makes one thread, makers make the others. */
+/* Threads that have to get ready are made at the same time. */
+static void *get_ready(struct ants_pool *unused)
+{
+	return NULL;
+}
+
+/* While one maker makes a thread, others make theirs. */
 static void threads_are_made_side_by_side(struct kunit *test)
 {
-	struct ants_pool *pool = race_pool(test, 4, 0);
+	const struct ants_attrs attrs = {
+		.capacity = 4, .flags = ANTS_NO_PURGE, .worker_init = get_ready,
+	};
+	struct ants_pool *pool = test_pool(test, &attrs, "race");
 	struct gate *gate = test_gate(test);
 	const struct ants_task tasks[] = {
 		{ gate_task, gate }, { gate_task, gate }, { gate_task, gate },
 	};
 
-	never_late();
-	set_wake_limit(pool, 4);
 	hold(ANTS_PAUSE_MAKE, pool);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 3), 3);
 	expect_held(test, ANTS_PAUSE_MAKE);
@@ -289,15 +300,17 @@ static void threads_are_made_side_by_side(struct kunit *test)
 /* The pool is closed while a maker, not the upkeep work, is making a thread. */
 static void release_waits_for_a_maker(struct kunit *test)
 {
-	struct ants_pool *pool = race_own_pool(test, 2);
+	const struct ants_attrs attrs = {
+		.capacity = 2, .flags = ANTS_NO_PURGE, .worker_init = get_ready,
+	};
+	struct ants_pool *pool = ants_pool_create(&attrs, "race_own");
 	struct gate *gate = test_gate(test);
 	const struct ants_task tasks[] = {
 		{ gate_task, gate }, { gate_task, gate },
 	};
 	struct async_call *call;
 
-	never_late();
-	set_wake_limit(pool, 2);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 	hold(ANTS_PAUSE_MAKE, pool);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), 2);
 	expect_held(test, ANTS_PAUSE_MAKE);
