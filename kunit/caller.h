@@ -37,7 +37,6 @@ static inline struct rig *rig_make_on(struct kunit *test, const char *cpus)
 	}
 	for (i = 0; i < nr; i++)
 		park_one(rig, i);
-	set_wake_limit(rig->pool, 1);
 	forget_vain(rig->pool);
 	return rig;
 }
@@ -74,16 +73,6 @@ static inline void expect_end(struct rig *rig)
 	EXPECT_SOON(rig->test, settled(rig->pool));
 	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->wakes.waking_cpus), 0);
 	KUNIT_EXPECT_EQ(rig->test, stats_of(rig->pool).pending, 0);
-}
-
-static inline void spin_on(void *data)
-{
-	struct rig *rig = data;
-	unsigned long end = jiffies + TEST_DEADLINE;
-
-	atomic_inc(&rig->inside);
-	while (!atomic_read(&rig->stop) && time_before(jiffies, end))
-		cond_resched();
 }
 
 #endif /* _ANTS_KUNIT_CALLER_H */

@@ -95,28 +95,18 @@ static void arrival_does_not_put_off_the_other_one(struct kunit *test)
 	expect_end(rig);
 }
 
-/*
- * Within the limit an arrival shows that workers do come, even if the limit falls with
- * it, because the worker that came before runs.
- */
-static void arrival_within_the_limit_restarts_the_time(struct kunit *test)
+/* Even if the worker that has arrived parks. */
+static void timer_stays_for_the_other_one(struct kunit *test)
 {
-	struct rig *rig = rig_make_on(test, "001");
-	unsigned long since;
+	struct rig *rig = rig_make_on(test, "10");
 
-	stay_on(test, 1);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_on, rig), 0);
-	ASSERT_SOON(test, atomic_read(&rig->inside) == 1);
-	set_wake_limit(rig->pool, 2);
+	/* Sooner than anything else for which the timer is armed. */
+	ants_late_arm(TEST_DEADLINE);
 	wake_one(rig);
-	since = ants_peek(rig->pool->wakes.since);
-	ASSERT_SOON(test, time_after(jiffies, since));
-	submit_on(rig, 0);
-	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr), 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
-	KUNIT_EXPECT_TRUE(test, time_after(ants_peek(rig->pool->wakes.since), since));
-	atomic_set(&rig->stop, 1);
+	submit_on(rig, 1);
+	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 2);
+	KUNIT_EXPECT_TRUE(test, ants_peek(rig->pool->timer.waking));
 	expect_end(rig);
 }
 
@@ -208,7 +198,7 @@ static struct kunit_case caller_cpu_cases[] = {
 	KUNIT_CASE(idle_worker_that_moves_is_known),
 	KUNIT_CASE(other_cpu_has_its_own_wake_up),
 	KUNIT_CASE(arrival_does_not_put_off_the_other_one),
-	KUNIT_CASE(arrival_within_the_limit_restarts_the_time),
+	KUNIT_CASE(timer_stays_for_the_other_one),
 	KUNIT_CASE(same_cpu_has_one),
 	KUNIT_CASE(one_that_parked_there_is_on_its_way),
 	KUNIT_CASE(no_other_worker_comes_to_that_cpu),

@@ -181,21 +181,6 @@ static void release_while_one_is_deferred(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wakes.deferred));
 }
 
-static void nothing_is_deferred_while_several_are_in_flight(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 4 });
-
-	park(rig, 0, 2);
-	set_vain(rig->pool, ANTS_VAIN_MAX);
-	set_wake_limit(rig->pool, 2);
-	never_late();
-	submit_two(rig, 2);
-	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
-	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
-	expect_end(rig);
-}
-
 static struct kunit_case defer_cases[] = {
 	KUNIT_CASE(helper_is_woken_as_a_rule),
 	KUNIT_CASE(wake_up_is_deferred_after_many_in_vain),
@@ -205,7 +190,6 @@ static struct kunit_case defer_cases[] = {
 	KUNIT_CASE(nothing_is_deferred_when_nothing_is_pending),
 	KUNIT_CASE(change_of_the_bounds_ends_it),
 	KUNIT_CASE(release_while_one_is_deferred),
-	KUNIT_CASE(nothing_is_deferred_while_several_are_in_flight),
 	{}
 };
 

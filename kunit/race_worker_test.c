@@ -107,9 +107,7 @@ static void arrived_worker_frees_the_wake_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/*
- * At first one wake-up may be in flight: the woken worker wakes the next one.
- */
+/* One wake-up is in flight: the woken worker wakes the next one. */
 static void woken_worker_wakes_the_next_one(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -126,25 +124,6 @@ static void woken_worker_wakes_the_next_one(struct kunit *test)
 	let_go(ANTS_PAUSE_ARRIVE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
-}
-
-/* Two wake-ups may be in flight: the second one does not wait for the first. */
-static void second_wake_up_overtakes_the_first(struct kunit *test)
-{
-	struct ants_pool *pool = race_pool(test, 2, 0);
-	struct gate *gate = test_gate(test);
-
-	park_workers(test, pool, 2);
-	set_wake_limit(pool, 2);
-	hold(ANTS_PAUSE_ARRIVE, pool);
-	submit_never_late(test, pool, gate_task, gate);
-	expect_held(test, ANTS_PAUSE_ARRIVE);
-	expect_submitted(test, pool, gate_task, gate);
-	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 1U);
-	let_go(ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(pool->wakes.nr), 0U);
 }
 
 /* The holder of the lock gives up the wake-up; the timer is far away. */
@@ -425,7 +404,6 @@ static struct kunit_case race_worker_cases[] = {
 	KUNIT_CASE(wake_up_is_late_after_two_ticks),
 	KUNIT_CASE(arrived_worker_frees_the_wake_up),
 	KUNIT_CASE(woken_worker_wakes_the_next_one),
-	KUNIT_CASE(second_wake_up_overtakes_the_first),
 	KUNIT_CASE(late_wake_up_is_given_up_by_a_submitter),
 	KUNIT_CASE(pool_is_released_under_a_woken_worker),
 	KUNIT_CASE(shrink_spares_a_woken_worker),

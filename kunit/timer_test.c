@@ -123,28 +123,6 @@ static void wake_up_in_time_leaves_no_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 20);
 }
 
-/*
- * The timer is armed for two wake-ups; the first worker to arrive leaves it
- * armed for the other one, which is late.
- */
-static void timer_stays_for_a_wake_up_that_is_late(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2 });
-	struct ants_pool *pool = rig->pool;
-
-	park(rig, 0, 2);
-	set_wake_limit(pool, 2);
-	hold(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &rig->count), 0);
-	held(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(test, ants_submit(pool, count_task, &rig->count), 0);
-	EXPECT_SOON(test, atomic_read(&rig->count) == 2);
-	EXPECT_SOON(test, !ants_peek(pool->wakes.nr));
-	let_go(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, ants_nr_idle(pool) == 2);
-}
-
 /* Each arming records by when the timer will have fired, whatever it is for. */
 static void arming_says_by_when_it_fires(struct kunit *test)
 {
@@ -246,7 +224,6 @@ static struct kunit_case timer_cases[] = {
 	KUNIT_CASE(held_back_caller_is_granted_under_an_old_timer),
 	KUNIT_CASE(late_wake_up_is_noticed_under_the_farthest_timer),
 	KUNIT_CASE(wake_up_in_time_leaves_no_timer),
-	KUNIT_CASE(timer_stays_for_a_wake_up_that_is_late),
 	KUNIT_CASE(arming_says_by_when_it_fires),
 	KUNIT_CASE(slack_is_enough_for_the_wheel),
 	{}

@@ -202,14 +202,6 @@ static inline struct gate *test_gate(struct kunit *test)
 	return gate;
 }
 
-/* As if the pool, which has no wake-up in flight, had adapted to its tasks. */
-static inline void set_wake_limit(struct ants_pool *pool, unsigned int limit)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.limit = limit;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
 /* From now on the case is on @cpu, and so is the caller of the pool. */
 static inline void stay_on(struct kunit *test, int cpu)
 {

@@ -270,87 +270,6 @@ static void late_worker_takes_the_next_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).completed, 4);
 }
 
-/* Runs until the test says so. */
-static void spin_task(void *data)
-{
-	struct rig *rig = data;
-
-	atomic_inc(&rig->inside);
-	while (!atomic_read(&rig->stop))
-		cond_resched();
-}
-
-/*
- * The first worker runs a task, and no thread was late, so it is the only one. The
- * other one is made when three more are pending.
- */
-static void start_second_of_two(struct rig *rig)
-{
-	int i;
-
-	hold(rig, ANTS_PAUSE_MAKE);
-	for (i = 1; i < 4; i++)
-		KUNIT_ASSERT_EQ(rig->test, ants_submit(rig->pool, post_task,
-						       &rig->posts[i]), 0);
-	held(rig, ANTS_PAUSE_MAKE);
-	let_go(rig, ANTS_PAUSE_MAKE);
-	EXPECT_SOON(rig->test, atomic_read(&rig->posts[1].gate.entered) == 1);
-}
-
-/*
- * The last worker sleeps in its task when the next one arrives and more tasks
- * wait.
- */
-static void wake_limit_doubles_while_tasks_sleep(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 4 });
-
-	never_late();
-	post_start(rig, 0);
-	EXPECT_SOON(test, sleeps(rig->posts[0].thread));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
-	start_second_of_two(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 2);
-}
-
-/* While the last worker's task runs, waking more workers would not help. */
-static void wake_limit_stays_while_tasks_run(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 4 });
-
-	never_late();
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, spin_task, rig), 0);
-	EXPECT_SOON(test, atomic_read(&rig->inside) == 1);
-	start_second_of_two(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 1);
-	atomic_set(&rig->stop, 1);
-}
-
-/* Another worker has run the task. */
-static void wake_limit_is_halved_by_a_worker_that_comes_in_vain(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2 });
-
-	seldom_late();
-	park(rig, 0, 2);
-	post_start(rig, 2);
-	set_wake_limit(rig->pool, 8);
-	hold(rig, ANTS_PAUSE_ARRIVE);
-	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
-			0);
-	held(rig, ANTS_PAUSE_ARRIVE);
-	gate_open(&rig->posts[2].gate);
-	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 1);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 8);
-	let_go(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.limit), 4);
-}
-
 /* Many short tasks need few threads, whatever the capacity. */
 static void empty_burst_makes_few_threads(struct kunit *test)
 {
@@ -364,7 +283,6 @@ static void empty_burst_makes_few_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_flush(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 10000);
 	KUNIT_EXPECT_LE(test, stats_of(rig->pool).spawned, BURST_THREADS);
-	KUNIT_EXPECT_LE(test, ants_peek(rig->pool->wakes.limit), 2);
 }
 
 /* Threads are made for all tasks, each of which waits for the others. */
@@ -390,9 +308,6 @@ static struct kunit_case worker_cases[] = {
 	KUNIT_CASE(late_worker_is_made_up_for),
 	KUNIT_CASE(late_worker_finds_its_task),
 	KUNIT_CASE(late_worker_takes_the_next_task),
-	KUNIT_CASE(wake_limit_doubles_while_tasks_sleep),
-	KUNIT_CASE(wake_limit_stays_while_tasks_run),
-	KUNIT_CASE(wake_limit_is_halved_by_a_worker_that_comes_in_vain),
 	KUNIT_CASE(empty_burst_makes_few_threads),
 	KUNIT_CASE(blocking_burst_starts_all_threads),
 	{}

@@ -194,18 +194,14 @@ static bool tasks_served(const struct ants_pool *pool)
 	       pool->upkeep.backoff || !ants_need_worker(pool);
 }
 
-/*
- * The wake-ups in flight are consistent. The limit may have fallen since the
- * workers were woken, and idle workers are woken beside threads that start.
- */
+/* The wake-ups in flight are consistent. */
 static bool arriving_fits(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->wakes.arrived;
 
-	return pool->wakes.limit >= 1 && pool->wakes.limit <= ANTS_WAKE_MAX &&
-	       pool->wakes.nr <= ANTS_WAKE_MAX &&
+	return pool->wakes.nr <= ANTS_WAKE_MAX &&
 	       hweight16(pool->wakes.waking_cpus) + pool->wakes.deferred <= pool->wakes.nr &&
-	       (!pool->wakes.late || pool->wakes.nr >= pool->wakes.limit) &&
+	       (!pool->wakes.late || pool->wakes.nr) &&
 	       pool->workers.nr_starting + pool->workers.nr_late <=
 	       pool->workers.nr_new &&
 	       (!last || (last->pool == pool && last->state != ANTS_LEFT));

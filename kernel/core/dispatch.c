@@ -324,7 +324,7 @@ static bool grant_round(struct ants_pool *pool, struct ants_todo *todo,
 	bool again;
 
 	ants_serve_now(pool, todo);
-	ants_wake_all(pool, todo);
+	ants_wake_next(pool, todo);
 	again = todo->bits & ANTS_TODO_GRANT;
 	todo->bits &= ~ANTS_TODO_GRANT;
 	return again;

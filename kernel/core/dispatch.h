@@ -191,7 +191,6 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
@@ -357,7 +356,7 @@ static inline u8 ants_this_cpu(void)
 	return raw_smp_processor_id();
 }
 
-/* Are as many wake-ups in flight as allowed, none of them late? */
+/* Is a wake-up in flight that is not late? */
 static inline bool ants_wake_suffices(const struct ants_pool *pool)
 {
 	unsigned long late = pool->wakes.late;
@@ -403,10 +402,8 @@ static inline bool ants_must_look(const struct ants_pool *pool)
  */
 static inline bool ants_may_start(const struct ants_pool *pool)
 {
-	unsigned int arriving = ants_nr_arriving(pool);
-
-	return arriving + pool->workers.nr_making < pool->wakes.limit ||
-	       (arriving && ants_arriving_late(pool)) || pool->ops.worker_init;
+	return pool->ops.worker_init ||
+	       (ants_nr_arriving(pool) ? ants_arriving_late(pool) : !pool->workers.nr_making);
 }
 
 static inline void ants_todo_wake(struct ants_todo *todo,
@@ -444,9 +441,9 @@ static __always_inline void __ants_wake_next(struct ants_pool *pool,
 }
 
 /*
- * Keep few wake-ups in flight: while there are as many as allowed, the next
- * worker to arrive checks for the rest. If none arrives, because its CPU is
- * busy, the next caller that comes here gives them up, or the timer does.
+ * Keep one wake-up in flight: the worker that arrives checks for the next one. If
+ * none arrives, because its CPU is busy, the next caller that comes here gives it
+ * up, or the timer does.
  */
 static inline void ants_wake_next(struct ants_pool *pool,
 				  struct ants_todo *todo)
@@ -467,15 +464,6 @@ static inline void ants_wake_for_caller(struct ants_pool *pool,
 		__ants_wake_next(pool, todo, ants_wake_chosen);
 	else if (unlikely(pool->wakes.cpu != ants_this_cpu()))
 		ants_wake_here(pool, todo);
-}
-
-/* The same for a section with a list: wake as many workers as are of use. */
-static inline void ants_wake_all(struct ants_pool *pool,
-				 struct ants_todo *todo)
-{
-	ants_wake_next(pool, todo);
-	if (unlikely(pool->wakes.limit > 1) && pool->nr_pending)
-		ants_wake_more(pool, todo);
 }
 
 /*
@@ -527,7 +515,7 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_todo *todo)
 
 /*
  * To be called, in the same locked section, after every event that makes room
- * or removes a worker. Grants waiters, and wakes the next workers if tasks
+ * or removes a worker. Grants waiters, and wakes the next worker if tasks
  * remain. The section needs a list, see ants_lock_batch().
  */
 static inline void ants_dispatch(struct ants_pool *pool,
@@ -537,7 +525,7 @@ static inline void ants_dispatch(struct ants_pool *pool,
 		ants_serve(pool, todo);
 	if (unlikely(pool->wakes.deferred))
 		ants_deferred_end(pool);
-	ants_wake_all(pool, todo);
+	ants_wake_next(pool, todo);
 }
 
 /* The same for a worker that is going to run a task that it has taken. */
@@ -551,11 +539,8 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 			ants_deferred_end(pool);
 		return;
 	}
-	if (ants_wake_suffices(pool))
-		return;
-	__ants_wake_next(pool, todo, ants_wake_helper);
-	if (unlikely(pool->wakes.limit > 1))
-		ants_wake_more(pool, todo);
+	if (!ants_wake_suffices(pool))
+		__ants_wake_next(pool, todo, ants_wake_helper);
 }
 
 /*

@@ -182,7 +182,7 @@ struct ants_workers {
 	unsigned int nr_making;
 	/*
 	 * L: workers in state ANTS_NEW that were started for a task, except those
-	 * that were given up as late. They count against wakes.limit when another
+	 * that were given up as late. They count as wake-ups in flight when another
 	 * thread is wanted, but do not keep idle workers from being woken
 	 */
 	unsigned int nr_starting;
@@ -513,7 +513,7 @@ struct ants_ops {
  * tick.
  */
 #define ANTS_LATE_TICKS		2
-/* The most wake-ups in flight. */
+/* The most wake-ups in flight, and threads that get ready at once. */
 #define ANTS_WAKE_MAX		16U
 /* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U

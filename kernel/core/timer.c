@@ -117,7 +117,7 @@ void ants_timer_fn(struct timer_list *timer)
 	pool->timer.waking = false;
 	ants_forget_late(pool);
 	ants_serve_now(pool, &todo);
-	ants_wake_all(pool, &todo);
+	ants_wake_next(pool, &todo);
 	if (ants_idle_expired(pool) ||
 	    (ants_need_worker(pool) && !ants_backing_off(pool)))
 		ants_todo_upkeep(pool, &todo);

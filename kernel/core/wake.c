@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How many workers are woken, or threads made, for pending tasks. Few wake-ups
- * are in flight at a time, because each costs more than a short task. A worker
- * that arrives checks whether the next one is to be woken. How few depends on
- * what the tasks do.
+ * How many workers are woken, or threads made, for pending tasks. One wake-up is
+ * in flight at a time, because each costs more than a short task: a worker that
+ * arrives checks whether the next one is to be woken. Callers on other CPUs may
+ * add to it, and threads that first have to get ready are made side by side.
  */
 #include "../internal.h"
 
@@ -16,16 +16,16 @@
 static bool wants_worker(const struct ants_pool *pool)
 {
 	unsigned int late = min(pool->workers.nr_late, pool->nr_pending);
-	unsigned int limit = pool->wakes.limit;
+	unsigned int most = 1;
 
 	/*
 	 * These get ready side by side, and none waits for the others to
 	 * arrive.
 	 */
 	if (pool->ops.worker_init && !pool->upkeep.backoff)
-		limit = ANTS_WAKE_MAX;
+		most = ANTS_WAKE_MAX;
 	return !pool->workers.nr_idle && !pool->faults.tripped &&
-	       ants_nr_arriving(pool) + pool->workers.nr_making < limit &&
+	       ants_nr_arriving(pool) + pool->workers.nr_making < most &&
 	       pool->nr_pending > pool->wakes.nr + pool->workers.nr_new - late;
 }
 
@@ -87,13 +87,12 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 }
 
 /*
- * If as many wake-ups are in flight as allowed, no task needs to look for a worker
- * until they are late. To be called after each change of what this depends on.
+ * If a wake-up is in flight, no task needs to look for a worker until it is late. To
+ * be called after each change of what this depends on.
  */
 static void set_wake_late(struct ants_pool *pool)
 {
-	pool->wakes.late = pool->wakes.nr < pool->wakes.limit ?
-			  0 : pool->wakes.since + ants_late_ticks();
+	pool->wakes.late = pool->wakes.nr ? pool->wakes.since + ants_late_ticks() : 0;
 	if (!pool->wakes.late)
 		ants_look_again(pool);
 }
@@ -156,8 +155,7 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
  */
 static bool defers_wake_up(struct ants_pool *pool)
 {
-	if (pool->wakes.nr_vain < ANTS_VAIN_MAX || pool->wakes.limit > 1 ||
-	    ants_nr_arriving(pool))
+	if (pool->wakes.nr_vain < ANTS_VAIN_MAX || ants_nr_arriving(pool))
 		return false;
 	if (pool->wakes.nr_deferred++ < ANTS_DEFERRED_MAX)
 		return true;
@@ -190,13 +188,6 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
 	else if (pool->upkeep.nr_makers < ANTS_MAKERS)
 		ants_todo_upkeep(pool, todo);
-}
-
-/* Is a worker idle, and is there a task for which no other is being woken? */
-static bool wakes_another(const struct ants_pool *pool)
-{
-	return pool->workers.nr_idle &&
-	       pool->wakes.nr < min_t(unsigned int, pool->wakes.limit, pool->nr_pending);
 }
 
 static struct ants_worker *first_idle(const struct ants_pool *pool)
@@ -242,16 +233,16 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 }
 
 /*
- * Is one more wake-up of use, after those that are late are given up? But if one is in
- * flight, and this very section wakes a thread, which may be that one, the section
- * may have no list for a second one.
+ * Is no wake-up in flight, after those that are late are given up? But if one is, and
+ * this very section wakes a thread, which may be that one, the section may have no
+ * list for a second one.
  */
 static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
 {
 	if (pool->wakes.nr && todo->nr_wake)
 		return false;
 	ants_forget_late(pool);
-	return wakes_another(pool);
+	return !pool->wakes.nr;
 }
 
 /*
@@ -278,9 +269,9 @@ void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
- * As many wake-ups are in flight as allowed, and the last caller that sent one was on
- * another CPU. Callers on several CPUs do not wait for each other's workers: if none
- * of those in flight parked on this CPU, wake one that did.
+ * A wake-up is in flight, and the last caller that sent one was on another CPU.
+ * Callers on several CPUs do not wait for each other's workers: if none of those in
+ * flight parked on this CPU, wake one that did.
  */
 void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -320,33 +311,12 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 	ants_timer_arm_waking(pool);
 }
 
-/*
- * Wake as many as one hold allows; those that arrive wake others. Then ask for
- * threads.
- */
-void ants_wake_more(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	while (wakes_another(pool) && !ants_todo_full(todo))
-		wake_idle(pool, first_idle(pool), todo);
-	if (pool->nr_pending && !pool->workers.nr_idle)
-		ants_ask_for_worker(pool, todo);
-}
-
-/* Does the worker that arrived last sleep in its task? */
-static bool last_sleeps(const struct ants_pool *pool)
-{
-	const struct ants_worker *last = pool->wakes.arrived;
-
-	/* A worker that freezes has no task. */
-	return last && last->fn && !task_is_running(last->task);
-}
-
-/* The CPU on which that worker runs its task, or -1. */
+/* The CPU on which the worker that arrived last runs its task, or -1. */
 int ants_running_cpu(const struct ants_pool *pool)
 {
 	const struct ants_worker *last = pool->wakes.arrived;
 
+	/* A worker that freezes has no task. */
 	return last && last->fn && task_is_running(last->task) ?
 	       (int)task_cpu(last->task) : -1;
 }
@@ -358,25 +328,17 @@ static bool last_shares_cpu(const struct ants_pool *pool)
 }
 
 /*
- * Allow more wake-ups in flight if tasks are left that the last worker cannot
- * take, because it sleeps; allow fewer if it runs, or if there is nothing to
- * do.
+ * A worker has come in vain if there is nothing to do. If another worker woke it, and
+ * the last one runs on this CPU, that one could have run the tasks as well.
  */
-static void adapt_limit(struct ants_pool *pool, bool helps)
+static void count_vain(struct ants_pool *pool, bool helps)
 {
 	bool vain = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
 
 	if (helps)
 		pool->wakes.nr_vain = vain || last_shares_cpu(pool) ?
 				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
-	if (vain) {
-		pool->counts.wakeups_in_vain++;
-		pool->wakes.limit = max_t(u16, pool->wakes.limit / 2, 1);
-	} else if (pool->nr_pending > 1 && last_sleeps(pool)) {
-		pool->wakes.limit = min_t(u16, pool->wakes.limit * 2, ANTS_WAKE_MAX);
-	} else if (pool->wakes.arrived && pool->wakes.arrived->fn) {
-		pool->wakes.limit = max_t(u16, pool->wakes.limit - 1, 1);
-	}
+	pool->counts.wakeups_in_vain += vain;
 }
 
 /* @w, which was in flight, has arrived, late or not. */
@@ -385,7 +347,7 @@ void ants_worker_arrived(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 	bool late = w->wake_seq != pool->wakes.seq;
 	/* Callers on other CPUs must not put off the time of one that is stuck. */
-	bool beyond = pool->wakes.nr > pool->wakes.limit;
+	bool beyond = pool->wakes.nr > 1;
 
 	lockdep_assert_held(&pool->lock);
 	w->arriving = false;
@@ -398,7 +360,7 @@ void ants_worker_arrived(struct ants_worker *w)
 	}
 	if (!late && !beyond)
 		pool->wakes.since = jiffies;
-	adapt_limit(pool, w->helps);
+	count_vain(pool, w->helps);
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;

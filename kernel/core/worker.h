@@ -230,16 +230,10 @@ struct ants_worker {
 struct ants_wakes {
 	/*
 	 * L: workers in state ANTS_WAKING, except those that were given up as
-	 * late, plus the one of @deferred
+	 * late, plus the one of @deferred: at most 1, and those that
+	 * ants_wake_here() adds
 	 */
 	u16 nr;
-	/*
-	 * L: the most of them, not counting those that ants_wake_here() adds; at
-	 * least 1. Doubled when a worker arrives and the one before it sleeps in
-	 * its task while others are pending; one less when that one runs; halved
-	 * when a worker comes in vain
-	 */
-	u16 limit;
 	/*
 	 * L: a bit for each CPU, modulo 16, on which a worker parked that is in
 	 * flight, unless another one of them has arrived since
@@ -247,13 +241,13 @@ struct ants_wakes {
 	u16 waking_cpus;
 	/*
 	 * L: jiffies when the first worker that is in flight was woken or
-	 * started, or when one of them arrived while no more than @limit were in
-	 * flight; they are late together if that is too long ago
+	 * started, or when one of them arrived while no more than one was woken;
+	 * they are late together if that is too long ago
 	 */
 	unsigned long since;
 	/*
-	 * L: jiffies when the wake-ups in flight become late, if no more are
-	 * allowed: until then no other is needed. Otherwise 0
+	 * L: jiffies when the wake-ups in flight become late: until then no other
+	 * is needed. 0 if there are none
 	 */
 	unsigned long late;
 	/* L: the worker in flight that arrived last; NULL if it has left */

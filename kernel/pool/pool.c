@@ -196,7 +196,6 @@ static struct ants_pool *pool_alloc(struct module *owner,
 				       ANTS_BOUND_MAX);
 	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
-	pool->wakes.limit = 1;
 	pool->ops.worker_init = attrs->worker_init;
 	pool->ops.worker_exit = attrs->worker_exit;
 	pool->ops.space_available = attrs->space_available;

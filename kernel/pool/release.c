@@ -189,7 +189,6 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		pool->faults.row = 0;
 		pool->faults.row_init = 0;
 		WRITE_ONCE(pool->faults.tripped, false);
-		pool->wakes.limit = 1;
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
 		trace_ants_pool_reboot(pool);

@@ -42,14 +42,6 @@ static bool is_deferred(void *unused)
 	return pool->wakes.deferred;
 }
 
-static void set_limits(unsigned int wake_limit, unsigned int nr_vain)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.limit = wake_limit;
-	pool->wakes.nr_vain = nr_vain;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
 /* All @capacity workers are idle, and the next wake-up will be deferred. */
 static void begin(unsigned long capacity, unsigned long late_ticks)
 {
@@ -58,14 +50,15 @@ static void begin(unsigned long capacity, unsigned long late_ticks)
 	nr_waiting = 0;
 	init_completion(&gate);
 	tasks_begin(&(struct ants_attrs) { .capacity = capacity, .queue_depth = 4 });
-	set_limits(capacity, 0);
 	for (i = 0; i < capacity; i++)
 		WARN_ON(submit_fn(wait_fn, i));
 	shim_wait_until(all_wait, (void *)capacity);
 	while (i--)
 		complete(&gate);
 	shim_wait_until(all_idle, (void *)capacity);
-	set_limits(1, ANTS_VAIN_MAX);
+	raw_spin_lock_irq(&pool->lock);
+	pool->wakes.nr_vain = ANTS_VAIN_MAX;
+	raw_spin_unlock_irq(&pool->lock);
 	ants_late_arm(late_ticks);
 	explore_begin();
 }

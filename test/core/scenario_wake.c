@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Scenarios of wake-ups: several in flight at once, and late ones; and of the
- * makers of threads. Before each of them begins, the pool has adapted to tasks
- * that block.
+ * makers of threads.
  */
 #include "internal.h"
 #include "scenario.h"
-
-static void set_limit(unsigned int limit)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.limit = limit;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
-static void begin(const struct ants_attrs *attrs, unsigned int limit)
-{
-	tasks_begin(attrs);
-	set_limit(limit);
-}
 
 /* An empty pool has nothing in flight. */
 static void end(void)
@@ -43,19 +29,17 @@ static const struct ants_attrs warm = {
 	.capacity = 3, .queue_depth = 1, .min_workers = 3,
 };
 
-static const struct ants_attrs cold = { .capacity = 3, .queue_depth = 1 };
-
 /* Workers are idle: two submitters wake them at the same time. */
 static void wake_several(void)
 {
-	begin(&warm, 4);
+	tasks_begin(&warm);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
 	end();
 }
 
-/* The worker that arrives wakes the others, in one section. */
+/* Each worker that arrives wakes the next one. */
 static int submit_batch(void *unused)
 {
 	const struct ants_task tasks[] = {
@@ -72,7 +56,7 @@ static int submit_batch(void *unused)
 
 static void wake_batch(void)
 {
-	begin(&warm, 4);
+	tasks_begin(&warm);
 	explore_begin();
 	explore_call(submit_batch, NULL, "a");
 	explore_call(submit_one, (void *)4, "b");
@@ -86,21 +70,11 @@ static void wake_callers(void)
 		.capacity = 4, .queue_depth = 1, .min_workers = 4,
 	};
 
-	begin(&four, 1);
+	tasks_begin(&four);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_one, (void *)2, "b");
 	explore_call(submit_later, (void *)3, "later");
-	end();
-}
-
-/* Two threads start at once; one may park before the other one comes. */
-static void start_two(void)
-{
-	begin(&cold, 2);
-	explore_begin();
-	explore_call(submit_two, (void *)0, "a");
-	explore_call(submit_one, (void *)2, "b");
 	end();
 }
 
@@ -111,7 +85,7 @@ static void start_beside(void)
 		.capacity = 2, .queue_depth = 1, .min_workers = 1,
 	};
 
-	begin(&one, 1);
+	tasks_begin(&one);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_two, (void *)2, "b");
@@ -127,7 +101,7 @@ static void late_woken(void)
 		.capacity = 2, .queue_depth = 4, .min_workers = 2,
 	};
 
-	begin(&two, 1);
+	tasks_begin(&two);
 	explore_begin();
 	explore_call(submit_later, (void *)0, "later");
 	explore_call(submit_one, (void *)2, "a");
@@ -136,7 +110,7 @@ static void late_woken(void)
 
 static void late_started(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 4 }, 2);
+	tasks_begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 4 });
 	explore_begin();
 	explore_call(submit_later, (void *)0, "later");
 	explore_call(submit_two, (void *)2, "a");
@@ -153,7 +127,7 @@ static bool all_idle(void *unused)
  */
 static void late_batch(void)
 {
-	begin(&warm, 1);
+	tasks_begin(&warm);
 	shim_wait_until(all_idle, NULL);
 	ants_late_arm(0);
 	explore_begin();
@@ -165,14 +139,14 @@ static void late_batch(void)
 
 static void wake_tune(void)
 {
-	begin(&(struct ants_attrs) { .capacity = 3, .min_workers = 1 }, 4);
+	tasks_begin(&(struct ants_attrs) { .capacity = 3, .min_workers = 1 });
 	tune_idle();
 	end();
 }
 
 static void wake_release(void)
 {
-	begin(&warm, 4);
+	tasks_begin(&warm);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(submit_one, (void *)2, "b");
@@ -185,6 +159,16 @@ static bool batch_has_run(void *unused)
 	return runs[0] + runs[1] + runs[2] + runs[3] == 4;
 }
 
+/* The threads get ready side by side. */
+static void *init_fn(struct ants_pool *unused)
+{
+	return NULL;
+}
+
+static const struct ants_attrs cold = {
+	.capacity = 3, .queue_depth = 1, .worker_init = init_fn,
+};
+
 /* Two makers cannot make a thread; the third one can. */
 static int resume_fn(void *unused)
 {
@@ -196,7 +180,7 @@ static int resume_fn(void *unused)
 
 static void makers_stuck(void)
 {
-	begin(&cold, 4);
+	tasks_begin(&cold);
 	ants_pause_arm(ANTS_PAUSE_MAKE, pool);
 	ants_pause_arm(ANTS_PAUSE_MADE, pool);
 	explore_begin();
@@ -208,7 +192,7 @@ static void makers_stuck(void)
 /* Two makers fail at the same time. */
 static void makers_fail(void)
 {
-	begin(&cold, 4);
+	tasks_begin(&cold);
 	ants_fail_arm(ANTS_FAIL_THREAD, 2);
 	explore_begin();
 	explore_call(submit_batch, NULL, "a");
@@ -217,7 +201,7 @@ static void makers_fail(void)
 
 static void makers_tune(void)
 {
-	begin(&cold, 4);
+	tasks_begin(&cold);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(tune_fn, (void *)1, "tune");
@@ -226,7 +210,7 @@ static void makers_tune(void)
 
 static void makers_release(void)
 {
-	begin(&cold, 4);
+	tasks_begin(&cold);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	explore_call(release_fn, NULL, "release");
@@ -247,7 +231,7 @@ static const struct ants_attrs lagging = {
 /* A thread that gets ready is not in flight: its maker makes the next one. */
 static void makers_init(void)
 {
-	begin(&lagging, 1);
+	tasks_begin(&lagging);
 	explore_begin();
 	explore_call(submit_batch, NULL, "a");
 	explore_call(submit_one, (void *)4, "b");
@@ -259,7 +243,7 @@ static void makers_init(void)
  */
 static void makers_quiet(void)
 {
-	begin(&lagging, 4);
+	tasks_begin(&lagging);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	shim_wait_until(has_run, &runs[1]);
@@ -270,7 +254,7 @@ static void makers_quiet(void)
 
 static void makers_destroy(void)
 {
-	begin(&lagging, 4);
+	tasks_begin(&lagging);
 	explore_begin();
 	explore_call(submit_two, (void *)0, "a");
 	shim_wait_until(has_run, &runs[1]);
@@ -281,7 +265,6 @@ const struct scenario scenarios_wake[] = {
 	{ "wake-several", wake_several },
 	{ "wake-batch", wake_batch },
 	{ "wake-callers", wake_callers },
-	{ "start-two", start_two },
 	{ "start-beside", start_beside },
 	{ "late-woken", late_woken },
 	{ "late-started", late_started },
