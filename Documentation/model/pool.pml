@@ -50,11 +50,8 @@
 #ifndef LATE
 #define LATE	0	/* wake-ups may be overdue */
 #endif
-#ifndef WLIM
-#define WLIM	1	/* most wake-ups in flight (the code: 1 to 16) */
-#endif
-#ifndef ADAPTS
-#define ADAPTS	0	/* how often that falls to 1, or rises again, at any moment */
+#ifndef HERES
+#define HERES	0	/* wake-ups beside the one in flight, for callers on other CPUs */
 #endif
 #ifndef DEFER
 #define DEFER	0	/* a worker that takes a task may defer the wake-up for the others */
@@ -227,7 +224,6 @@ byte st[NW], task[NW];
 chan pend = [PMAX] of { byte };		/* FIFO of accepted tasks */
 byte idle[NW], nidle;			/* LIFO; idle[0] is the oldest */
 byte nexp;				/* the oldest nexp idle ones have expired */
-byte wlim = WLIM;			/* pool->wakes.limit */
 byte fl[NW];				/* in flight: FLIES, or GIVEN_UP as late */
 byte nwaking, nstarting, nslow;		/* WAKING and NEW ones that fly, NEW ones that were given up: nr_late */
 bool deferred;				/* a wake-up is deferred, and counts in nwaking */
@@ -352,9 +348,9 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #ifdef EAGER	/* variant: does not wait for the wake-up in flight before the next thread is ordered */
 #define NEED_TASKS	(!tripped && npend > nidle + nwaking + nnew - MADE_UP)
 #elif defined(MUT_SLOW_ON_ITS_WAY)
-#define NEED_TASKS	(!tripped && nidle == 0 && COMING < wlim && npend > nwaking + nnew)
+#define NEED_TASKS	(!tripped && nidle == 0 && COMING == 0 && npend > nwaking + nnew)
 #else
-#define NEED_TASKS	(!tripped && nidle == 0 && COMING < wlim && npend > nwaking + nnew - MADE_UP)
+#define NEED_TASKS	(!tripped && nidle == 0 && COMING == 0 && npend > nwaking + nnew - MADE_UP)
 #endif
 #define NEED		(workers < cap && (NEED_TASKS || (!CLOSED && STAYING < MINW)))
 #define PAUSED		(backoff == 2)
@@ -812,9 +808,9 @@ inline wake_idle()
 }
 
 #ifdef MUT_START_HOLDS_BACK
-#define MAY_WAKE	(nidle > 0 && nwaking < npend && COMING < wlim)
+#define MAY_WAKE	(nidle > 0 && npend > 0 && COMING == 0)
 #else
-#define MAY_WAKE	(nidle > 0 && nwaking < npend && nwaking < wlim)
+#define MAY_WAKE	(nidle > 0 && npend > 0 && nwaking == 0)
 #endif
 
 /* ants_wake_next(): wake an idle one, or kick the upkeep */
@@ -829,20 +825,6 @@ inline wake_next()
 	;
 	ask_for_worker()
 #endif
-}
-
-/* ants_wake_all(): as many as may be in flight */
-inline wake_all()
-{
-	wake_next();
-	do
-	:: wlim > 1 && MAY_WAKE -> wake_idle()
-	:: else -> break
-	od;
-	if
-	:: wlim > 1 && npend > 0 && nidle == 0 -> ask_for_worker()
-	:: else
-	fi
 }
 
 /* ants_forget_late(): all of them at once */
@@ -884,7 +866,7 @@ inline ants_dispatch()
 {
 	ants_serve();
 	deferred_end();
-	wake_all()
+	wake_next()
 }
 
 /* ants_dispatch_rest(), by a worker that has taken a task */
@@ -896,7 +878,7 @@ inline dispatch_rest()
 	:: else
 	fi;
 	if	/* ants_wake_helper(): whether it pays is not modelled */
-	:: maydefer && wlim == 1 && COMING == 0 && nidle > 0 && npend > 0 ->
+	:: maydefer && COMING == 0 && nidle > 0 && npend > 0 ->
 		deferred = 1;
 		nwaking++;
 #ifndef MUT_DEFER_NO_TIMER
@@ -904,7 +886,7 @@ inline dispatch_rest()
 #endif
 	:: else
 	fi;
-	wake_all()
+	wake_next()
 }
 
 /* ants_timer_quiesce() */
@@ -1073,7 +1055,7 @@ inline worker_looked(x)
 	if
 	:: st[x] == BUSY -> dispatch_rest()
 #ifdef MUT_DEFERRED_KEPT
-	:: st[x] == IDLE -> ants_serve(); wake_all()
+	:: st[x] == IDLE -> ants_serve(); wake_next()
 #endif
 	:: else -> ants_dispatch()
 	fi
@@ -1446,9 +1428,9 @@ end:	do
 		check()
 	   }
 #if DEFER
-	:: d_step { COMES(_pid) && wlim == 1 && nidle > 0 -> maydefer = 1; worker_arrive(_pid); check() }
+	:: d_step { COMES(_pid) && nidle > 0 -> maydefer = 1; worker_arrive(_pid); check() }
 	:: d_step {
-		ENDS(_pid) && wlim == 1 && nidle > 0 ->
+		ENDS(_pid) && nidle > 0 ->
 		maydefer = 1;
 		res[NS + _pid] = 0;
 		worker_finish(_pid);
@@ -1753,11 +1735,11 @@ end:	do
 			d_step {
 				give_up();
 #ifndef MUT_LATE_NO_STEP
-				wake_all();
+				wake_next();
 #endif
 			}
 		:: HEED && NFREE > 0 && !CLOSED ->		/* a tick has passed: whatever the batch */
-			d_step { ants_grant(GMAX); wake_all() }
+			d_step { ants_grant(GMAX); wake_next() }
 		:: REAP && nidle > 0 && SPARE && (nexp == 0 || !upkeep) ->	/* only marks */
 			if
 			:: nexp == 0 -> nexp = 1
@@ -2195,14 +2177,19 @@ active proctype delayed()
 }
 #endif
 
-#if ADAPTS
-/* adapt_limit(), at any moment */
-active proctype adapter()
+#if HERES
+/* ants_wake_here(), at any moment: one more for a caller on another CPU */
+active proctype elsewhere()
 {
 	byte k;
 
 	do
-	:: k < ADAPTS -> d_step { k++; wlim = (wlim == 1 -> WLIM : 1); check() }
+	:: d_step {
+		k < HERES && !deferred && nidle > 0 && nwaking > 0 && nwaking < npend ->
+		k++;
+		wake_idle();
+		check()
+	   }
 	:: break
 	od
 }
