@@ -414,6 +414,20 @@ static inline bool model_may_free(struct model *m, unsigned int item)
 	return !model_pending(m, item) && !m->items[item].closed;
 }
 
+/*
+ * A caller that waits for an item has put a barrier behind it. destroy_workqueue() of 6.1
+ * may find that still in the workqueue, and warns.
+ */
+static inline bool model_is_destroying(const struct model *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < MODEL_CALLERS; i++)
+		if (m->callers[i].waits && m->callers[i].call.what == CALL_DESTROY)
+			return true;
+	return false;
+}
+
 /* One caller at a time waits for all of a workqueue. */
 static inline bool model_may_wait_for_all(struct model *m, const struct call *call)
 {
@@ -432,7 +446,7 @@ static inline bool model_may(struct model *m, const struct call *call, int from)
 	const struct model_item *item = &m->items[call->item];
 
 	if (call_may_wait(call->what) &&
-	    (from >= 0 || model_caller(m) == MODEL_CALLERS))
+	    (from >= 0 || model_caller(m) == MODEL_CALLERS || model_is_destroying(m)))
 		return false;
 	switch (call->what) {
 	case CALL_QUEUE_SOON:
