@@ -402,8 +402,6 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 		ants_notice(pool);
 	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
-	if (todo->bits & ANTS_TODO_FREE)
-		ants_chunks_free(pool, todo->spare);
 	if (todo->bits & ANTS_TODO_SPACE) {
 		WRITE_ONCE(pool->faults.caller, current);
 		pool->ops.space_available(pool);

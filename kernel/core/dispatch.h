@@ -90,15 +90,12 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
 	}
 }
 
-struct ants_chunk;
-
 /**
  * enum ants_todo_bits - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
- * @ANTS_TODO_FREE: free &ants_todo.spare; likewise
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
  *	likewise
@@ -113,13 +110,12 @@ enum ants_todo_bits {
 	ANTS_TODO_UPKEEP	= 1 << 1,
 	ANTS_TODO_WAITQ		= 1 << 2,
 	ANTS_TODO_GRANT		= 1 << 3,
-	ANTS_TODO_FREE		= 1 << 4,
-	ANTS_TODO_SPACE		= 1 << 5,
-	ANTS_TODO_REBIND	= 1 << 6,
-	ANTS_TODO_JOIN		= 1 << 7,
-	ANTS_TODO_NOTICE	= 1 << 8,
-	ANTS_TODO_CHARGE	= 1 << 9,
-	ANTS_TODO_TRIP		= 1 << 10,
+	ANTS_TODO_SPACE		= 1 << 4,
+	ANTS_TODO_REBIND	= 1 << 5,
+	ANTS_TODO_JOIN		= 1 << 6,
+	ANTS_TODO_NOTICE	= 1 << 7,
+	ANTS_TODO_CHARGE	= 1 << 8,
+	ANTS_TODO_TRIP		= 1 << 9,
 };
 
 /**
@@ -141,7 +137,6 @@ struct ants_wake_batch {
  *	stack frame small: kernels that zero stack variables make a large frame
  *	expensive
  * @batch: the others, NULL if there are none
- * @spare: a chain of chunks all of whose slots were given up
  * @worker: the caller, if it is a worker with something to apply
  */
 struct ants_todo {
@@ -150,7 +145,6 @@ struct ants_todo {
 	unsigned int nr_wake;
 	struct task_struct *first;
 	struct ants_wake_batch *batch;
-	struct ants_chunk *spare;
 	struct ants_worker *worker;
 };
 

@@ -132,8 +132,8 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 }
 
 /* Give up a slot. If it is the last one of its chunk, add that to @gone. */
-void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
-		    struct ants_chunk **gone)
+static void slot_drop(struct ants_pool *pool, struct ants_slot *slot,
+		      struct ants_chunk **gone)
 {
 	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
 
@@ -144,7 +144,7 @@ void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 	*gone = chunk;
 }
 
-void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain)
+static void chunks_free(const struct ants_pool *pool, struct ants_chunk *chain)
 {
 	struct ants_chunk *next;
 
@@ -169,9 +169,9 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 		raw_spin_lock_irq(&pool->lock);
 		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
 		for (i = 0; i < cut; i++)
-			ants_slot_drop(pool, ants_stock_get(pool), &gone);
+			slot_drop(pool, ants_stock_get(pool), &gone);
 		ants_unlock_irq(pool);
-		ants_chunks_free(pool, gone);
+		chunks_free(pool, gone);
 		if (!cut)
 			return;
 	}

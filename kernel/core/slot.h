@@ -14,14 +14,10 @@
 #include "times.h"
 #include "trace.h"
 
-struct ants_chunk;
 struct ants_todo;
 
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
-void ants_slot_drop(struct ants_pool *pool, struct ants_slot *slot,
-		    struct ants_chunk **gone);
-void ants_chunks_free(const struct ants_pool *pool, struct ants_chunk *chain);
 struct ants_charge *ants_slot_charge(struct ants_slot *slot);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 int ants_stock_make(struct ants_pool *pool, unsigned int nr,
@@ -181,7 +177,6 @@ static __always_inline void ants_pending_link_quick(struct ants_pool *pool,
 {
 	lockdep_assert_held(&pool->lock);
 	ants_task_count(pool);
-	ants_trace(task_accept, pool, slot->fn, slot->data, pool->nr_pending + 1);
 	ants_link_tail(&slot->node, &pool->pending);
 	pool->nr_pending++;
 	pool->quick--;
@@ -195,6 +190,8 @@ static __always_inline bool ants_task_add_quick(struct ants_pool *pool, ants_fn_
 
 	if (unlikely(!ants_may_add_quick(pool)))
 		return false;
+	/* First, so that nothing has to outlive the call. */
+	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
 	slot = pool->stock;
 	pool->stock = slot->next;
 	pool->nr_stock--;

@@ -153,16 +153,16 @@ static void worker_rescind(struct ants_worker *w)
 	w->expired = false;
 }
 
-static void slot_return(struct ants_pool *pool, struct ants_slot *slot,
-			struct ants_todo *todo)
+/*
+ * The slot of a task that has started goes back into the stock. What is too much there
+ * the upkeep work gives up, so that a worker never enters the slab.
+ */
+static __always_inline void slot_return(struct ants_pool *pool, struct ants_slot *slot,
+					struct ants_todo *todo)
 {
-	if (likely(pool->nr_stock < pool->limits.stock)) {
-		ants_stock_put(pool, slot);
-		return;
-	}
-	todo->spare = NULL;
-	ants_slot_drop(pool, slot, &todo->spare);
-	todo->bits |= todo->spare ? ANTS_TODO_FREE : 0;
+	ants_stock_put(pool, slot);
+	if (unlikely(pool->nr_stock > pool->limits.stock))
+		ants_todo_upkeep(pool, todo);
 }
 
 /* Take a task whose tag says more than its epoch; a work item has its own slot. */
@@ -260,18 +260,18 @@ static __always_inline void worker_run(struct ants_worker *w)
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
 	__releases(&w->pool->lock)
 {
-	unsigned int *in_epoch = &pool->in_epoch[w->tag & ANTS_TAG_EPOCH];
+	unsigned int epoch = w->tag & ANTS_TAG_EPOCH;
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->nr_pending <= pool->look_at || ants_wants_attention() ||
-		     pool->nr_stock >= pool->limits.stock || freezing(current)))
+		     freezing(current)))
 		return false;
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
 	/* A flush may wait for the last task of an epoch. */
-	if (unlikely(!--*in_epoch ||
+	if (unlikely(!--pool->in_epoch[epoch] ||
 		     ((slot->tag | w->tag) > ANTS_TAG_EPOCH && !ants_work_next(w, slot)))) {
-		++*in_epoch;
+		pool->in_epoch[epoch]++;
 		return false;
 	}
 	/* The task that has ended was busy, and so is the one that starts. */

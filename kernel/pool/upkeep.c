@@ -498,6 +498,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
+	       pool->nr_stock <= pool->limits.stock &&
 	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
 	*told = pool->upkeep.told;
 	if (done) {
@@ -545,10 +546,10 @@ void ants_upkeep_fn(struct work_struct *work)
 		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
 		/* One batch stays: the next burst would only allocate it again. */
-		if (idle)
-			ants_stock_trim(pool, level + ANTS_SLOT_BATCH);
-		else
+		if (!idle)
 			ants_stock_fill(pool, level);
+		ants_stock_trim(pool, idle ? level + ANTS_SLOT_BATCH :
+					     READ_ONCE(pool->limits.stock));
 	} while (!upkeep_done(pool, &told));
 	if (told)
 		tell_held();

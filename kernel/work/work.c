@@ -225,6 +225,7 @@ static __always_inline bool work_accept_quick(struct ants_pool *pool, struct ant
 		return false;
 	if (unlikely(work_claim(pool, work)))
 		return false;
+	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
 	work->group = group;
 	if (group)
 		ants_group_enter(group, work);
