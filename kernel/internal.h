@@ -101,8 +101,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->nr_pending && !pool->space.nr_waiting &&
 	       list_empty(&pool->workers.left) && !pool->delayed.nr &&
 	       !pool->faults.burying && !pool->faults.queued &&
-	       !pool->upkeep.queued && !pool->upkeep.join_queued &&
-	       !pool->upkeep.nr_makers;
+	       !pool->upkeep.queued && !pool->upkeep.join_queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -240,7 +239,6 @@ void ants_set_max_threads(unsigned int max);
 
 /* upkeep.c: making, retiring and joining threads */
 void ants_upkeep_fn(struct work_struct *work);
-void ants_maker_fn(struct work_struct *work);
 void ants_join_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);

@@ -383,7 +383,7 @@ static void b23_release_does_not_poll(struct kunit *test)
 	 * pool, once.
 	 */
 	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued) &&
-		    !ants_peek(pool->upkeep.nr_makers));
+		    !ants_peek(pool->workers.nr_making));
 	call = async_start_on(test, do_release_timeout, pool, FOREVER);
 	EXPECT_SOON(test, has_drainer(pool));
 	expect_no_polling(test, call);

@@ -292,7 +292,7 @@ static void threads_are_made_side_by_side(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
 	let_go(ANTS_PAUSE_MAKE);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
-	EXPECT_SOON(test, !ants_peek(pool->upkeep.nr_makers));
+	EXPECT_SOON(test, !ants_peek(pool->workers.nr_making));
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 3ULL);
 	gate_open(gate);
 }

@@ -83,6 +83,7 @@ static inline void rig_free(struct kunit_resource *res)
 
 	for_each_set_bit(point, &rig->held, ANTS_NR_PAUSE)
 		ants_pause_resume(point);
+	ants_fail_arm(ANTS_FAIL_WORKER, 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	ants_late_arm(ANTS_LATE_TICKS);
 	atomic_set(&rig->stop, 1);
@@ -264,7 +265,7 @@ static inline bool settled(struct ants_pool *pool)
 	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
 	      list_empty(&pool->workers.left) && !pool->faults.burying &&
-	      !pool->upkeep.queued && !pool->upkeep.nr_makers && !pool->upkeep.join_queued;
+	      !pool->upkeep.queued && !pool->workers.nr_making && !pool->upkeep.join_queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -7,21 +7,21 @@
 #define NAME	"spawn"
 
 /* P16: nothing is lost, and no further call is needed. */
-static void threads_that_failed_are_made_later(struct kunit *test)
+static void expect_made_later(struct kunit *test, enum ants_fail_point point)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 2 });
 	struct async_call *call;
 	int i;
 
-	ants_fail_arm(ANTS_FAIL_THREAD, -1);
+	ants_fail_arm(point, -1);
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, count_task,
 						  &rig->count), 0);
 	call = rig_async(rig, do_submit_count, MAX_SCHEDULE_TIMEOUT, NULL);
 	ASSERT_SOON(test, ants_nr_waiting(rig->pool) == 1);
 	ASSERT_SOON(test, ants_peek(rig->pool->upkeep.backoff));
-	ants_fail_arm(ANTS_FAIL_THREAD, 3);
+	ants_fail_arm(point, 3);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 3);
 	EXPECT_SOON(test, settled(rig->pool));
@@ -29,6 +29,17 @@ static void threads_that_failed_are_made_later(struct kunit *test)
 	KUNIT_EXPECT_GE(test, stats_of(rig->pool).spawned, 1);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned,
 			ants_nr_running(rig->pool));
+}
+
+static void threads_that_failed_are_made_later(struct kunit *test)
+{
+	expect_made_later(test, ANTS_FAIL_THREAD);
+}
+
+/* The upkeep work finds no memory at once. */
+static void threads_without_memory_are_made_later(struct kunit *test)
+{
+	expect_made_later(test, ANTS_FAIL_WORKER);
 }
 
 static void existing_worker_serves_when_no_thread_can_be_made(struct kunit *test)
@@ -325,7 +336,7 @@ static unsigned int nr_makers(struct ants_pool **pools)
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < NR_CROWD; i++)
-		nr += READ_ONCE(pools[i]->upkeep.nr_makers);
+		nr += READ_ONCE(pools[i]->workers.nr_making);
 	return nr;
 }
 
@@ -353,6 +364,7 @@ static void makers_hold_back_no_other_pool(struct kunit *test)
 
 static struct kunit_case spawn_cases[] = {
 	KUNIT_CASE(threads_that_failed_are_made_later),
+	KUNIT_CASE(threads_without_memory_are_made_later),
 	KUNIT_CASE(existing_worker_serves_when_no_thread_can_be_made),
 	KUNIT_CASE(flush_waits_for_a_thread),
 	KUNIT_CASE(drain_waits_for_a_thread),

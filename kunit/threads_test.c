@@ -42,7 +42,7 @@ static bool has_started(struct rig *rig, int nr)
 static bool makes_none(struct rig *rig)
 {
 	return !ants_peek(rig->pool->upkeep.queued) &&
-	       !ants_peek(rig->pool->upkeep.nr_makers);
+	       !ants_peek(rig->pool->workers.nr_making);
 }
 
 /* Submit posts[@nr], for which no thread can be made. */

@@ -187,39 +187,8 @@ static void slack_is_enough_for_the_wheel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_timer_slack(-1000), 0UL);
 }
 
-/* As if @nr more makers had failed, and were about to find that the pool backs off. */
-static void fail_makers(struct ants_pool *pool, int nr)
-{
-	raw_spin_lock_irq(&pool->lock);
-	pool->upkeep.nr_makers += nr;
-	pool->upkeep.backoff = HZ / 10;
-	pool->upkeep.backoff_until = jiffies + HZ / 10;
-	raw_spin_unlock_irq(&pool->lock);
-}
-
-/*
- * Makers that end while the pool backs off do not look again. A task that comes before
- * they have ended must not rely on them.
- */
-static void task_is_noticed_after_the_makers_have_failed(struct kunit *test)
-{
-	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2 });
-
-	fill_pool(test, rig->pool, &rig->gate, 1);
-	ASSERT_SOON(test, !ants_peek(rig->pool->upkeep.queued) &&
-		    !ants_peek(rig->pool->upkeep.nr_makers) &&
-		    !timer_pending(&rig->pool->timer.timer));
-	fail_makers(rig->pool, ANTS_MAKERS);
-	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count), 0);
-	fail_makers(rig->pool, -ANTS_MAKERS);
-	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
-	gate_open(&rig->gate);
-}
-
 static struct kunit_case timer_cases[] = {
 	KUNIT_CASE(late_wake_up_is_noticed_under_an_old_timer),
-	KUNIT_CASE(task_is_noticed_after_the_makers_have_failed),
 	KUNIT_CASE(timer_is_armed_anew_for_the_same_time),
 	KUNIT_CASE(held_back_caller_is_granted_under_an_old_timer),
 	KUNIT_CASE(late_wake_up_is_noticed_under_the_farthest_timer),

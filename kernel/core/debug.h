@@ -79,7 +79,8 @@ enum ants_pause_point {
 /**
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
- * @ANTS_FAIL_THREAD: making a thread
+ * @ANTS_FAIL_WORKER: allocating a worker
+ * @ANTS_FAIL_THREAD: making its thread
  * @ANTS_FAIL_AFFINITY: allocating the affinity of a shard, for a change of all
  *	shards
  * @ANTS_FAIL_INLINE: allocating the record of a caller that is to run a task
@@ -87,6 +88,7 @@ enum ants_pause_point {
  */
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
+	ANTS_FAIL_WORKER,
 	ANTS_FAIL_THREAD,
 	ANTS_FAIL_AFFINITY,
 	ANTS_FAIL_INLINE,

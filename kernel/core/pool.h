@@ -94,7 +94,7 @@ struct ants_waiter {
 
 struct ants_affinity;
 
-/* Makers of a pool: its work items that make threads. */
+/* The most makers of a pool at a time: work items that each make a thread. */
 #define ANTS_MAKERS		7
 /* The most waits in a row that do not spin although they could. */
 #define ANTS_SPIN_SKIP_MAX	63U
@@ -178,7 +178,7 @@ struct ants_workers {
 	unsigned int nr_idle;
 	/* L: LIFO of parked workers; the one parked longest is at the tail */
 	struct list_head idle;
-	/* L: reserved workers whose thread is not made yet */
+	/* L: reserved workers whose thread is not made yet, each with a maker */
 	unsigned int nr_making;
 	/*
 	 * L: workers in state ANTS_NEW that were started for a task, except those
@@ -308,10 +308,6 @@ struct ants_upkeep {
 	struct work_struct work;
 	/* joins threads that have left */
 	struct work_struct joiner;
-	/* make the threads that tasks and config.floor want, each one at a time */
-	struct ants_maker makers[ANTS_MAKERS];
-	/* L: number of @makers that are queued or run */
-	unsigned int nr_makers;
 	/* L: @work is queued or runs, and will check once more before it ends */
 	bool queued;
 	/* L: the same for @joiner */

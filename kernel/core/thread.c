@@ -34,7 +34,7 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 	list_del_init(&entry->entry);
 	/* No other thread moves a worker that runs a function of a client. */
 	if (data_race(estate->w->state) != ANTS_LEFT)
-		queue_work(ants_wq, &estate->burial);
+		queue_work(ants_wq, &estate->work);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ void ants_watch_begin(struct ants_worker *w)
 	struct ants_estate *estate = w->estate;
 
 	init_waitqueue_func_entry(&estate->exit, thread_ends);
-	INIT_WORK(&estate->burial, ants_burial_fn);
+	INIT_WORK(&estate->work, ants_burial_fn);
 	estate->pid = get_pid(task_pid(current));
 	add_wait_queue(&estate->pid->wait_pidfd, &estate->exit);
 }

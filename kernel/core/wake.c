@@ -82,7 +82,7 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_need_worker(pool) &&
-	    (ants_backing_off(pool) || pool->upkeep.nr_makers < ANTS_MAKERS))
+	    (ants_backing_off(pool) || pool->workers.nr_making < ANTS_MAKERS))
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
 }
 
@@ -186,7 +186,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 		return;
 	if (ants_backing_off(pool))
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
-	else if (pool->upkeep.nr_makers < ANTS_MAKERS)
+	else if (pool->workers.nr_making < ANTS_MAKERS)
 		ants_todo_upkeep(pool, todo);
 }
 

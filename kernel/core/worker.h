@@ -102,7 +102,8 @@ struct ants_inner {
  * @w: I: the worker
  * @exit: in the wait queue of @pid
  * @pid: T: that of the thread, with a reference; NULL until the thread has begun
- * @burial: removes the worker from the pool when its thread has died
+ * @work: makes the thread; from when that runs, removes the worker from the pool
+ *	if the thread has died
  * @loops: T: the loops that its tasks have begun and take part in, the innermost
  *	first
  * @inner: the tasks that run inside its task: [0] has the wait of that task and
@@ -113,7 +114,7 @@ struct ants_estate {
 	struct ants_worker *w;
 	struct wait_queue_entry exit;
 	struct pid *pid;
-	struct work_struct burial;
+	struct work_struct work;
 	struct ants_loop *loops;
 	struct ants_inner inner[ANTS_JOIN_DEPTH];
 };
@@ -269,18 +270,6 @@ struct ants_wakes {
 	u8 nr_deferred;
 	/* L: the CPU, modulo 256, on which a caller sent the last one */
 	u8 cpu;
-};
-
-/**
- * struct ants_maker - makes one thread after the other
- * @work: runs as long as threads are wanted
- * @pool: I
- * @queued: L: @work is queued or runs
- */
-struct ants_maker {
-	struct work_struct work;
-	struct ants_pool *pool;
-	bool queued;
 };
 
 #endif /* _ANTS_WORKER_H */

@@ -150,9 +150,7 @@ static void worker_bury(struct ants_worker *w)
  */
 void ants_burial_fn(struct work_struct *work)
 {
-	struct ants_estate *estate = container_of(work, struct ants_estate,
-						  burial);
-	struct ants_worker *w = estate->w;
+	struct ants_worker *w = container_of(work, struct ants_estate, work)->w;
 	struct ants_pool *pool = w->pool;
 	struct death death = {};
 	struct ants_todo todo;

@@ -127,8 +127,6 @@ static void end_fn(struct work_struct *work)
 /* Initialise the lists, locks, timers and works of a pool. */
 static void init_parts(struct ants_pool *pool)
 {
-	unsigned int i;
-
 	INIT_LIST_HEAD(&pool->pending);
 	INIT_LIST_HEAD(&pool->urgent.list);
 	INIT_LIST_HEAD(&pool->delayed.list);
@@ -148,10 +146,6 @@ static void init_parts(struct ants_pool *pool)
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
-	for (i = 0; i < ANTS_MAKERS; i++) {
-		INIT_WORK(&pool->upkeep.makers[i].work, ants_maker_fn);
-		pool->upkeep.makers[i].pool = pool;
-	}
 	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);

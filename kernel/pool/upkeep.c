@@ -10,9 +10,9 @@
  * neither for a thread nor for a function of a client.
  *
  * Making a thread takes until the thread has run for the first time. The upkeep
- * work leaves that to makers, which are work items as well, one for each thread
- * that is being made. Threads that have left may be slow to get a CPU, so a
- * further work item, the joiner, joins them. Before any of these ends, it
+ * work leaves that to makers, which are work items as well, one in each worker
+ * whose thread is being made. Threads that have left may be slow to get a CPU, so
+ * a further work item, the joiner, joins them. Before any of these ends, it
  * checks under the lock whether anything is left to do.
  *
  * An administrator may limit the number of threads. A pool without a thread that
@@ -142,19 +142,21 @@ void ants_set_max_threads(unsigned int max)
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_set_max_threads);
 
-/* Allocate a worker without a thread. Return NULL if there is no memory. */
-static struct ants_worker *worker_alloc(struct ants_pool *pool)
+/*
+ * Allocate a worker whose thread is counted, and not made yet. If there is no
+ * memory return NULL; then the thread is not counted any more.
+ */
+static struct ants_worker *worker_alloc(struct ants_pool *pool, gfp_t gfp)
 {
-	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL,
-					     pool->node);
-	struct ants_estate *estate;
+	struct ants_worker *w = kzalloc_node(sizeof(*w), gfp, pool->node);
+	struct ants_estate *estate = kmalloc_node(sizeof(*estate), gfp,
+						  pool->node);
 	unsigned int i;
 
-	if (!w)
-		return NULL;
-	estate = kmalloc_node(sizeof(*estate), GFP_KERNEL, pool->node);
-	if (!estate) {
+	if (!w || !estate || ants_inject(ANTS_FAIL_WORKER)) {
+		kfree(estate);
 		kfree(w);
+		unreserve();
 		return NULL;
 	}
 	w->pool = pool;
@@ -176,35 +178,26 @@ void ants_thread_free(struct ants_worker *w)
 	unreserve();
 }
 
-/*
- * Make the thread that is reserved; after an error it is not any more. It sleeps
- * until it is started.
- */
-static struct ants_worker *thread_make(struct ants_pool *pool)
+/* Make the thread of @w, which sleeps until it is started; or free @w. */
+static int thread_make(struct ants_worker *w)
 {
-	struct ants_worker *w = NULL;
-	struct task_struct *task;
+	struct task_struct *task = ERR_PTR(-ENOMEM);
+	struct ants_pool *pool = w->pool;
 
 	if (!ants_inject(ANTS_FAIL_THREAD))
-		w = worker_alloc(pool);
-	if (!w) {
-		unreserve();
-		return ERR_PTR(-ENOMEM);
-	}
-	task = kthread_create_on_node(ants_worker_fn, w, pool->node,
-				      "ants/%s", pool->name);
+		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+					      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
 		ants_thread_free(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
 		 * full pool.
 		 */
-		return task == ERR_PTR(-EINTR) ? ERR_CAST(task) :
-						 ERR_PTR(-ENOMEM);
+		return task == ERR_PTR(-EINTR) ? -EINTR : -ENOMEM;
 	}
 	w->task = get_task_struct(task);
 	ants_affinity_prefer(w);
-	return w;
+	return 0;
 }
 
 /* Wait until the thread is gone: once for each thread, with no task left. */
@@ -256,6 +249,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 {
 	struct ants_worker *w;
 	bool taken;
+	int err;
 
 	for (; nr; nr--) {
 		if (READ_ONCE(pool->release.seq) != release_seq) {
@@ -268,10 +262,11 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 		if (!taken)
 			pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
 					    pool->name, ants_max_threads());
-		w = taken ? thread_make(pool) : ERR_PTR(-ENOMEM);
-		if (IS_ERR(w)) {
+		w = taken ? worker_alloc(pool, GFP_KERNEL) : NULL;
+		err = w ? thread_make(w) : -ENOMEM;
+		if (err) {
 			ants_workers_discard(prepared);
-			return PTR_ERR(w);
+			return err;
 		}
 		list_add(&w->node, prepared);
 		ants_pause(ANTS_PAUSE_PREPARE, pool);
@@ -314,57 +309,25 @@ static bool wants_making(const struct ants_pool *pool)
 }
 
 /*
- * Is a thread wanted, and may it be made? If so, reserve a worker for it, so that
- * it is not wanted twice. If it may not, the pool waits until it may.
+ * A work item of the pool is about to end. If the pool is closed, this may have been
+ * the last thing that it had to wait for, so callers that wait for that have to look.
  */
-static bool make_reserve(struct ants_pool *pool)
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (!wants_making(pool) || !count_thread(pool, false, true))
-		return false;
-	worker_reserve(pool);
-	pool->workers.nr_making++;
-	return true;
+	lockdep_assert_held(&pool->lock);
+	ants_timer_quiesce(pool);
+	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
 }
 
-/* If a thread is wanted, let a free maker make it. */
-static bool start_maker(struct ants_pool *pool)
-{
-	struct ants_maker *maker = pool->upkeep.makers;
-	struct ants_todo todo;
-	bool start;
-
-	ants_lock(pool, &todo);
-	start = pool->upkeep.nr_makers < ANTS_MAKERS && make_reserve(pool);
-	if (start) {
-		while (maker->queued)
-			maker++;
-		maker->queued = true;
-		pool->upkeep.nr_makers++;
-	}
-	ants_unlock(pool, &todo);
-	/* The pool stays until the maker has finished. */
-	if (start)
-		queue_work(ants_makers_wq, &maker->work);
-	return start;
-}
-
-/*
- * Make one thread, for which a worker is reserved. This waits for its first
- * time slice.
- */
-static void make_worker(struct ants_pool *pool)
+/* The thread of @w, which was reserved, is made; or @w is the error instead. */
+static void make_end(struct ants_pool *pool, struct ants_worker *w)
 {
 	struct ants_wake_batch batch;
-	struct ants_worker *w;
 	struct ants_todo todo;
 
-	ants_pause(ANTS_PAUSE_MAKE, pool);
-	w = thread_make(pool);
 	if (IS_ERR(w))
 		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
 				    pool->name, w);
-	else
-		ants_pause(ANTS_PAUSE_MADE, pool);
 	ants_lock_batch(pool, &todo, &batch);
 	pool->workers.nr_making--;
 	if (IS_ERR(w)) {
@@ -378,6 +341,7 @@ static void make_worker(struct ants_pool *pool)
 		ants_look_again(pool);
 		ants_back_off(pool);
 		ants_dispatch(pool, &todo);
+		ants_job_ends(pool, &todo);
 	} else {
 		worker_add(w, &todo);
 		/*
@@ -392,43 +356,60 @@ static void make_worker(struct ants_pool *pool)
 			pool->workers.nr_starting++;
 		}
 	}
+	/* As many may have been made as there may be makers. */
+	if (wants_making(pool))
+		ants_todo_upkeep(pool, &todo);
 	ants_unlock(pool, &todo);
 }
 
 /*
- * A work item of the pool is about to end. If the pool is closed, this may have been
- * the last thing that it had to wait for, so callers that wait for that have to look.
+ * Making a thread blocks until it gets its first time slice, and for memory. The
+ * upkeep work leaves it to makers, because it has other duties, and further
+ * threads may be wanted meanwhile. @w may be gone once it was started.
  */
-void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo)
+static void make_fn(struct work_struct *work)
 {
-	lockdep_assert_held(&pool->lock);
-	ants_timer_quiesce(pool);
-	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+	struct ants_worker *w = container_of(work, struct ants_estate, work)->w;
+	struct ants_pool *pool = w->pool;
+	int err;
+
+	ants_pause(ANTS_PAUSE_MAKE, pool);
+	err = thread_make(w);
+	if (!err)
+		ants_pause(ANTS_PAUSE_MADE, pool);
+	make_end(pool, err ? ERR_PTR(err) : w);
 }
 
 /*
- * Making a thread blocks as long as its CPU is busy. The upkeep work leaves it
- * to makers, because it has other duties, and further threads may be wanted
- * meanwhile.
+ * If a thread is wanted, and may be made, have a maker make it. A worker is
+ * reserved, so the thread is not wanted twice, and the pool stays. If the thread
+ * may not be made, the pool waits until it may.
  */
-void ants_maker_fn(struct work_struct *work)
+static bool start_maker(struct ants_pool *pool)
 {
-	struct ants_maker *maker = container_of(work, struct ants_maker, work);
-	struct ants_pool *pool = maker->pool;
+	struct ants_worker *w;
 	struct ants_todo todo;
-	bool wanted;
+	bool start;
 
-	do {
-		make_worker(pool);
-		ants_lock(pool, &todo);
-		wanted = make_reserve(pool);
-		if (!wanted) {
-			maker->queued = false;
-			pool->upkeep.nr_makers--;
-			ants_job_ends(pool, &todo);
-		}
-		ants_unlock(pool, &todo);
-	} while (wanted);
+	ants_lock(pool, &todo);
+	start = pool->workers.nr_making < ANTS_MAKERS && wants_making(pool) &&
+		count_thread(pool, false, true);
+	if (start) {
+		worker_reserve(pool);
+		pool->workers.nr_making++;
+	}
+	ants_unlock(pool, &todo);
+	if (!start)
+		return false;
+	/* The upkeep must not wait for memory. */
+	w = worker_alloc(pool, GFP_NOWAIT | __GFP_NOWARN);
+	if (w) {
+		INIT_WORK(&w->estate->work, make_fn);
+		queue_work(ants_makers_wq, &w->estate->work);
+	} else {
+		make_end(pool, ERR_PTR(-ENOMEM));
+	}
+	return true;
 }
 
 /*
@@ -499,7 +480,7 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       pool->nr_stock <= pool->limits.stock &&
-	       !(wants_making(pool) && pool->upkeep.nr_makers < ANTS_MAKERS);
+	       !(wants_making(pool) && pool->workers.nr_making < ANTS_MAKERS);
 	*told = pool->upkeep.told;
 	if (done) {
 		pool->upkeep.queued = false;
