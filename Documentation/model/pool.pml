@@ -1658,7 +1658,7 @@ end:	do
 #ifdef MUT_NO_RECHECK_MAKER
 		:: !RETIRE_DUE && !PAUSED && (NEED || (!again && npend > 0)) -> again = 1;
 #else
-		:: !RETIRE_DUE && !PAUSED && NEED ->		/* make_worker(): reserve the worker first */
+		:: !RETIRE_DUE && !PAUSED && NEED ->		/* start_maker(): reserve the worker first */
 #endif
 			assert(workers < cap);
 			mk = 0;
@@ -1688,7 +1688,7 @@ end:	do
 		fi;
 		check()
 	   }
-	:: atomic {						/* make_worker(): the thread */
+	:: atomic {						/* make_end(): the thread */
 		mk != NONE ->
 		if
 		:: nfail < MAXFAIL || !FAILEVER || nkept < KEPT ->

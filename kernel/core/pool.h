@@ -356,8 +356,8 @@ struct ants_config {
 	unsigned int expiry_ms;
 };
 
-/* How long tasks wait and run, if that was asked for: see times.h. */
-struct ants_times {
+/* How many tasks took how long. */
+struct ants_histograms {
 	/*
 	 * L: number of tasks by the binary logarithm of their wait, which lasts
 	 * from the call that submitted them to their start
@@ -365,6 +365,12 @@ struct ants_times {
 	u64 wait[ANTS_TIMES];
 	/* L: the same for the time that they run */
 	u64 run[BITS_PER_LONG];
+};
+
+/* How long tasks wait and run, if that was asked for: see times.h. */
+struct ants_times {
+	/* C: allocated when times are first asked for; NULL before */
+	struct ants_histograms *counts;
 	/* L: the clock when this began */
 	u64 since;
 	/* C: one task in so many is timed, 0 for none; with @stall each is */

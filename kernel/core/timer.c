@@ -259,9 +259,10 @@ void ants_stall_look(struct ants_pool *pool)
 /* @ms is the value that sysfs shows; 0 for no limit. */
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
 {
-	lockdep_assert_held(&pool->config.lock);
-	if (ms > ANTS_BOUND_MAX)
-		return -EINVAL;
+	int err = ms > ANTS_BOUND_MAX ? -EINVAL : ants_times_make(pool);
+
+	if (err)
+		return err;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->stall.ms, ms);
 	/* The clock counts 15625 units for each 16 ms. */

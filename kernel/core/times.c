@@ -2,6 +2,7 @@
 /* How long tasks wait and run: see times.h. */
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/slab.h>
 
 #include "../internal.h"
 
@@ -84,15 +85,31 @@ void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot)
 		return;
 	}
 	w->started = ants_clock();
-	ants_time_count(pool->times.wait, (u32)(w->started - slot->stamp));
+	ants_time_count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
 }
 
 /* The task has ended. */
 void ants_sample_end(struct ants_worker *w)
 {
 	lockdep_assert_held(&w->pool->lock);
-	ants_time_count(w->pool->times.run, ants_clock() - w->started);
+	ants_time_count(w->pool->times.counts->run, ants_clock() - w->started);
 	w->started = 0;
+}
+
+/*
+ * Make sure that there is room for counts, before times are taken. It stays until
+ * the pool is freed.
+ */
+int ants_times_make(struct ants_pool *pool)
+{
+	struct ants_histograms *counts = pool->times.counts;
+
+	lockdep_assert_held(&pool->config.lock);
+	counts = counts ?: kzalloc_node(sizeof(*counts), GFP_KERNEL, pool->node);
+	raw_spin_lock_irq(&pool->lock);
+	pool->times.counts = counts;
+	ants_unlock_irq(pool);
+	return counts ? 0 : -ENOMEM;
 }
 
 /* Times are taken for an administrator, or to find tasks that stall: this has changed. */
@@ -117,9 +134,10 @@ void ants_times_switch(struct ants_pool *pool)
 /* Have the times of one task in so many taken; 0 for none. */
 int ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
-	lockdep_assert_held(&pool->config.lock);
-	if (every > ANTS_SAMPLE_MAX)
-		return -EINVAL;
+	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : ants_times_make(pool);
+
+	if (err)
+		return err;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
 	pool->times.left = 0;
@@ -135,13 +153,17 @@ int ants_set_timing(struct ants_pool *pool, unsigned int every)
 void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 		     u64 run[ANTS_TIMES])
 {
+	const struct ants_histograms *counts;
 	unsigned int i;
 
+	memset(wait, 0, ANTS_TIMES * sizeof(*wait));
+	memset(run, 0, ANTS_TIMES * sizeof(*run));
 	raw_spin_lock_irq(&pool->lock);
-	memcpy(wait, pool->times.wait, ANTS_TIMES * sizeof(*wait));
-	memcpy(run, pool->times.run, ANTS_TIMES * sizeof(*run));
-	for (i = ANTS_TIMES; i < BITS_PER_LONG; i++)
-		run[ANTS_TIMES - 1] += pool->times.run[i];
+	counts = pool->times.counts;
+	if (counts)
+		memcpy(wait, counts->wait, sizeof(counts->wait));
+	for (i = 0; counts && i < BITS_PER_LONG; i++)
+		run[min(i, ANTS_TIMES - 1U)] += counts->run[i];
 	ants_unlock_irq(pool);
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_times_read);

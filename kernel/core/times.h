@@ -34,6 +34,7 @@
 u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
 void ants_stall_arm(struct ants_pool *pool);
+int ants_times_make(struct ants_pool *pool);
 void ants_times_switch(struct ants_pool *pool);
 int ants_set_timing(struct ants_pool *pool, unsigned int every);
 void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot);
@@ -70,10 +71,10 @@ static __always_inline void ants_time_start(struct ants_pool *pool,
 	was = w->started;
 	w->started = now;
 	if (was >= pool->times.since)
-		ants_time_count(pool->times.run, now - was);
+		ants_time_count(pool->times.counts->run, now - was);
 	else if (pool->timed & ANTS_TIMED_STALL)
 		ants_stall_arm(pool);
-	ants_time_count(pool->times.wait, (u32)(now - slot->stamp));
+	ants_time_count(pool->times.counts->wait, (u32)(now - slot->stamp));
 }
 
 /* The task that @w has run was the last one for now. */
@@ -87,7 +88,7 @@ static inline void ants_time_end(struct ants_worker *w)
 	was = w->started;
 	w->started = 0;
 	if (was >= pool->times.since)
-		ants_time_count(pool->times.run, ants_clock() - was);
+		ants_time_count(pool->times.counts->run, ants_clock() - was);
 }
 
 /*

@@ -463,6 +463,7 @@ void ants_pool_free(struct kobject *kobj)
 	lockdep_unregister_key(&pool->key);
 #endif
 	ants_affinity_put(pool->target.affinity);
+	kfree(pool->times.counts);
 	kfree(pool);
 	ants_live_put();
 }
