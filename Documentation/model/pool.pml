@@ -779,7 +779,7 @@ inline ants_serve()
 	fi
 }
 
-/* ants_ask_for_worker(): not during the pause after a failure; the timer ends that */
+/* ask_for_worker(): not during the pause after a failure; the timer ends that */
 inline ask_for_worker()
 {
 	if
@@ -2178,7 +2178,7 @@ active proctype delayed()
 #endif
 
 #if HERES
-/* ants_wake_here(), at any moment: one more for a caller on another CPU */
+/* ants_wake_for_caller(), at any moment: one more for a caller on another CPU */
 active proctype elsewhere()
 {
 	byte k;

@@ -181,10 +181,8 @@ void ants_timer_arm_worker(struct ants_pool *pool);
 void ants_timer_arm_waking(struct ants_pool *pool);
 void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_next(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_for_caller(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);
@@ -338,25 +336,10 @@ static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 	return pool->wakes.nr + pool->workers.nr_starting;
 }
 
-/* There are workers in flight: are they late? */
-static inline bool ants_arriving_late(const struct ants_pool *pool)
-{
-	return time_after_eq(jiffies, pool->wakes.since + ants_late_ticks());
-}
-
 /* This CPU as workers and wake-ups in flight note it. */
 static inline u8 ants_this_cpu(void)
 {
 	return raw_smp_processor_id();
-}
-
-/* Is a wake-up in flight that is not late? */
-static inline bool ants_wake_suffices(const struct ants_pool *pool)
-{
-	unsigned long late = pool->wakes.late;
-
-	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
-	return (BITS_PER_LONG == 64 || late) && (long)(jiffies - late) < 0;
 }
 
 /*
@@ -382,22 +365,16 @@ static inline unsigned int ants_nr_quick(const struct ants_pool *pool)
 		    pool->counts.peak_pending - pool->nr_pending);
 }
 
-/* Does a worker have to know more than how many tasks are pending? */
+/*
+ * Does a worker have to know more than how many tasks are pending? While something waits
+ * for room, that is when the pool is full, or newcomers may fill it again: then
+ * ants_serve() has to see each task that ends.
+ */
 static inline bool ants_must_look(const struct ants_pool *pool)
 {
 	return pool->workers.nr > pool->limits.stay || pool->pick.needed || pool->timed ||
-	       !ants_wakes_settled(pool);
-}
-
-/*
- * May another thread be wanted, once those that are late are given up? This is
- * a quick test before ants_need_worker(), which need not be called for each
- * task while one is made.
- */
-static inline bool ants_may_start(const struct ants_pool *pool)
-{
-	return pool->ops.worker_init ||
-	       (ants_nr_arriving(pool) ? ants_arriving_late(pool) : !pool->workers.nr_making);
+	       !ants_wakes_settled(pool) ||
+	       (pool->space.wanted && (!ants_nr_admissible(pool) || ants_can_admit(pool)));
 }
 
 static inline void ants_todo_wake(struct ants_todo *todo,
@@ -414,50 +391,6 @@ static inline bool ants_todo_full(const struct ants_todo *todo)
 {
 	/* The last entry is for a worker. */
 	return todo->nr_wake >= ANTS_HOLD_MAX;
-}
-
-/*
- * Tasks are pending, and those in flight do not suffice. If others are in flight,
- * this wakes a worker only as the first thread of a section, because the section may
- * have no list for more.
- */
-static __always_inline void __ants_wake_next(struct ants_pool *pool,
-					     struct ants_todo *todo,
-					     void (*wake)(struct ants_pool *pool,
-							  struct ants_todo *todo))
-{
-	lockdep_assert_held(&pool->lock);
-	if (pool->workers.nr_idle)
-		wake(pool, todo);
-	else if (pool->workers.nr < pool->limits.capacity && !pool->upkeep.queued &&
-		 ants_may_start(pool))
-		ants_ask_for_worker(pool, todo);
-}
-
-/*
- * Keep one wake-up in flight: the worker that arrives checks for the next one. If
- * none arrives, because its CPU is busy, the next caller that comes here gives it
- * up, or the timer does.
- */
-static inline void ants_wake_next(struct ants_pool *pool,
-				  struct ants_todo *todo)
-{
-	if (!ants_wake_suffices(pool) && pool->nr_pending)
-		__ants_wake_next(pool, todo, ants_wake_one);
-}
-
-/*
- * The same after the caller has made a task pending. A worker that parked on its CPU
- * goes first, and if those in flight are for callers on other CPUs, one more may be
- * woken.
- */
-static inline void ants_wake_for_caller(struct ants_pool *pool,
-					struct ants_todo *todo)
-{
-	if (!ants_wake_suffices(pool))
-		__ants_wake_next(pool, todo, ants_wake_chosen);
-	else if (unlikely(pool->wakes.cpu != ants_this_cpu()))
-		ants_wake_here(pool, todo);
 }
 
 /*
@@ -528,19 +461,16 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 {
 	if (unlikely(pool->space.wanted))
 		ants_serve(pool, todo);
-	if (!pool->nr_pending) {
-		if (unlikely(pool->wakes.deferred))
-			ants_deferred_end(pool);
-		return;
-	}
-	if (!ants_wake_suffices(pool))
-		__ants_wake_next(pool, todo, ants_wake_helper);
+	if (pool->nr_pending)
+		ants_wake_helper(pool, todo);
+	else if (unlikely(pool->wakes.deferred))
+		ants_deferred_end(pool);
 }
 
 /*
  * Down to how many pending tasks a worker need not look at anything: pool->look_at. It
  * looks when it takes the last one, and before that if ants_serve() would grant waiters,
- * as far as that can be told: workers that stop, and tasks that join, are reasons to look
+ * as far as that can be told: workers that park, and tasks that join, are reasons to look
  * again.
  */
 static inline unsigned int ants_look_at(const struct ants_pool *pool)

@@ -16,6 +16,7 @@
 #include <linux/debugobjects.h>
 #include <linux/list.h>
 
+#include "debug.h"
 #include "worker.h"
 #include "pool.h"
 

@@ -690,7 +690,7 @@ struct ants_pool {
 	bool ordered;
 	/* I: its users may not release, reboot or destroy it */
 	bool protected;
-	/* O: ANTS_MEM_RECLAIM was found missing, and this was logged */
+	/* L: ANTS_MEM_RECLAIM was found missing, and this was logged */
 	bool warned_reclaim;
 	/* /sys/kernel/ants/<name>, or <parent>/shard<i> */
 	struct kobject kobj;

@@ -269,17 +269,6 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
 }
 
-/* A task that frees memory must not depend on a thread that needs memory. */
-static void check_reclaim(struct ants_pool *pool, ants_fn_t fn)
-{
-	if (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ||
-	    READ_ONCE(pool->warned_reclaim))
-		return;
-	WRITE_ONCE(pool->warned_reclaim, true);
-	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
-		pool->name, fn);
-}
-
 static inline bool stock_is_low(const struct ants_pool *pool)
 {
 	return pool->nr_stock <= pool->limits.spare_slots && !pool->released;
@@ -302,6 +291,22 @@ static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
+ * A task that frees memory must not depend on a thread that needs memory. Say so once;
+ * the console may not print under the lock.
+ */
+static noinline void warn_reclaim(struct ants_pool *pool, ants_fn_t fn, struct ants_todo *todo)
+	__must_hold(&pool->lock)
+{
+	pool->warned_reclaim = true;
+	ants_caller_in(pool);
+	ants_unlock(pool, todo);
+	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
+		pool->name, fn);
+	ants_lock(pool, todo);
+	ants_caller_out(pool, todo);
+}
+
+/*
  * The long way into the pool, of a caller that may sleep. The stock is looked at with
  * the lock held: a look before would take the line of the lock away from the CPU that
  * holds it.
@@ -310,11 +315,9 @@ static noinline int submit_long(struct ants_pool *pool, ants_fn_t fn, void *data
 				bool high, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
-	if (unlikely(current->flags & PF_MEMALLOC)) {
-		ants_unlock(pool, todo);
-		check_reclaim(pool, fn);
-		ants_lock(pool, todo);
-	}
+	if (unlikely(current->flags & PF_MEMALLOC) && !(pool->flags & ANTS_MEM_RECLAIM) &&
+	    !pool->warned_reclaim)
+		warn_reclaim(pool, fn, todo);
 	if (unlikely(stock_is_low(pool)))
 		fill_stock(pool, todo);
 	return accept_long(pool, fn, data, high, todo);

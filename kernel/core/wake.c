@@ -106,7 +106,8 @@ static void set_wake_late(struct ants_pool *pool)
 void ants_forget_late(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (!ants_nr_arriving(pool) || !ants_arriving_late(pool))
+	if (!ants_nr_arriving(pool) ||
+	    time_before(jiffies, pool->wakes.since + ants_late_ticks()))
 		return;
 	pool->workers.nr_late += pool->workers.nr_starting;
 	pool->workers.nr_starting = 0;
@@ -179,8 +180,10 @@ void ants_deferred_end(struct ants_pool *pool)
  * all makers are busy, each of them looks once more before it ends, unless the pool
  * backs off: then the timer looks.
  */
-void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
+static void ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 {
+	if (pool->upkeep.queued)
+		return;
 	ants_forget_late(pool);
 	if (!ants_need_worker(pool))
 		return;
@@ -232,13 +235,30 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	trace_ants_worker_wake(w);
 }
 
-/*
- * Is no wake-up in flight, after those that are late are given up? But if one is, and
- * this very section wakes a thread, which may be that one, the section may have no
- * list for a second one.
- */
-static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
+/* Is a wake-up in flight that is not late? */
+static bool wake_suffices(const struct ants_pool *pool)
 {
+	unsigned long late = pool->wakes.late;
+
+	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
+	return (BITS_PER_LONG == 64 || late) && time_before(jiffies, late);
+}
+
+/*
+ * Tasks are pending. Is an idle worker to be woken, after wake-ups that are late are
+ * given up? If none is idle, ask for a thread. If a wake-up is in flight, and this very
+ * section wakes a thread, which may be that one, the section may have no list for a
+ * second one.
+ */
+static bool may_wake(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (wake_suffices(pool))
+		return false;
+	if (!pool->workers.nr_idle) {
+		ask_for_worker(pool, todo);
+		return false;
+	}
 	if (pool->wakes.nr && todo->nr_wake)
 		return false;
 	ants_forget_late(pool);
@@ -246,62 +266,47 @@ static bool may_wake(struct ants_pool *pool, const struct ants_todo *todo)
 }
 
 /*
- * Wake a worker; tasks are pending, and a worker is idle. See ants_wake_next().
+ * Keep one wake-up in flight while tasks are pending: the worker that arrives checks for
+ * the next one. If none arrives, because its CPU is busy, the next caller that comes here
+ * gives it up, or the timer does.
  */
-void ants_wake_one(struct ants_pool *pool, struct ants_todo *todo)
+void ants_wake_next(struct ants_pool *pool, struct ants_todo *todo)
 {
-	lockdep_assert_held(&pool->lock);
-	if (may_wake(pool, todo))
+	if (pool->nr_pending && may_wake(pool, todo))
 		wake_idle(pool, first_idle(pool), todo);
 }
 
 /*
- * As ants_wake_one(), for a caller: a worker that parked here goes first. Then neither
- * its wake-up nor that of the caller, if it waits for its task, has to go to another CPU.
+ * The same after the caller has made a task pending. A worker that parked on its CPU goes
+ * first: then neither that wake-up nor that of the caller, if it waits for its task, has
+ * to go to another CPU. And callers on several CPUs do not wait for each other's workers:
+ * if the last one that sent a wake-up was on another CPU, and none of those in flight
+ * parked on this one, a worker that did is woken as well.
  */
-void ants_wake_chosen(struct ants_pool *pool, struct ants_todo *todo)
+void ants_wake_for_caller(struct ants_pool *pool, struct ants_todo *todo)
 {
-	lockdep_assert_held(&pool->lock);
-	if (!may_wake(pool, todo))
-		return;
-	pool->wakes.cpu = ants_this_cpu();
-	wake_idle(pool, find_here(pool) ?: first_idle(pool), todo);
-}
-
-/*
- * A wake-up is in flight, and the last caller that sent one was on another CPU.
- * Callers on several CPUs do not wait for each other's workers: if none of those in
- * flight parked on this CPU, wake one that did.
- */
-void ants_wake_here(struct ants_pool *pool, struct ants_todo *todo)
-{
+	bool any = may_wake(pool, todo);
 	struct ants_worker *w;
 
-	lockdep_assert_held(&pool->lock);
-	if (pool->wakes.deferred || todo->nr_wake ||
-	    pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
-	    pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX))
+	if (!any && (pool->wakes.cpu == ants_this_cpu() || pool->wakes.deferred ||
+		     todo->nr_wake || pool->wakes.waking_cpus & cpu_bit(ants_this_cpu()) ||
+		     pool->wakes.nr >= min(pool->nr_pending, ANTS_WAKE_MAX)))
 		return;
-	w = find_here(pool);
+	w = find_here(pool) ?: any ? first_idle(pool) : NULL;
 	if (!w)
 		return;
 	pool->wakes.cpu = ants_this_cpu();
 	wake_idle(pool, w, todo);
 }
 
-/* As ants_wake_one(), for a worker that is going to run one of the tasks. */
+/* As ants_wake_next(), for a worker that is going to run one of the tasks. */
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 {
-	struct ants_worker *w;
-
-	lockdep_assert_held(&pool->lock);
-	w = first_idle(pool);
-	ants_forget_late(pool);
+	if (!may_wake(pool, todo))
+		return;
 	if (!defers_wake_up(pool)) {
-		if (may_wake(pool, todo)) {
-			w->helps = true;
-			wake_idle(pool, w, todo);
-		}
+		first_idle(pool)->helps = true;
+		wake_idle(pool, first_idle(pool), todo);
 		return;
 	}
 	pool->wakes.deferred = true;

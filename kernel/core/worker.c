@@ -253,14 +253,41 @@ static __always_inline void worker_run(struct ants_worker *w)
 		ants_clean(w, locks);
 }
 
+/* The task that @w has run was busy, and the one in @slot, which it takes, is. */
+static __always_inline void switch_task(struct ants_pool *pool, struct ants_worker *w,
+					struct ants_slot *slot)
+{
+	__list_del(slot->node.prev, slot->node.next);
+	pool->nr_pending--;
+	w->fn = slot->fn;
+	w->data = slot->data;
+	w->tag = slot->tag;
+}
+
+/* As worker_next() if the task that has ended is an item, or the next one. */
+static noinline bool worker_next_item(struct ants_pool *pool, struct ants_worker *w,
+				      struct ants_slot *slot)
+{
+	unsigned int *in_epoch = &pool->in_epoch[w->tag & ANTS_TAG_EPOCH];
+
+	if (*in_epoch == 1 || !ants_work_next(w, slot))
+		return false;
+	--*in_epoch;
+	switch_task(pool, w, slot);
+	if (w->tag & ANTS_TAG_WORK)
+		/* The slot is that of the item, and now says who runs it. */
+		slot->data = w;
+	else
+		ants_stock_put(pool, slot);
+	return true;
+}
+
 /*
- * The short way from a task that @w has run to the next one: see ants_look_again(). The
- * lock is held on entry, and dropped if the way could be taken.
+ * The short way from a task that @w has run to the next one: see ants_look_again().
+ * Return false if it may not be taken.
  */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
-	__releases(&w->pool->lock)
 {
-	unsigned int epoch = w->tag & ANTS_TAG_EPOCH;
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
@@ -268,24 +295,14 @@ static __always_inline bool worker_next(struct ants_pool *pool, struct ants_work
 		     freezing(current)))
 		return false;
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
+	if (unlikely((slot->tag | w->tag) > ANTS_TAG_EPOCH))
+		return worker_next_item(pool, w, slot);
 	/* A flush may wait for the last task of an epoch. */
-	if (unlikely(!--pool->in_epoch[epoch] ||
-		     ((slot->tag | w->tag) > ANTS_TAG_EPOCH && !ants_work_next(w, slot)))) {
-		pool->in_epoch[epoch]++;
+	if (unlikely(pool->in_epoch[w->tag] == 1))
 		return false;
-	}
-	/* The task that has ended was busy, and so is the one that starts. */
-	__list_del(slot->node.prev, slot->node.next);
-	pool->nr_pending--;
-	w->fn = slot->fn;
-	w->data = slot->data;
-	w->tag = slot->tag;
-	if (unlikely(w->tag & ANTS_TAG_WORK))
-		/* The slot is that of the item, and now says who runs it. */
-		slot->data = w;
-	else
-		ants_stock_put(pool, slot);
-	ants_unlock_irq(pool);
+	pool->in_epoch[w->tag]--;
+	switch_task(pool, w, slot);
+	ants_stock_put(pool, slot);
 	return true;
 }
 
@@ -308,14 +325,17 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	ants_dispatch_rest(pool, todo);
 	pool->look_at = ants_look_at(pool);
 	ants_unlock(pool, todo);
-	do {
+	for (;;) {
 		ants_pause(ANTS_PAUSE_RUN, pool);
 		ants_trace(task_start, w);
 		worker_run(w);
 		ants_trace(task_end, w);
 		ants_pause(ANTS_PAUSE_FINISH, pool);
 		raw_spin_lock_irq(&pool->lock);
-	} while (worker_next(pool, w));
+		if (unlikely(!worker_next(pool, w)))
+			break;
+		ants_unlock_irq(pool);
+	}
 	ants_todo_begin(todo);
 	if (unlikely(ants_wants_attention()))
 		ants_attend(w, todo);

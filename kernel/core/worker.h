@@ -232,7 +232,7 @@ struct ants_wakes {
 	/*
 	 * L: workers in state ANTS_WAKING, except those that were given up as
 	 * late, plus the one of @deferred: at most 1, and those that
-	 * ants_wake_here() adds
+	 * ants_wake_for_caller() adds for other CPUs
 	 */
 	u16 nr;
 	/*

@@ -26,12 +26,20 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 	return 0;
 }
 
+static void set_stock_limit(struct ants_pool *pool, unsigned int in_flight)
+{
+	unsigned int stock = pool->flags & ANTS_PREALLOC ?
+			     in_flight + pool->limits.spare_slots :
+			     max(ANTS_STOCK_MAX, pool->limits.spare_slots);
+
+	lockdep_assert_held(&pool->lock);
+	WRITE_ONCE(pool->limits.stock, stock + ANTS_SLOT_BATCH);
+}
+
 /* Set a combination that ants_check_bounds() has accepted. */
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers)
 {
-	unsigned int stock = max(ANTS_STOCK_MAX, pool->limits.spare_slots);
-
 	lockdep_assert_held(&pool->lock);
 	WRITE_ONCE(pool->limits.capacity, capacity);
 	WRITE_ONCE(pool->config.queue_depth, queue_depth);
@@ -42,11 +50,9 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	pool->config.floor = min_workers;
 	if (pool->flags & ANTS_MEM_RECLAIM)
 		pool->config.floor = max(min_workers, 1U);
-	if (pool->flags & ANTS_PREALLOC) {
+	if (pool->flags & ANTS_PREALLOC)
 		pool->config.floor = capacity;
-		stock = pool->limits.in_flight + pool->limits.spare_slots;
-	}
-	WRITE_ONCE(pool->limits.stock, stock + ANTS_SLOT_BATCH);
+	set_stock_limit(pool, pool->limits.in_flight);
 	ants_update_admit_limit(pool);
 	ants_update_stay_limit(pool);
 }
@@ -119,6 +125,10 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	if (capacity <= pool->limits.capacity &&
 	    capacity + queue_depth <= pool->limits.in_flight)
 		return 0;
+	/* The upkeep work must not give up what is made here. */
+	raw_spin_lock_irq(&pool->lock);
+	set_stock_limit(pool, capacity + queue_depth);
+	ants_unlock_irq(pool);
 	err = ants_stock_make(pool, capacity + queue_depth +
 			      pool->limits.spare_slots, seq) ?:
 	      ants_workers_prepare(pool, capacity - min(capacity, have), seq,
@@ -156,8 +166,12 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
 	 */
-	if (pool->flags & ANTS_PREALLOC)
+	if (pool->flags & ANTS_PREALLOC) {
+		raw_spin_lock_irq(&pool->lock);
+		set_stock_limit(pool, pool->limits.in_flight);
+		ants_unlock_irq(pool);
 		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+	}
 	return err;
 }
 

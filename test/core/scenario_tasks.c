@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Scenarios of plain tasks: submits, threads that come and go, and the end. */
+#include "internal.h"
 #include "scenario.h"
 
 /* Everything accepted has run. */
@@ -110,6 +111,61 @@ static void tune_shrink(void)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
 	tune_idle();
+	end();
+}
+
+static bool waiter_waits(void *unused)
+{
+	return READ_ONCE(pool->space.nr_waiting);
+}
+
+static bool gate_is_open(void *unused)
+{
+	return READ_ONCE(runs[7]);
+}
+
+static bool waiter_is_through(void *unused)
+{
+	return READ_ONCE(accepted[6]);
+}
+
+static void gate_fn(void *data)
+{
+	shim_wait_until(gate_is_open, NULL);
+	run_fn(data);
+}
+
+static void after_waiter_fn(void *data)
+{
+	shim_wait_until(waiter_is_through, NULL);
+	run_fn(data);
+}
+
+/* On the CPU of the only worker, which need not hurry to have room for its caller. */
+static int submit_beside(void *nr)
+{
+	current->cpu = list_first_entry(&pool->workers.list, struct ants_worker,
+					member)->task->cpu;
+	return submit_one(nr);
+}
+
+/*
+ * The pool is above its new bound. Later there is room, and only the timer says so: a
+ * task that waits for the submitter is running, and another one is pending.
+ */
+static void shrink_waiter(void)
+{
+	tasks_begin(&(struct ants_attrs) { .capacity = 1, .queue_depth = 5 });
+	WARN_ON(submit_fn(gate_fn, 0) || submit(1) || submit(2) || submit(3) ||
+		submit_fn(after_waiter_fn, 4) || submit(5));
+	explore_begin();
+	explore_call(submit_beside, (void *)6, "waiter");
+	shim_wait_until(waiter_waits, NULL);
+	mutex_lock(&pool->config.lock);
+	WARN_ON(ants_set_queue_depth(pool, 2));
+	mutex_unlock(&pool->config.lock);
+	accepted[7] = 1;
+	WRITE_ONCE(runs[7], 1);
 	end();
 }
 
@@ -323,6 +379,7 @@ const struct scenario scenarios_tasks[] = {
 	{ "reap-last", reap_last },
 	{ "tune-grow", tune_grow },
 	{ "tune-shrink", tune_shrink },
+	{ "shrink-waiter", shrink_waiter },
 	{ "release-submit", release_submit },
 	{ "release-threads", release_threads },
 	{ "reboot", reboot },
