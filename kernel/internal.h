@@ -153,7 +153,15 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 		       unsigned int most, struct ants_walker *walker);
 void ants_walk_pending(struct ants_pool *pool, struct ants_walker *walker);
 
-/* wait.c: callers that sleep */
+/*
+ * wait.c: callers that sleep.
+ *
+ * ants_wait()		a submitter, in the FIFO of the pool: the task is handed over
+ * ants_wait_until()	a condition of the pool, looked at with the lock held; on waitq
+ * ants_wait_done()	a flag that another thread stores, before it wakes this one
+ * ants_wait_ready()	what is looked at with the lock held; whoever changes it wakes this
+ *			thread
+ */
 
 /* The condition that a caller waits for; called with the lock held. */
 typedef bool (*ants_cond_t)(struct ants_pool *pool, const void *arg);
@@ -167,10 +175,6 @@ int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
-/*
- * The same for a caller that is woken by each change of what the function looks
- * at.
- */
 typedef bool (*ants_ready_t)(struct ants_pool *pool, const void *arg);
 
 int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,

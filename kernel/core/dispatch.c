@@ -82,8 +82,9 @@ static void waiter_spin_end(struct ants_pool *pool, const struct ants_waiter *wa
 }
 
 /*
- * End a wait. The waiter may be gone as soon as the result is stored, so its
- * task is noted before; the RCU section of ants_unlock() keeps the task.
+ * The one place where the wait of a submitter ends, whatever the result is;
+ * ants_wait_enrol() begins it. The waiter may be gone as soon as the result is stored, so
+ * its task is noted before; the RCU section of ants_unlock() keeps the task.
  */
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo)

@@ -94,7 +94,7 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  * enum ants_todo_bits - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
- * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any()
+ * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any(): upkeep.waitq_wanted
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;

@@ -494,7 +494,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 /*
  * Have the upkeep work wake the wait queue, whose lock may sleep on PREEMPT_RT.
  */
-static void wake_waitq(struct ants_pool *pool, struct ants_todo *todo)
+static void wake_waitq_later(struct ants_pool *pool, struct ants_todo *todo)
 {
 	pool->upkeep.waitq_wanted = true;
 	ants_todo_upkeep(pool, todo);
@@ -512,7 +512,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 	ants_trace(task_cancel, pool, ants_work_run, work);
 	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH))
-		wake_waitq(pool, todo);
+		wake_waitq_later(pool, todo);
 }
 
 /*
@@ -528,5 +528,5 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */
 	if (pool->released && !pool->workers.nr && !pool->nr_pending)
-		wake_waitq(pool, todo);
+		wake_waitq_later(pool, todo);
 }

@@ -373,7 +373,7 @@ struct ants_times {
 	struct ants_histograms *counts;
 	/* L: the clock when this began */
 	u64 since;
-	/* C: one task in so many is timed, 0 for none; with @stall each is */
+	/* C: one task in so many is timed, 0 for none; each is if stall.ms is not 0 */
 	unsigned int every;
 	/* L: if more than one: accepted tasks until the next one that is timed */
 	unsigned int left;
@@ -627,7 +627,7 @@ struct ants_pool {
 	unsigned int nr_joined;
 	/*
 	 * L: callers that have dropped the lock and will come back; destroy waits
-	 * for them
+	 * for them. If there is one, the end of the last task of an epoch wakes @waitq
 	 */
 	unsigned int nr_callers;
 	struct ants_timer timer;
@@ -677,7 +677,12 @@ struct ants_pool {
 	unsigned int nr_emptied;
 	/* L: a flush waits for its epoch */
 	bool flushing;
-	/* callers that wait for tasks or threads to end */
+	/*
+	 * Callers in ants_wait_until(). Whoever makes their condition true under the
+	 * lock sets ANTS_TODO_WAITQ, or upkeep.waitq_wanted where that is not allowed:
+	 * then all of them look again. A condition has to become true when the pool is
+	 * closed, or destroy waits for its caller for ever.
+	 */
 	wait_queue_head_t waitq;
 
 	/* I */

@@ -366,7 +366,8 @@ void ants_caller_leave(struct ants_pool *pool)
 /*
  * Count in a caller that will wait for all tasks of @pool. A task of the pool would
  * wait for itself. An item whose timer function is about to queue it is no task yet:
- * wait until it is.
+ * wait until it is, for a grace period of RCU, whatever the timeout is. A caller that
+ * waits for something else uses ants_caller_in(), in the hold that looks at released.
  */
 int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
 {

@@ -397,8 +397,8 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 
 /*
  * Park on top of the stack of idle workers. Only a thread that takes the worker off the
- * stack may wake it. Nothing is left to dispatch: no task is pending, and waiters were
- * granted as far as there is room.
+ * stack may wake it. No more is to be dispatched: no task is pending, and waiters were
+ * granted as far as there is room. What the last task has left in @todo is done below.
  */
 static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
