@@ -8,12 +8,12 @@
  * have expired has no armed timer. The timer retires no worker itself: that
  * sleeps, which a timer may not.
  *
- * A task that runs for longer than an administrator allows is reported once, if it still
- * runs when somebody looks. When
- * a worker that was woken starts its first task, it arms the timer, unless the
- * timer is armed for this already. When the timer fires, the kernel work item that tells
- * programs, in files/sysfs.c, looks through the workers first, and arms the timer again if tasks run. While no task runs,
- * nothing looks.
+ * A task that runs for longer than an administrator allows is reported once, if it
+ * still runs when somebody looks. When a worker that was woken starts its first task,
+ * it arms the timer, unless the timer is armed for this already. When the timer fires,
+ * the kernel work item that tells programs, in files/sysfs.c, looks through the
+ * workers first, and arms the timer again if tasks run. While no task runs, nothing
+ * looks.
  *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
  * of that time. The reaper and the look for tasks that stall tolerate that. For
