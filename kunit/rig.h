@@ -84,6 +84,7 @@ static inline void rig_free(struct kunit_resource *res)
 	for_each_set_bit(point, &rig->held, ANTS_NR_PAUSE)
 		ants_pause_resume(point);
 	ants_fail_arm(ANTS_FAIL_WORKER, 0);
+	ants_fail_arm(ANTS_FAIL_TIMES, 0);
 	ants_fail_arm(ANTS_FAIL_THREAD, 0);
 	ants_late_arm(ANTS_LATE_TICKS);
 	atomic_set(&rig->stop, 1);

@@ -409,6 +409,20 @@ static void wake_up_in_vain_is_counted(struct kunit *test)
 	EXPECT_SOON(test, stats_of(rig->pool).wakeups_in_vain == 1);
 }
 
+/* Without memory nothing is switched on, and to switch nothing off needs none. */
+static void no_memory_is_refused(struct kunit *test)
+{
+	struct rig *rig = test->priv;
+
+	ants_fail_arm(ANTS_FAIL_TIMES, 2);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 0), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "stall_ms", 0), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 1), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "stall_ms", 1000), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(rig->pool->timed), 0);
+	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 1), 0);
+}
+
 static struct kunit_case times_cases[] = {
 	KUNIT_CASE(nothing_is_counted_by_default),
 	KUNIT_CASE(every_task_is_counted_once),
@@ -427,6 +441,7 @@ static struct kunit_case times_cases[] = {
 	KUNIT_CASE(samples_end_while_one_runs),
 	KUNIT_CASE(stall_limit_has_all_counted),
 	KUNIT_CASE(other_values_are_refused),
+	KUNIT_CASE(no_memory_is_refused),
 	KUNIT_CASE(longest_run_is_known_by_name),
 	KUNIT_CASE(age_is_known_from_the_switch_on),
 	KUNIT_CASE(pending_tasks_have_an_age),

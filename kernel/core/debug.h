@@ -80,6 +80,7 @@ enum ants_pause_point {
  * enum ants_fail_point - what can be made to fail
  * @ANTS_FAIL_SLOT: a slot's allocation
  * @ANTS_FAIL_WORKER: allocating a worker
+ * @ANTS_FAIL_TIMES: allocating what counts the times of tasks
  * @ANTS_FAIL_THREAD: making its thread
  * @ANTS_FAIL_AFFINITY: allocating the affinity of a shard, for a change of all
  *	shards
@@ -89,6 +90,7 @@ enum ants_pause_point {
 enum ants_fail_point {
 	ANTS_FAIL_SLOT,
 	ANTS_FAIL_WORKER,
+	ANTS_FAIL_TIMES,
 	ANTS_FAIL_THREAD,
 	ANTS_FAIL_AFFINITY,
 	ANTS_FAIL_INLINE,

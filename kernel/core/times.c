@@ -105,7 +105,8 @@ int ants_times_make(struct ants_pool *pool)
 	struct ants_histograms *counts = pool->times.counts;
 
 	lockdep_assert_held(&pool->config.lock);
-	counts = counts ?: kzalloc_node(sizeof(*counts), GFP_KERNEL, pool->node);
+	if (!counts && !ants_inject(ANTS_FAIL_TIMES))
+		counts = kzalloc_node(sizeof(*counts), GFP_KERNEL, pool->node);
 	raw_spin_lock_irq(&pool->lock);
 	pool->times.counts = counts;
 	ants_unlock_irq(pool);
@@ -134,8 +135,10 @@ void ants_times_switch(struct ants_pool *pool)
 /* Have the times of one task in so many taken; 0 for none. */
 int ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
-	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : ants_times_make(pool);
+	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : 0;
 
+	if (every && !err)
+		err = ants_times_make(pool);
 	if (err)
 		return err;
 	raw_spin_lock_irq(&pool->lock);

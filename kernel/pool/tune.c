@@ -127,7 +127,7 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 		return 0;
 	/* The upkeep work must not give up what is made here. */
 	raw_spin_lock_irq(&pool->lock);
-	set_stock_limit(pool, capacity + queue_depth);
+	set_stock_limit(pool, max(capacity + queue_depth, pool->limits.in_flight));
 	ants_unlock_irq(pool);
 	err = ants_stock_make(pool, capacity + queue_depth +
 			      pool->limits.spare_slots, seq) ?:

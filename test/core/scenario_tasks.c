@@ -169,6 +169,66 @@ static void shrink_waiter(void)
 	end();
 }
 
+static unsigned int nr_called;
+
+static void called_back(struct ants_pool *unused)
+{
+	WRITE_ONCE(nr_called, nr_called + 1);
+}
+
+static bool was_called(void *unused)
+{
+	return READ_ONCE(nr_called);
+}
+
+/* It may be armed again for idle threads. */
+static bool timer_has_fired(void *unused)
+{
+	return !timer_pending(&pool->timer.timer) ||
+	       time_after(pool->timer.timer.expires, jiffies + EXPLORE_FAR);
+}
+
+/* A newcomer fills the pool again before the timer looks whether there is room. */
+static void refill_fn(void *data)
+{
+	run_fn(data);
+	accepted[6] += !ants_try_submit(pool, run_fn, &runs[6]);
+	shim_wait_until(timer_has_fired, NULL);
+}
+
+static void after_call_fn(void *data)
+{
+	shim_wait_until(was_called, NULL);
+	run_fn(data);
+}
+
+/*
+ * A caller was refused, and no other waits. There is room again, then there is none when
+ * the timer fires, and then there is: three workers wait for the callback, and the fourth
+ * one, which goes on, has to see to it.
+ */
+static void callback_refill(void)
+{
+	unsigned int i;
+
+	nr_called = 0;
+	tasks_begin(&(struct ants_attrs) { .capacity = 4, .queue_depth = 4,
+					   .space_available = called_back });
+	for (i = 0; i < 3; i++)
+		WARN_ON(submit_fn(after_call_fn, i));
+	WARN_ON(submit_fn(gate_fn, 3) || submit_fn(refill_fn, 4) ||
+		submit_fn(after_call_fn, 5));
+	WARN_ON(ants_submit(pool, run_fn, &runs[6]) || ants_submit(pool, run_fn, &runs[6]));
+	accepted[6] = 2;
+	explore_begin();
+	WARN_ON(ants_try_submit(pool, run_fn, &runs[6]) != -EAGAIN);
+	accepted[7] = 1;
+	WRITE_ONCE(runs[7], 1);
+	/* A pool that is closed calls nobody back. */
+	shim_wait_until(all_ran, NULL);
+	end();
+}
+
 /* --- the end ------------------------------------------------------------------------ */
 
 /* The last thread is gone, too. */
@@ -380,6 +440,7 @@ const struct scenario scenarios_tasks[] = {
 	{ "tune-grow", tune_grow },
 	{ "tune-shrink", tune_shrink },
 	{ "shrink-waiter", shrink_waiter },
+	{ "callback-refill", callback_refill },
 	{ "release-submit", release_submit },
 	{ "release-threads", release_threads },
 	{ "reboot", reboot },
