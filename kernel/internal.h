@@ -64,7 +64,7 @@
 			   ((line) + 1) * ANTS_LINE)
 
 ants_begins(lock, 0);
-ants_ends(look_at, 0);
+ants_ends(fast_above, 0);
 ants_begins(limits, 1);
 ants_ends(timed, 1);
 ants_begins(wakes, 2);

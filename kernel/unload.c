@@ -118,7 +118,7 @@ static unsigned long scan_all(const struct module *mod, char *name)
 		raw_spin_lock_irq(&pool->lock);
 		pool->scan_mod = mod;
 		pool->scan_hit = 0;
-		ants_look_again(pool);
+		ants_end_fast_path(pool);
 		ants_unlock_irq(pool);
 	}
 	list_for_each_entry(pool, &ants_pools, registered)

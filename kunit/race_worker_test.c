@@ -126,7 +126,7 @@ static void woken_worker_wakes_the_next_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 }
 
-/* A submitter that goes the long way gives up the wake-up; the timer is far away. */
+/* A submitter on the slow path gives up the wake-up; the timer is far away. */
 static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -142,7 +142,7 @@ static void late_wake_up_is_given_up_by_a_submitter(struct kunit *test)
 	seq = pool->wakes.seq;
 	pool->wakes.since = jiffies - ANTS_LATE_TICKS;
 	pool->wakes.late = jiffies;
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 	raw_spin_unlock_irq(&pool->lock);
 	ants_late_arm(ANTS_LATE_TICKS);
 	expect_submitted(test, pool, count_task, count);

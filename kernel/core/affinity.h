@@ -68,7 +68,7 @@ static inline void ants_update_stay_limit(struct ants_pool *pool)
 {
 	pool->limits.stay = pool->target.nr_stale || pool->faults.tripped ?
 			    0 : pool->limits.capacity;
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 }
 
 /* affinity.c */

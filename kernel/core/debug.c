@@ -259,9 +259,9 @@ void ants_check(struct ants_pool *pool)
 	     pool->name, tasks, pool->limits.in_flight);
 	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
-	WARN(pool->quick > ants_nr_quick(pool) ||
-	     (pool->look_at != UINT_MAX && ants_must_look(pool)),
-	     "ants: pool %s: a short way is open that may not be taken\n", pool->name);
+	WARN(pool->fast_submits > ants_fast_submits(pool) ||
+	     (pool->fast_above != UINT_MAX && ants_needs_slow_path(pool)),
+	     "ants: pool %s: the fast path is open, and may not be\n", pool->name);
 	/* Every waiter for which there is room is about to be granted. */
 	WARN((pool->space.nr_waiting || pool->space.has_due) &&
 	     !ants_closed_error(pool) && ants_nr_admissible(pool) && !pool->nr_pending,

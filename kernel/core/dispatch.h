@@ -69,7 +69,7 @@ static inline bool ants_is_closed_error(int err)
  */
 static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 	if (ants_closed_error(pool) || pool->space.nr_waiting ||
 	    pool->space.has_due)
 		pool->limits.admit = 0;
@@ -86,7 +86,7 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
 	pool->counts.rejected++;
 	if (err == -EAGAIN && pool->ops.space_available) {
 		pool->space.congested = true;
-		ants_look_again(pool);
+		ants_end_fast_path(pool);
 	}
 }
 
@@ -352,15 +352,15 @@ static inline bool ants_wakes_settled(const struct ants_pool *pool)
 				    pool->workers.nr >= pool->limits.capacity);
 }
 
-/* The most tasks that may be accepted without a look at anything: pool->quick. */
-static inline unsigned int ants_nr_quick(const struct ants_pool *pool)
+/* The most tasks that may be accepted on the fast path. */
+static inline unsigned int ants_fast_submits(const struct ants_pool *pool)
 {
 	unsigned int used = pool->nr_busy + pool->nr_pending;
 
 	if (pool->scan_mod || pool->timed || !ants_wakes_settled(pool) ||
 	    used >= pool->limits.admit || pool->nr_stock <= pool->limits.spare_slots)
 		return 0;
-	/* Whoever reaches a new peak takes the long way. */
+	/* Whoever reaches a new peak takes the slow path. */
 	return min3(pool->limits.admit - used, pool->nr_stock - pool->limits.spare_slots,
 		    pool->counts.peak_pending - pool->nr_pending);
 }
@@ -370,7 +370,7 @@ static inline unsigned int ants_nr_quick(const struct ants_pool *pool)
  * for room, that is when the pool is full, or newcomers may fill it again: then
  * ants_serve() has to see each task that ends.
  */
-static inline bool ants_must_look(const struct ants_pool *pool)
+static inline bool ants_needs_slow_path(const struct ants_pool *pool)
 {
 	return pool->workers.nr > pool->limits.stay || pool->pick.needed || pool->timed ||
 	       !ants_wakes_settled(pool) ||
@@ -468,16 +468,15 @@ static inline void ants_dispatch_rest(struct ants_pool *pool,
 }
 
 /*
- * Down to how many pending tasks a worker need not look at anything: pool->look_at. It
- * looks when it takes the last one, and before that if ants_serve() would grant waiters,
- * as far as that can be told: workers that park, and tasks that join, are reasons to look
- * again.
+ * While more tasks than this are pending, a worker takes the next one on the fast path. It
+ * leaves that for the last one, and before that if ants_serve() would grant waiters, as far
+ * as that can be told: workers that park, and tasks that join, end the fast path.
  */
-static inline unsigned int ants_look_at(const struct ants_pool *pool)
+static inline unsigned int ants_fast_above(const struct ants_pool *pool)
 {
 	unsigned int below = pool->limits.grant_below, used = pool->nr_busy + pool->nr_joined;
 
-	if (ants_must_look(pool))
+	if (ants_needs_slow_path(pool))
 		return UINT_MAX;
 	if (!pool->space.wanted || below <= used ||
 	    (pool->nr_busy == 1 && !ants_waiter_is_elsewhere(pool)))

@@ -350,7 +350,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 }
 
 /*
- * The short way of a worker whose last task was an item, or whose next one is: see
+ * The fast path of a worker whose last task was an item, or whose next one is: see
  * worker_next(). An item ends this way if that tells nobody, and starts if its group was
  * not cancelled. A thread that leaves an item without flags has noted nothing about it.
  */

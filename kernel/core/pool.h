@@ -589,13 +589,13 @@ struct ants_pool {
 	/* L: see struct ants_stats */
 	u64 submitted;
 	/*
-	 * L: so many tasks are accepted without a look at anything else; and while
-	 * more than @look_at are pending, a worker takes the next one likewise: see
-	 * ants_look_again()
+	 * L: so many tasks are accepted on the fast path; and while more than
+	 * @fast_above are pending, a worker takes the next one there: see
+	 * ants_end_fast_path()
 	 */
-	unsigned int quick;
+	unsigned int fast_submits;
 	/* L */
-	unsigned int look_at;
+	unsigned int fast_above;
 
 	/* What each task only reads, as long as it is admitted at once: line 1. */
 
@@ -718,17 +718,17 @@ struct ants_pool {
 };
 
 /*
- * The short ways. Most tasks are accepted as the one before was, and most are taken by a
- * worker that has just run another one. Then pool->quick and pool->look_at say that there
- * is nothing else to know: see ants_nr_quick() and ants_look_at(), which have the reasons.
- * Whoever changes one of those calls this. The next submit and the next worker take the
- * long way, and find out whether the short one may be taken again.
+ * The fast path. Most tasks are accepted as the one before was, and most are taken by a
+ * worker that has just run another one. Then pool->fast_submits and pool->fast_above say
+ * that there is nothing else to know: ants_fast_submits() and ants_fast_above() have the
+ * reasons. Whoever changes one of those calls this. The next submit and the next worker
+ * take the slow path, and find out whether the fast one may be taken again.
  */
-static inline void ants_look_again(struct ants_pool *pool)
+static inline void ants_end_fast_path(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->quick = 0;
-	pool->look_at = UINT_MAX;
+	pool->fast_submits = 0;
+	pool->fast_above = UINT_MAX;
 }
 
 #endif /* _ANTS_POOL_H */

@@ -67,7 +67,7 @@ static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 	struct ants_slot *slot = pool->stock;
 
 	lockdep_assert_held(&pool->lock);
-	pool->quick = 0;
+	pool->fast_submits = 0;
 	if (slot) {
 		pool->stock = slot->next;
 		pool->nr_stock--;
@@ -136,10 +136,10 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 			ants_charge_accept(slot);
 	}
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
-	pool->quick = 0;
+	pool->fast_submits = 0;
 	if (unlikely(high)) {
 		pool->pick.nr_high++;
-		ants_look_again(pool);
+		ants_end_fast_path(pool);
 	}
 	if (++pool->nr_pending > pool->counts.peak_pending)
 		pool->counts.peak_pending = pool->nr_pending;
@@ -163,32 +163,32 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 }
 
 /*
- * May the caller take the short way of ants_task_add()? It is for callers on the CPU that
+ * May the caller take the fast path of ants_task_add()? It is for callers on the CPU that
  * has sent the wake-up in flight.
  */
-static __always_inline bool ants_may_add_quick(const struct ants_pool *pool)
+static __always_inline bool ants_may_add_fast(const struct ants_pool *pool)
 {
-	return pool->quick && pool->wakes.cpu == (u8)raw_smp_processor_id();
+	return pool->fast_submits && pool->wakes.cpu == (u8)raw_smp_processor_id();
 }
 
 /* Accept a task of normal priority in this way; all of @slot but the links is set. */
-static __always_inline void ants_pending_link_quick(struct ants_pool *pool,
-						    struct ants_slot *slot)
+static __always_inline void ants_pending_link_fast(struct ants_pool *pool,
+						   struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
 	ants_task_count(pool);
 	ants_link_tail(&slot->node, &pool->pending);
 	pool->nr_pending++;
-	pool->quick--;
+	pool->fast_submits--;
 }
 
-/* The short way of ants_task_add(). Return false if it may not be taken. */
-static __always_inline bool ants_task_add_quick(struct ants_pool *pool, ants_fn_t fn,
-						void *data)
+/* The fast path of ants_task_add(). Return false if it may not be taken. */
+static __always_inline bool ants_task_add_fast(struct ants_pool *pool, ants_fn_t fn,
+					       void *data)
 {
 	struct ants_slot *slot;
 
-	if (unlikely(!ants_may_add_quick(pool)))
+	if (unlikely(!ants_may_add_fast(pool)))
 		return false;
 	/* First, so that nothing has to outlive the call. */
 	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
@@ -198,7 +198,7 @@ static __always_inline bool ants_task_add_quick(struct ants_pool *pool, ants_fn_
 	slot->fn = fn;
 	slot->data = data;
 	slot->tag = pool->epoch;
-	ants_pending_link_quick(pool, slot);
+	ants_pending_link_fast(pool, slot);
 	return true;
 }
 

@@ -175,10 +175,10 @@ static int submit_reject(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 
 /*
- * Accept the task if the pool has room, the long way. While callers wait, the admission
- * limit is zero, so a newcomer cannot overtake them.
+ * Accept the task if the pool has room, on the slow path. While callers wait, the
+ * admission limit is zero, so a newcomer cannot overtake them.
  */
-static noinline int accept_long(struct ants_pool *pool, ants_fn_t fn, void *data,
+static noinline int accept_slow(struct ants_pool *pool, ants_fn_t fn, void *data,
 				bool high, struct ants_todo *todo)
 {
 	struct ants_slot *slot;
@@ -190,7 +190,7 @@ static noinline int accept_long(struct ants_pool *pool, ants_fn_t fn, void *data
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
 	ants_wake_for_caller(pool, todo);
-	pool->quick = ants_nr_quick(pool);
+	pool->fast_submits = ants_fast_submits(pool);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ static bool runs_here(struct ants_pool *pool, int err)
 }
 
 /* The pool is full or closed, or has no slot. */
-static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn,
+static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
@@ -307,12 +307,12 @@ static noinline void warn_reclaim(struct ants_pool *pool, ants_fn_t fn, struct a
 }
 
 /*
- * The long way into the pool, of a caller that may sleep. The stock is looked at with
+ * The slow path into the pool of a caller that may sleep. The stock is looked at with
  * the lock held: a look before would take the line of the lock away from the CPU that
  * holds it.
  */
-static noinline int submit_long(struct ants_pool *pool, ants_fn_t fn, void *data,
-				bool high, struct ants_todo *todo)
+static noinline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void *data,
+				     bool high, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
 	if (unlikely(current->flags & PF_MEMALLOC) && !(pool->flags & ANTS_MEM_RECLAIM) &&
@@ -320,7 +320,7 @@ static noinline int submit_long(struct ants_pool *pool, ants_fn_t fn, void *data
 		warn_reclaim(pool, fn, todo);
 	if (unlikely(stock_is_low(pool)))
 		fill_stock(pool, todo);
-	return accept_long(pool, fn, data, high, todo);
+	return accept_slow(pool, fn, data, high, todo);
 }
 
 /* Open a locked section and try to submit the task in it. */
@@ -330,22 +330,22 @@ static int submit_open(struct ants_pool *pool, ants_fn_t fn, void *data, bool hi
 {
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ants_lock(pool, todo);
-	if (!high && ants_task_add_quick(pool, fn, data))
+	if (!high && ants_task_add_fast(pool, fn, data))
 		return 0;
-	return submit_long(pool, fn, data, high, todo);
+	return accept_may_sleep(pool, fn, data, high, todo);
 }
 
-/* The rest of ants_submit() if the short way may not be taken. */
-static noinline int submit_rest(struct ants_pool *pool, ants_fn_t fn, void *data)
+/* The slow path of ants_submit(). */
+static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn, void *data)
 	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
 	int err;
 
 	ants_todo_begin(&todo);
-	err = submit_long(pool, fn, data, false, &todo);
+	err = accept_may_sleep(pool, fn, data, false, &todo);
 	if (unlikely(err))
-		return submit_slow(pool, fn, data, ANTS_PRIO_NORMAL, &todo, err);
+		return submit_full(pool, fn, data, ANTS_PRIO_NORMAL, &todo, err);
 	ants_unlock(pool, &todo);
 	return 0;
 }
@@ -360,8 +360,8 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 		ants_wait_touch(pool);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	raw_spin_lock_irq(&pool->lock);
-	if (unlikely(!ants_task_add_quick(pool, fn, data)))
-		return submit_rest(pool, fn, data);
+	if (unlikely(!ants_task_add_fast(pool, fn, data)))
+		return submit_slow(pool, fn, data);
 	ants_unlock_irq(pool);
 	return 0;
 }
@@ -454,7 +454,7 @@ static int batch_slow(struct batch *b, const struct ants_task *task,
 		ants_unlock(pool, todo);
 		return run_or_wait(pool, task->fn, task->data, task->prio);
 	}
-	return submit_slow(pool, task->fn, task->data, task->prio, todo, err);
+	return submit_full(pool, task->fn, task->data, task->prio, todo, err);
 }
 
 /* Submit as many tasks as the pool has room for, in one locked section. */
@@ -471,8 +471,8 @@ static int batch_round(struct batch *b)
 	for (; more; more--, b->tasks++, b->nr--) {
 		task = b->tasks;
 		if (!(task->prio == ANTS_PRIO_NORMAL &&
-		      ants_task_add_quick(b->pool, task->fn, task->data)) &&
-		    accept_long(b->pool, task->fn, task->data, task->prio, &todo))
+		      ants_task_add_fast(b->pool, task->fn, task->data)) &&
+		    accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
 	}
 	batch_part(b, &todo);
@@ -512,19 +512,19 @@ static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
 	ants_todo_upkeep(pool, todo);
 }
 
-/* The long way of a caller in any context. */
-static int try_long(struct ants_pool *pool, ants_fn_t fn, void *data,
-		    struct ants_todo *todo)
+/* The slow path into the pool of a caller in any context. */
+static int accept_any(struct ants_pool *pool, ants_fn_t fn, void *data,
+		      struct ants_todo *todo)
 {
-	int err = accept_long(pool, fn, data, false, todo);
+	int err = accept_slow(pool, fn, data, false, todo);
 
 	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
 		want_stock(pool, todo);
 	return err;
 }
 
-static noinline int try_rest(struct ants_pool *pool, ants_fn_t fn, void *data,
-			     unsigned long flags)
+static noinline int try_submit_slow(struct ants_pool *pool, ants_fn_t fn, void *data,
+				    unsigned long flags)
 	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
@@ -532,7 +532,7 @@ static noinline int try_rest(struct ants_pool *pool, ants_fn_t fn, void *data,
 
 	ants_todo_begin(&todo);
 	todo.flags = flags;
-	err = try_long(pool, fn, data, &todo);
+	err = accept_any(pool, fn, data, &todo);
 	if (unlikely(err))
 		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);
@@ -546,8 +546,8 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (unlikely(!fn))
 		return -EINVAL;
 	raw_spin_lock_irqsave(&pool->lock, flags);
-	if (unlikely(!ants_task_add_quick(pool, fn, data)))
-		return try_rest(pool, fn, data, flags);
+	if (unlikely(!ants_task_add_fast(pool, fn, data)))
+		return try_submit_slow(pool, fn, data, flags);
 	ants_check(pool);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return 0;
@@ -583,8 +583,8 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 	int err = 0;
 
 	ants_lock_any(pool, &todo);
-	if (!ants_task_add_quick(pool, fn, data))
-		err = try_long(pool, fn, data, &todo);
+	if (!ants_task_add_fast(pool, fn, data))
+		err = accept_any(pool, fn, data, &todo);
 	if (err == -ESHUTDOWN)
 		ants_refused(pool, fn, data, err);
 	ants_unlock_any(pool, &todo);

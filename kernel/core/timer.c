@@ -260,10 +260,8 @@ void ants_stall_look(struct ants_pool *pool)
 /* @ms is the value that sysfs shows; 0 for no limit. */
 int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
 {
-	int err = ms > ANTS_BOUND_MAX ? -EINVAL : 0;
+	int err = ms > ANTS_BOUND_MAX ? -EINVAL : ms ? ants_times_make(pool) : 0;
 
-	if (ms && !err)
-		err = ants_times_make(pool);
 	if (err)
 		return err;
 	raw_spin_lock_irq(&pool->lock);

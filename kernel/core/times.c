@@ -35,7 +35,7 @@ static void set_timed(struct ants_pool *pool, unsigned int bits)
 	if (pool->flags & ANTS_CHARGE)
 		bits |= ANTS_TIMED_CHARGE;
 	WRITE_ONCE(pool->timed, bits);
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 }
 
 /*
@@ -135,10 +135,8 @@ void ants_times_switch(struct ants_pool *pool)
 /* Have the times of one task in so many taken; 0 for none. */
 int ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
-	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : 0;
+	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : every ? ants_times_make(pool) : 0;
 
-	if (every && !err)
-		err = ants_times_make(pool);
 	if (err)
 		return err;
 	raw_spin_lock_irq(&pool->lock);

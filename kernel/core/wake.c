@@ -94,7 +94,7 @@ static void set_wake_late(struct ants_pool *pool)
 {
 	pool->wakes.late = pool->wakes.nr ? pool->wakes.since + ants_late_ticks() : 0;
 	if (!pool->wakes.late)
-		ants_look_again(pool);
+		ants_end_fast_path(pool);
 }
 
 /*

@@ -51,7 +51,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 	cursor->at = list->next;
 	hlist_add_head(&cursor->node, &pool->cursors);
 	pool->pick.nr_cursors++;
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 	for (;;) {
 		for (nr = 0; nr < ANTS_HOLD_MAX && seen < most && cursor->at != list &&
 		     !ants_todo_full(&walker->todo); nr++, seen++) {

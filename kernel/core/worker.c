@@ -283,7 +283,7 @@ static noinline bool worker_next_item(struct ants_pool *pool, struct ants_worker
 }
 
 /*
- * The short way from a task that @w has run to the next one: see ants_look_again().
+ * The fast path from a task that @w has run to the next one: see ants_end_fast_path().
  * Return false if it may not be taken.
  */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
@@ -291,7 +291,7 @@ static __always_inline bool worker_next(struct ants_pool *pool, struct ants_work
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->nr_pending <= pool->look_at || ants_wants_attention() ||
+	if (unlikely(pool->nr_pending <= pool->fast_above || ants_wants_attention() ||
 		     freezing(current)))
 		return false;
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
@@ -323,7 +323,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 		return false;
 	}
 	ants_dispatch_rest(pool, todo);
-	pool->look_at = ants_look_at(pool);
+	pool->fast_above = ants_fast_above(pool);
 	ants_unlock(pool, todo);
 	for (;;) {
 		ants_pause(ANTS_PAUSE_RUN, pool);
@@ -369,7 +369,7 @@ void ants_worker_unlist(struct ants_worker *w)
 	ants_affinity_clear_stale(w);
 	list_del(&w->member);
 	pool->workers.nr--;
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 }
 
 /*
@@ -410,7 +410,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	w->idle_since = jiffies;
 	list_add(&w->node, &pool->workers.idle);
 	pool->workers.nr_idle++;
-	ants_look_again(pool);
+	ants_end_fast_path(pool);
 	trace_ants_worker_park(w);
 	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
 		ants_timer_arm_reaper(pool);

@@ -98,7 +98,7 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 		ants_lock_any(pool, &todo);
 		if (!pool->released) {
 			pool->space.congested_all = true;
-			ants_look_again(pool);
+			ants_end_fast_path(pool);
 			if (ants_can_admit(pool))
 				ants_timer_arm_soon(pool, 1);
 		}

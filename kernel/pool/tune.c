@@ -118,6 +118,8 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	have = pool->workers.nr;
 	seq = pool->release.seq;
 	closed = pool->released;
+	/* The upkeep work must not give up what is made here. */
+	set_stock_limit(pool, max(capacity + queue_depth, pool->limits.in_flight));
 	ants_unlock_irq(pool);
 	if (!(pool->flags & ANTS_PREALLOC) || closed)
 		return 0;
@@ -125,10 +127,6 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	if (capacity <= pool->limits.capacity &&
 	    capacity + queue_depth <= pool->limits.in_flight)
 		return 0;
-	/* The upkeep work must not give up what is made here. */
-	raw_spin_lock_irq(&pool->lock);
-	set_stock_limit(pool, max(capacity + queue_depth, pool->limits.in_flight));
-	ants_unlock_irq(pool);
 	err = ants_stock_make(pool, capacity + queue_depth +
 			      pool->limits.spare_slots, seq) ?:
 	      ants_workers_prepare(pool, capacity - min(capacity, have), seq,

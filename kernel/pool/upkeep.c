@@ -338,7 +338,7 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 		 */
 		pool->workers.nr--;
 		pool->workers.nr_new--;
-		ants_look_again(pool);
+		ants_end_fast_path(pool);
 		ants_back_off(pool);
 		ants_dispatch(pool, &todo);
 		ants_job_ends(pool, &todo);

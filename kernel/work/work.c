@@ -170,7 +170,7 @@ static int work_enter(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
- * As accept_long() in submit.c: while callers wait the pool has no room, so a
+ * As accept_slow() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
  */
 static int work_accept(struct ants_pool *pool, struct ants_work *work,
@@ -212,13 +212,13 @@ static int check_group(const struct ants_group *group,
 }
 
 /*
- * The short way of work_accept(), as that of a task: see ants_task_add_quick(). Return
+ * The fast path of work_accept(), as that of a task: see ants_task_add_fast(). Return
  * false if it may not be taken.
  */
-static __always_inline bool work_accept_quick(struct ants_pool *pool, struct ants_work *work,
-					      struct ants_group *group)
+static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants_work *work,
+					     struct ants_group *group)
 {
-	if (unlikely(!ants_may_add_quick(pool) || READ_ONCE(work->pool) ||
+	if (unlikely(!ants_may_add_fast(pool) || READ_ONCE(work->pool) ||
 		     work->prio != ANTS_PRIO_NORMAL))
 		return false;
 	if (group && unlikely(!list_empty(&group->waiters) || check_group(group, work)))
@@ -233,12 +233,12 @@ static __always_inline bool work_accept_quick(struct ants_pool *pool, struct ant
 	work->slot.data = work;
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK;
 	ants_work_move(work, ANTS_WORK_PENDING);
-	ants_pending_link_quick(pool, &work->slot);
+	ants_pending_link_fast(pool, &work->slot);
 	return true;
 }
 
-static noinline int queue_rest(struct ants_pool *pool, struct ants_work *work,
-			       unsigned long flags)
+static noinline int queue_work_slow(struct ants_pool *pool, struct ants_work *work,
+				    unsigned long flags)
 	__releases(&pool->lock)
 {
 	struct ants_todo todo __uninitialized;
@@ -250,7 +250,7 @@ static noinline int queue_rest(struct ants_pool *pool, struct ants_work *work,
 	if (unlikely(err))
 		ants_refused(pool, ants_work_run, work, err);
 	else
-		pool->quick = ants_nr_quick(pool);
+		pool->fast_submits = ants_fast_submits(pool);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -262,8 +262,8 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 	if (unlikely(!work_is_valid(work)))
 		return -EINVAL;
 	raw_spin_lock_irqsave(&pool->lock, flags);
-	if (unlikely(!work_accept_quick(pool, work, NULL)))
-		return queue_rest(pool, work, flags);
+	if (unlikely(!work_accept_fast(pool, work, NULL)))
+		return queue_work_slow(pool, work, flags);
 	ants_check(pool);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
 	return 0;
@@ -306,8 +306,8 @@ static int queue_wait(struct ants_pool *pool, struct ants_work *work,
 	return ants_wait(pool, &waiter, timeout);
 }
 
-/* The rest of ants_work_queue() if the short way may not be taken. */
-static noinline int work_queue_rest(struct ants_pool *pool, struct ants_work *work,
+/* The slow path of ants_work_queue(). */
+static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *work,
 				    struct ants_group *group, unsigned long timeout)
 	__releases(&pool->lock)
 {
@@ -328,7 +328,7 @@ static noinline int work_queue_rest(struct ants_pool *pool, struct ants_work *wo
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
 	else
-		pool->quick = ants_nr_quick(pool);
+		pool->fast_submits = ants_fast_submits(pool);
 	ants_unlock(pool, &todo);
 	return err;
 }
@@ -347,8 +347,8 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
 	raw_spin_lock_irq(&pool->lock);
-	if (unlikely(!work_accept_quick(pool, work, group)))
-		return work_queue_rest(pool, work, group, timeout);
+	if (unlikely(!work_accept_fast(pool, work, group)))
+		return work_queue_slow(pool, work, group, timeout);
 	ants_unlock_irq(pool);
 	return 0;
 }

@@ -209,11 +209,12 @@ static void after_call_fn(void *data)
  */
 static void callback_refill(void)
 {
+	const struct ants_attrs attrs = { .capacity = 4, .queue_depth = 4,
+					  .space_available = called_back };
 	unsigned int i;
 
 	nr_called = 0;
-	tasks_begin(&(struct ants_attrs) { .capacity = 4, .queue_depth = 4,
-					   .space_available = called_back });
+	tasks_begin(&attrs);
 	for (i = 0; i < 3; i++)
 		WARN_ON(submit_fn(after_call_fn, i));
 	WARN_ON(submit_fn(gate_fn, 3) || submit_fn(refill_fn, 4) ||
