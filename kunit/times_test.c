@@ -412,7 +412,8 @@ static void wake_up_in_vain_is_counted(struct kunit *test)
 /* Without memory nothing is switched on, and to switch nothing off needs none. */
 static void no_memory_is_refused(struct kunit *test)
 {
-	struct rig *rig = test->priv;
+	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
+					.capacity = 1 });
 
 	ants_fail_arm(ANTS_FAIL_TIMES, 2);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "timing", 0), 0);
