@@ -39,6 +39,11 @@
 #define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
+/* Renamed in 5.17. */
+#ifndef ANTS_HAVE_KTHREAD_COMPLETE_AND_EXIT
+#define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
+#endif
+
 /* Renamed in 6.16. */
 #ifndef ANTS_HAVE_TIMER_DESTROY_ON_STACK
 #define timer_destroy_on_stack(timer)	destroy_timer_on_stack(timer)

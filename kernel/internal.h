@@ -99,9 +99,8 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 {
 	return pool->released && !pool->release.nr && !pool->workers.nr &&
 	       !pool->nr_pending && !pool->space.nr_waiting &&
-	       list_empty(&pool->workers.left) && !pool->delayed.nr &&
-	       !pool->faults.burying && !pool->faults.queued &&
-	       !pool->upkeep.queued && !pool->upkeep.join_queued;
+	       !pool->delayed.nr && !pool->faults.burying &&
+	       !pool->faults.queued && !pool->upkeep.queued;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -198,6 +197,7 @@ void ants_watch_begin(struct ants_worker *w);
 void ants_watch_end(struct ants_worker *w);
 
 /* worker.c: one thread */
+void ants_worker_live(struct ants_worker *w);
 int ants_worker_fn(void *arg);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
@@ -236,20 +236,19 @@ void ants_fail_waiting(struct ants_pool *pool, int err);
 void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
-void ants_thread_free(struct ants_worker *w);
+void ants_thread_dead(struct ants_worker *w);
+void ants_threads_wait_gone(void);
 void ants_threads_forget(struct ants_pool *pool);
 unsigned int ants_max_threads(void);
 void ants_set_max_threads(unsigned int max);
 
-/* upkeep.c: making, retiring and joining threads */
+/* upkeep.c: making and retiring threads */
 void ants_upkeep_fn(struct work_struct *work);
-void ants_join_fn(struct work_struct *work);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
-void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 
 /* fault.c: threads that have died */
 void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
@@ -344,6 +343,7 @@ void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
+void ants_pool_doom(struct ants_pool *pool);
 void ants_pool_quiesce(struct ants_pool *pool);
 
 /* tune.c: changes of a live pool, with pool->config.lock held */

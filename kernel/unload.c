@@ -143,15 +143,15 @@ static unsigned long scan_all(const struct module *mod, char *name)
  */
 static void wait_for_tasks(const struct module *mod)
 {
-	unsigned long report = jiffies + REPORT;
+	unsigned long report_at = jiffies + REPORT;
 	char name[ANTS_NAME_LEN];
 	unsigned long addr;
 
 	while ((addr = scan_all(mod, name))) {
-		if (time_after_eq(jiffies, report)) {
+		if (time_after_eq(jiffies, report_at)) {
 			pr_warn("module %s goes, waiting for %ps in pool %s; loading and removing modules may wait for it\n",
 				mod->name, (void *)addr, name);
-			report = jiffies + REPORT;
+			report_at = jiffies + REPORT;
 		}
 		msleep(POLL_MS);
 	}

@@ -199,8 +199,7 @@ static inline bool at_rest(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	ret = pool->workers.nr_idle == pool->workers.nr &&
-	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued &&
-	      !pool->upkeep.join_queued;
+	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

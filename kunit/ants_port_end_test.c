@@ -18,7 +18,7 @@
  *  drain again after a timeout        release_timeout
  *                                     release.drain_that_timed_out_is_repeated
  *  reboot while workers run           release.reboot_needs_a_drained_pool
- *                                     release.reboot_waits_for_the_join
+ *                                     release.nobody_waits_for_a_thread_that_has_left
  *  nested submit that waits           nested.full_pool_of_one_refuses_its_task
  *  threads cannot be made             spawn, race_make
  *  expiry is exact                    reaper.no_worker_expires_early

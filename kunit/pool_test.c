@@ -178,9 +178,8 @@ static bool owns_nothing(struct ants_pool *pool)
 	bool ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = !pool->workers.nr && list_empty(&pool->workers.left) &&
-	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued &&
-	      !pool->upkeep.join_queued;
+	ret = !pool->workers.nr && !timer_pending(&pool->timer.timer) &&
+	      !pool->upkeep.queued;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

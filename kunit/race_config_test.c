@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Races of tune, release and flush, which are held between their first step,
- * one locked section, and the rounds that follow; and of the join of a worker
- * that has left.
+ * one locked section, and the rounds that follow; and of the end of a thread that
+ * has left.
  */
 #include <linux/module.h>
 
@@ -398,60 +398,56 @@ static void flush_comes_while_another_one_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 1);
 }
 
-/* --- ANTS_PAUSE_JOIN: gone, not joined ------------------------------------------ */
+/* --- ANTS_PAUSE_LEFT: out of the pool, not ended --------------------------------- */
 
-static void hold_join(struct kunit *test, struct ants_pool *pool)
+static void hold_left(struct kunit *test, struct ants_pool *pool)
 {
-	hold(ANTS_PAUSE_JOIN, pool);
+	hold(ANTS_PAUSE_LEFT, pool);
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
-	expect_held(test, ANTS_PAUSE_JOIN);
+	expect_held(test, ANTS_PAUSE_LEFT);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(pool), 0U);
 }
 
-/* P7, B26: a thread that is not joined is not gone. */
-static void release_waits_for_the_join(struct kunit *test)
+static void pool_opens_while_a_thread_ends(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);
 	atomic_t *count = counter(test);
 
 	park_workers(test, pool, 1);
-	hold_join(test, pool);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(pool, 1), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, ants_reboot(pool), -EBUSY);
-	let_go(ANTS_PAUSE_JOIN);
+	hold_left(test, pool);
 	expect_drained(test, pool, count, 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 	expect_submitted(test, pool, count_task, count);
+	EXPECT_SOON(test, atomic_read(count) == 1);
+	let_go(ANTS_PAUSE_LEFT);
 	expect_drained(test, pool, count, 1);
 }
 
-static void destroy_waits_for_the_join(struct kunit *test)
+/* The thread does not touch the pool any more, which is freed. */
+static void pool_goes_while_a_thread_ends(struct kunit *test)
 {
 	struct ants_pool *pool = race_own_pool(test, 1);
-	struct async_call *call;
 
 	park_workers(test, pool, 1);
-	hold_join(test, pool);
-	call = async_start_on(test, do_destroy, pool, 0);
-	EXPECT_SOON(test, has_drainer(pool));
-	expect_blocked(test, call);
-	let_go(ANTS_PAUSE_JOIN);
-	expect_result(test, call, 0);
+	hold_left(test, pool);
+	KUNIT_EXPECT_EQ(test, ants_pool_destroy(pool), 0);
+	rcu_barrier();
+	let_go(ANTS_PAUSE_LEFT);
 }
 
-/* Joining threads and making threads do not wait for each other. */
-static void thread_is_made_while_a_worker_is_joined(struct kunit *test)
+/* The place of the worker is free at once. */
+static void thread_is_made_while_another_ends(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .expiry = 1 };
 	struct ants_pool *pool = test_pool(test, &attrs, "race");
 	atomic_t *count = counter(test);
 
-	hold(ANTS_PAUSE_JOIN, pool);
+	hold(ANTS_PAUSE_LEFT, pool);
 	expect_submitted(test, pool, count_task, count);
-	expect_held(test, ANTS_PAUSE_JOIN);
+	expect_held(test, ANTS_PAUSE_LEFT);
 	expect_submitted(test, pool, count_task, count);
 	EXPECT_SOON(test, atomic_read(count) == 2);
-	let_go(ANTS_PAUSE_JOIN);
+	let_go(ANTS_PAUSE_LEFT);
 	EXPECT_SOON(test, stats_of(pool).reaped == 2);
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 2ULL);
 	expect_drained(test, pool, count, 2);
@@ -476,9 +472,9 @@ static struct kunit_case race_config_cases[] = {
 	KUNIT_CASE(submit_after_the_flush_began),
 	KUNIT_CASE(pool_is_drained_before_the_flush_waits),
 	KUNIT_CASE(flush_comes_while_another_one_begins),
-	KUNIT_CASE(release_waits_for_the_join),
-	KUNIT_CASE(destroy_waits_for_the_join),
-	KUNIT_CASE(thread_is_made_while_a_worker_is_joined),
+	KUNIT_CASE(pool_opens_while_a_thread_ends),
+	KUNIT_CASE(pool_goes_while_a_thread_ends),
+	KUNIT_CASE(thread_is_made_while_another_ends),
 	{}
 };
 

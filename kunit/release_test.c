@@ -21,7 +21,7 @@ static void expect_drained(struct rig *rig)
 	KUNIT_EXPECT_EQ(rig->test, stats.free, 0);
 	KUNIT_EXPECT_EQ(rig->test, stats.completed, stats.submitted);
 	KUNIT_EXPECT_EQ(rig->test, ants_peek(rig->pool->nr_callers), 0);
-	/* A thread that is joined can still be seen for a moment. */
+	/* A thread that has left can still be seen for a moment. */
 	EXPECT_SOON(rig->test, nr_threads(NAME) == 0);
 }
 
@@ -218,22 +218,23 @@ static void reboot_needs_a_drained_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), -EBUSY);
 }
 
-/* A worker that has left is not joined yet. */
-static void reboot_waits_for_the_join(struct kunit *test)
+/* The thread of a worker that has left needs the pool no more. */
+static void nobody_waits_for_a_thread_that_has_left(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
 
 	park(rig, 0, 1);
-	hold(rig, ANTS_PAUSE_JOIN);
+	hold(rig, ANTS_PAUSE_LEFT);
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
-	held(rig, ANTS_PAUSE_JOIN);
+	held(rig, ANTS_PAUSE_LEFT);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0);
-	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, 2), -ETIMEDOUT);
-	let_go(rig, ANTS_PAUSE_JOIN);
-	drain(rig);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, FOREVER), 0);
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
+			0);
+	EXPECT_SOON(test, atomic_read(&rig->count) == 1);
+	let_go(rig, ANTS_PAUSE_LEFT);
 }
 
 struct summand {
@@ -441,7 +442,7 @@ static struct kunit_case release_cases[] = {
 	KUNIT_CASE(drain_that_timed_out_is_repeated),
 	KUNIT_CASE(drain_ends_when_its_kthread_shall_stop),
 	KUNIT_CASE(reboot_needs_a_drained_pool),
-	KUNIT_CASE(reboot_waits_for_the_join),
+	KUNIT_CASE(nobody_waits_for_a_thread_that_has_left),
 	KUNIT_CASE(rebooted_pool_works),
 	KUNIT_CASE(rebooted_prealloc_pool_works),
 	KUNIT_CASE(rebooted_min_workers_pool_works),

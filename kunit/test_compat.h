@@ -42,11 +42,6 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* Renamed in 5.17. */
-#ifndef ANTS_HAVE_KTHREAD_COMPLETE_AND_EXIT
-#define kthread_complete_and_exit(done, code)	complete_and_exit(done, code)
-#endif
-
 /*
  * What a module was loaded with, of which KUnit needs to know where it runs suites
  * before the parameters are parsed: the kernels that keep it do.

@@ -84,7 +84,7 @@
 #define TMIN	1
 #endif
 #ifndef CLOSERS
-#define CLOSERS	0	/* callers of ants_release() + close_wait() */
+#define CLOSERS	0	/* callers of ants_release_timeout() */
 #endif
 #ifndef REBOOTS
 #define REBOOTS	0	/* calls of ants_reboot() */
@@ -234,9 +234,7 @@ byte nuntimed;				/* nested untimed waiters among them */
 bool armed;				/* pool timer */
 bool soon;				/* it may not be taken back: something besides wake-ups in flight relies on it */
 bool upkeep = (MINW > 0);			/* the work item is queued or runs; the next one alike */
-bool joinq;				/* pool->upkeep.join_queued */
 byte backoff;				/* 2: a pause after a creation that failed; 1: it is over, and none has succeeded since */
-byte left;				/* LEFT workers that are not joined yet */
 bool released, releasing, tuning;	/* -ing: between the rounds */
 byte gen;				/* reboots */
 byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
@@ -366,7 +364,7 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #else
 #define NOT_DROPPING	!dropping
 #endif
-#define DRAINED		(released && !releasing && EMPTY && left == 0 && !upkeep && !joinq && \
+#define DRAINED		(released && !releasing && EMPTY && !upkeep && \
 			 nwait == 0 && nlate == 0 && ndelayed == 0 && ndropped == 0 && NOT_BURYING && NOT_DROPPING)
 
 /* Invariants, at every release of the lock */
@@ -425,10 +423,9 @@ inline check()
 	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed);
 	/* min_workers; a leaving worker may keep the pool at its capacity, and starts the upkeep when it has left */
 	assert(STAYING >= MINW || CLOSED || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
-	/* no worker is parked that may not be, unless a new one will leave instead; left threads will be joined */
+	/* no worker is parked that may not be, unless a new one will leave instead */
 	assert(nidle == 0 || tuning || !ABOVE || nnew > 0);
 	assert(nidle == 0 || releasing || dropping || !CLOSED);
-	assert(left == 0 || joinq);
 	assert(!DRAINED || !armed);
 	/* untimed nested waiters never occupy every worker */
 	assert(nuntimed == 0 || nuntimed < cap || tuning || CLOSED);
@@ -1001,15 +998,22 @@ inline worker_take(x)
 #endif
 }
 
-/* worker_leave(): no longer counts; LEFT, the joiner joins */
+/* worker_leave(): no longer counts; LEFT, the thread ends, and waits for nobody */
 inline worker_leave(x)
 {
 	st[x] = FREE;
 	workers--;
-	left++;
-	joinq = 1;
+#ifndef MUT_LEAVE_NO_WAKE
+	if
+	:: released && workers == 0 -> timer_quiesce(); wake_drainers()
+	:: else
+	fi;
+#endif
 #if !defined(MUT_NO_STEP_ON_LEAVE) && !defined(MUT_NO_STEP_ON_EXIT)
-	upkeep = 1
+	if
+	:: DESTROY && released && !NEED			/* release.dying */
+	:: else -> upkeep = 1
+	fi
 #endif
 }
 
@@ -1889,7 +1893,7 @@ active [CLOSERS] proctype closer()
 	:: d_step { releasing -> release_round(); check() }
 	:: atomic { !releasing -> cfg = 0; break }
 	od;
-	/* close_wait() */
+	/* ants_release_timeout(), or ants_pool_quiesce() */
 	do
 	:: atomic {
 		dstate[me] != 1 -> dstate[me] = 0;
@@ -2075,28 +2079,6 @@ out:	atomic { flushing = 0; before = 0 }
 }
 #endif
 
-/* ---- upkeep.c: ants_join_fn(), the work item that joins threads ---- */
-active proctype joiner()
-{
-end:	do
-	:: d_step {
-		joinq ->
-		if
-		:: left > 0 -> left = 0				/* join_left(), joins after the hold */
-		:: else ->					/* join_done() */
-			joinq = 0;
-#ifndef MUT_JOINER_NO_WAKE
-			if
-			:: released -> wake_drainers()
-			:: else
-			fi
-#endif
-		fi;
-		check()
-	   }
-	od
-}
-
 /* ---- work.c: ants_delayed_timer_fn() ---- */
 #if JOINS && DELAYS
 active proctype delayed()
@@ -2204,7 +2186,7 @@ active proctype final()
 		:: !freed ->
 			check();
 			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
-			assert(leaving == 0 && nnew == 0 && left == 0 && !joinq);
+			assert(leaving == 0 && nnew == 0);
 			assert(burying == 0 && !dropping && nagain == 0 && ndropped == 0);
 			assert(!tripped || workers == 0);
 			assert(COMING == 0 && nslow == 0 && !upkeep && !armed && !cfg && !tuning && !releasing);

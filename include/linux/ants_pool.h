@@ -306,7 +306,7 @@ int ants_release(struct ants_pool *pool);
  * left and no thread can be made, it waits until one can.
  *
  * Context: Process context. May sleep.
- * Return: 0: the last task has ended and the last thread is gone. -ETIMEDOUT,
+ * Return: 0: the last task has ended and the last thread has left. -ETIMEDOUT,
  * -EINTR: the pool is closed, but not empty. -EDEADLK: the caller is a task of
  * the same pool; it stays open. -EPERM: it is the system pool, or a shard.
  */

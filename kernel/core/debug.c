@@ -272,7 +272,7 @@ void ants_check(struct ants_pool *pool)
 #define TO(state)	BIT(ANTS_##state)
 
 /* The states that a worker may enter from each state. */
-static const unsigned int worker_next[] = {
+static const unsigned int worker_moves[] = {
 	[ANTS_NEW] = TO(BUSY),
 	[ANTS_IDLE] = TO(WAKING) | TO(LEAVING),
 	[ANTS_WAKING] = TO(BUSY),
@@ -283,7 +283,7 @@ static const unsigned int worker_next[] = {
 
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
 {
-	WARN(!(worker_next[w->state] & BIT(to)),
+	WARN(!(worker_moves[w->state] & BIT(to)),
 	     "ants: pool %s: a worker goes from state %u to %u\n",
 	     w->pool->name, w->state, to);
 }
@@ -291,7 +291,7 @@ void ants_check_move(const struct ants_worker *w, enum ants_worker_state to)
 #define WORK_TO(state)	BIT(ANTS_WORK_##state)
 
 /* The states that a work item may enter from each state. */
-static const unsigned int work_next[] = {
+static const unsigned int work_moves[] = {
 	[ANTS_WORK_IDLE] = WORK_TO(DELAYED) | WORK_TO(WAITING) | WORK_TO(PENDING),
 	[ANTS_WORK_DELAYED] = WORK_TO(DELAYED) | WORK_TO(DROPPED) | WORK_TO(DUE) |
 			      WORK_TO(PENDING) | WORK_TO(IDLE),
@@ -309,6 +309,6 @@ static const unsigned int work_next[] = {
 
 void ants_check_work_move(const struct ants_work *work, unsigned int to)
 {
-	WARN(!(work_next[work->state] & BIT(to)),
+	WARN(!(work_moves[work->state] & BIT(to)),
 	     "ants: work item %ps goes from state %u to %u\n", work->fn, work->state, to);
 }

@@ -25,7 +25,7 @@
  *	lock yet
  * @ANTS_PAUSE_MAKE: a worker is reserved, and its thread is not made yet
  * @ANTS_PAUSE_MADE: a thread is made and not started yet
- * @ANTS_PAUSE_JOIN: workers that left are about to be joined
+ * @ANTS_PAUSE_LEFT: a worker has left, and its thread has not ended yet
  * @ANTS_PAUSE_RELEASE: the pool is closed, the rounds have not begun
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
@@ -57,7 +57,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_FINISH,
 	ANTS_PAUSE_MAKE,
 	ANTS_PAUSE_MADE,
-	ANTS_PAUSE_JOIN,
+	ANTS_PAUSE_LEFT,
 	ANTS_PAUSE_RELEASE,
 	ANTS_PAUSE_TUNE,
 	ANTS_PAUSE_FLUSH,

@@ -39,6 +39,17 @@ void ants_timer_quiesce(struct ants_pool *pool)
 }
 
 /*
+ * The last worker has left, or a work item of the pool is about to end. If the pool
+ * is closed, this may have been the last thing that it had to wait for, so callers
+ * that wait for that have to look.
+ */
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo)
+{
+	ants_timer_quiesce(pool);
+	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
+}
+
+/*
  * Have the upkeep work queued. Before it ends it checks under the lock for more
  * to do, so it need not be queued again while it is queued or runs.
  */
@@ -345,8 +356,6 @@ static noinline void queue_works(struct ants_pool *pool,
 {
 	if (todo->bits & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep.work);
-	if (todo->bits & ANTS_TODO_JOIN)
-		queue_work(ants_wq, &pool->upkeep.joiner);
 	if (todo->bits & ANTS_TODO_TRIP)
 		queue_work(ants_wq, &pool->faults.work);
 }
@@ -357,7 +366,7 @@ static __always_inline void wake_first(struct ants_pool *pool,
 {
 	if (todo->nr_wake)
 		wake_up_process(todo->first);
-	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_JOIN | ANTS_TODO_TRIP))
+	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_TRIP))
 		queue_works(pool, todo);
 }
 
@@ -442,8 +451,7 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	if (likely(todo->nr_wake <= 1 &&
-		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
-				    ANTS_TODO_JOIN)))) {
+		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))) {
 		unlock_wake_first(pool, todo);
 		return;
 	}

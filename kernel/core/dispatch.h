@@ -99,7 +99,6 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
  *	likewise
- * @ANTS_TODO_JOIN: queue pool->upkeep.joiner
  * @ANTS_TODO_TRIP: queue pool->faults.work; likewise
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
  * @ANTS_TODO_CHARGE: the caller is &ants_todo.worker, and is charged to another
@@ -112,10 +111,9 @@ enum ants_todo_bits {
 	ANTS_TODO_GRANT		= 1 << 3,
 	ANTS_TODO_SPACE		= 1 << 4,
 	ANTS_TODO_REBIND	= 1 << 5,
-	ANTS_TODO_JOIN		= 1 << 6,
+	ANTS_TODO_TRIP		= 1 << 6,
 	ANTS_TODO_NOTICE	= 1 << 7,
 	ANTS_TODO_CHARGE	= 1 << 8,
-	ANTS_TODO_TRIP		= 1 << 9,
 };
 
 /**
@@ -170,6 +168,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
+void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_set(struct ants_pool *pool, unsigned long when);
 
 /* wake.c */

@@ -194,8 +194,6 @@ struct ants_workers {
 	unsigned int nr_leaving;
 	/* L: every worker that was started and has not left */
 	struct list_head list;
-	/* L: workers that have left and are not joined yet */
-	struct list_head left;
 };
 
 /*
@@ -306,12 +304,8 @@ struct ants_counts {
 struct ants_upkeep {
 	/* starts makers, retires threads, fills the stock */
 	struct work_struct work;
-	/* joins threads that have left */
-	struct work_struct joiner;
 	/* L: @work is queued or runs, and will check once more before it ends */
 	bool queued;
-	/* L: the same for @joiner */
-	bool join_queued;
 	/*
 	 * L: a caller that may not allocate has found the stock low, or the last
 	 * worker has left
@@ -630,6 +624,15 @@ struct ants_pool {
 	 * for them. If there is one, the end of the last task of an epoch wakes @waitq
 	 */
 	unsigned int nr_callers;
+	/* L: work items that run and are queued again */
+	unsigned int nr_again;
+	/*
+	 * L: tasks that sleep without a time limit until a work item or a group
+	 * of the pool has ended
+	 */
+	unsigned int nr_joining;
+	/* L: the walks over lists of the pool: see walk.c */
+	struct hlist_head cursors;
 	struct ants_timer timer;
 
 	/* No task is admitted at once: line 5. */
@@ -650,8 +653,6 @@ struct ants_pool {
 	struct ants_release release;
 	struct ants_target target;
 	struct ants_ops ops;
-	/* L: the walks over lists of the pool: see walk.c */
-	struct hlist_head cursors;
 	/*
 	 * L: groups that an error has cancelled, for the upkeep work. Each has a
 	 * member that has not ended, so the list of a drained pool is empty
@@ -659,13 +660,6 @@ struct ants_pool {
 	struct list_head cancelled_groups;
 	/* L: address of a function of @scan_mod that was found, or accepted */
 	unsigned long scan_hit;
-	/* L: work items that run and are queued again */
-	unsigned int nr_again;
-	/*
-	 * L: tasks that sleep without a time limit until a work item or a group
-	 * of the pool has ended
-	 */
-	unsigned int nr_joining;
 	/*
 	 * L: rings of callers that wait for a work item that has ended, and that
 	 * are not all notified yet

@@ -22,8 +22,8 @@
 #include "../internal.h"
 
 /*
- * Called in the thread that ends, on its way out of the kernel. A worker that
- * has left is joined; any other worker has died.
+ * Called in the thread that ends, on its way out of the kernel. A worker that has
+ * left is not watched any more, so this one has died.
  */
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
@@ -32,9 +32,7 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 						  exit);
 
 	list_del_init(&entry->entry);
-	/* No other thread moves a worker that runs a function of a client. */
-	if (data_race(estate->w->state) != ANTS_LEFT)
-		queue_work(ants_wq, &estate->work);
+	queue_work(ants_wq, &estate->work);
 	return 0;
 }
 

@@ -343,19 +343,6 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	return true;
 }
 
-/*
- * Before the joiner ends it checks under the lock for more to do, as the upkeep
- * work does.
- */
-static void todo_joiner(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	if (pool->upkeep.join_queued)
-		return;
-	pool->upkeep.join_queued = true;
-	todo->bits |= ANTS_TODO_JOIN;
-}
-
 /* The worker gives its reservation back, or has died. */
 void ants_worker_unlist(struct ants_worker *w)
 {
@@ -373,8 +360,8 @@ void ants_worker_unlist(struct ants_worker *w)
 }
 
 /*
- * Give the reservation back, for good: from here on the thread only returns,
- * and the joiner joins it. A new thread may be made at once.
+ * Give the reservation back, for good: from here on the thread only ends. A new one
+ * may be made at once, and the pool may go when the last one drops the lock.
  */
 static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	__releases(&w->pool->lock)
@@ -386,11 +373,15 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
 	pool->counts.reaped += w->expired;
 	ants_worker_move(w, ANTS_LEFT);
-	list_add_tail(&w->node, &pool->workers.left);
-	todo_joiner(pool, todo);
-	/* The upkeep work may have looked at the stock already. */
-	pool->upkeep.stock_wanted |= !pool->workers.nr;
-	ants_todo_upkeep(pool, todo);
+	/* A new affinity takes the pool to be applied. */
+	todo->bits &= ~ANTS_TODO_REBIND;
+	if (!pool->workers.nr)
+		ants_job_ends(pool, todo);
+	/* Another thread may be wanted in its place, or the stock may be given up. */
+	if (!pool->release.dying) {
+		pool->upkeep.stock_wanted |= !pool->workers.nr;
+		ants_todo_upkeep(pool, todo);
+	}
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
 }
@@ -463,13 +454,17 @@ static bool worker_init(struct ants_worker *w)
 		w->local = w->pool->ops.worker_init(w->pool);
 	if (ants_is_dirty(0))
 		ants_clean(w, 0);
-	return !IS_ERR(w->local);
+	if (!IS_ERR(w->local))
+		return true;
+	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", w->pool->name,
+			    w->local);
+	return false;
 }
 
 /*
  * The client's part of the end of a thread. It comes before the reservation is
  * given back, so there are never more results of worker_init in use than
- * workers allowed; and it comes before the thread is joined, so it may block.
+ * workers allowed. It may block.
  * The worker counts as leaving, and does not return to work.
  */
 static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
@@ -488,22 +483,9 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
 	ants_lock(pool, todo);
 }
 
-/* worker_init has failed: the thread is as good as not made. */
-static void worker_fail(struct ants_worker *w, struct ants_todo *todo)
-	__releases(&w->pool->lock)
+/* From the start of the thread of @w to the moment at which it leaves the pool. */
+void ants_worker_live(struct ants_worker *w)
 {
-	struct ants_pool *pool = w->pool;
-
-	worker_arrive(w);
-	ants_init_failed(pool, todo);
-	worker_leave(w, todo);
-	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name,
-			    w->local);
-}
-
-int ants_worker_fn(void *arg)
-{
-	struct ants_worker *w = arg;
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
@@ -514,8 +496,10 @@ int ants_worker_fn(void *arg)
 	ants_pause(ANTS_PAUSE_NEW, pool);
 	ants_lock_batch(pool, &todo, &batch);
 	if (unlikely(!ready)) {
-		worker_fail(w, &todo);
-		return 0;
+		/* The thread is as good as not made. */
+		worker_arrive(w);
+		ants_init_failed(pool, &todo);
+		goto leave;
 	}
 	pool->upkeep.backoff = 0;
 	pool->faults.row_init = 0;
@@ -531,6 +515,6 @@ int ants_worker_fn(void *arg)
 	}
 	if (pool->ops.worker_exit)
 		worker_exit(w, &todo);
+leave:
 	worker_leave(w, &todo);
-	return 0;
 }

@@ -131,7 +131,7 @@ struct cgroup_subsys_state;
  * @ANTS_BUSY: runs a task, or looks for one
  * @ANTS_LEAVING: told to leave and has not taken the lock since, or in
  *	worker_exit
- * @ANTS_LEFT: has given its reservation back; to be joined
+ * @ANTS_LEFT: has given its reservation back; its thread ends
  */
 enum ants_worker_state {
 	ANTS_NEW,
@@ -154,11 +154,10 @@ struct ants_charge {
 
 /**
  * struct ants_worker - one thread of a pool
- * @node: L: in pool->workers.idle or in pool->workers.left; before the start in
- *	a private list
+ * @node: L: in pool->workers.idle; before the start in a private list
  * @member: L: in pool->workers.list
  * @pool: I: the pool it belongs to
- * @task: I: its thread, with a reference until it is joined
+ * @task: I: its thread, with a reference until that ends
  * @fn: L: the function of the task that it runs; NULL if it is parked
  * @data: L: the argument of that task
  * @started: L: the clock when it started that task, if pool->timed was set then

@@ -107,7 +107,7 @@ static void quiesce_shards(struct ants_multi *multi)
 	struct ants_pool *pool;
 
 	for_each_shard(pool, multi)
-		ants_close(pool);
+		ants_pool_doom(pool);
 	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
 }

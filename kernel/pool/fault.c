@@ -145,7 +145,7 @@ static void worker_bury(struct ants_worker *w)
 
 /*
  * Bury a worker whose thread has died. The pid of the thread is given back once
- * nothing runs in thread_ends(). The thread itself is never joined: it is gone, or
+ * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
  * about to be.
  */
 void ants_burial_fn(struct work_struct *work)
@@ -172,11 +172,7 @@ void ants_burial_fn(struct work_struct *work)
 		pool->ops.fault(pool, death.fn, (void *)death.data);
 
 	kmemleak_not_leak(w->task);
-	ants_charge_put(&w->charge);
-	/* Noted, and not applied any more: space_available comes before that. */
-	ants_charge_put(&w->next_charge);
-	ants_affinity_put(w->affinity);
-	ants_thread_free(w);
+	ants_thread_dead(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.burying--;

@@ -137,7 +137,6 @@ static void init_parts(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH]);
 	INIT_LIST_HEAD(&pool->waiters.nested);
 	INIT_LIST_HEAD(&pool->workers.list);
-	INIT_LIST_HEAD(&pool->workers.left);
 	INIT_LIST_HEAD(&pool->cancelled_groups);
 	INIT_LIST_HEAD(&pool->upkeep.held_node);
 	INIT_LIST_HEAD(&pool->registered);
@@ -146,7 +145,6 @@ static void init_parts(struct ants_pool *pool)
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
-	INIT_WORK(&pool->upkeep.joiner, ants_join_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);
 #ifdef CONFIG_LOCKDEP
@@ -478,6 +476,7 @@ void ants_pools_wait_freed(void)
 		wait_for_completion(&all_freed);
 	/* Lets the last release function return from complete(). */
 	synchronize_rcu();
+	ants_threads_wait_gone();
 }
 
 /* Numbers of a pool. None is ever negative; each is true for one moment. */

@@ -76,19 +76,6 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 	       ants_is_drained(pool);
 }
 
-/*
- * Close the pool and wait until it has no task, thread, timer or queued work.
- * Return 0, -ETIMEDOUT or -EINTR.
- */
-static int close_wait(struct ants_pool *pool, unsigned long timeout,
-		      unsigned int state)
-{
-	unsigned int generation = ants_close(pool);
-
-	ants_pause(ANTS_PAUSE_CLOSED, pool);
-	return ants_wait_until(pool, pool_drained, &generation, timeout, state);
-}
-
 /* The state of the pool, as an administrator reads it. */
 const char *ants_state(struct ants_pool *pool)
 {
@@ -109,22 +96,32 @@ static bool callers_gone(struct ants_pool *pool, const void *unused)
 	return !pool->nr_callers;
 }
 
-/*
- * For destroy: close the pool, which is never opened again. Wait until no
- * thread, task, timer or work is left, and then until no caller is.
- */
-void ants_pool_quiesce(struct ants_pool *pool)
+/* For destroy: close the pool, which is never opened again. */
+void ants_pool_doom(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->release.dying, true);
 	ants_unlock_irq(pool);
-	close_wait(pool, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	ants_close(pool);
+}
+
+/*
+ * For destroy: wait until no thread, task, timer or work of the pool is left, and
+ * then until no caller is.
+ */
+void ants_pool_quiesce(struct ants_pool *pool)
+{
+	ants_pool_doom(pool);
+	/* The generation does not change any more. */
+	ants_wait_until(pool, pool_drained, &pool->release.generation,
+			MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 	ants_wait_until(pool, callers_gone, NULL, MAX_SCHEDULE_TIMEOUT,
 			TASK_UNINTERRUPTIBLE);
 }
 
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
+	unsigned int generation;
 	int err;
 
 	might_sleep();
@@ -133,7 +130,10 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 	err = ants_wait_enter(pool, timeout);
 	if (err)
 		return err;
-	err = close_wait(pool, timeout, TASK_KILLABLE);
+	generation = ants_close(pool);
+	ants_pause(ANTS_PAUSE_CLOSED, pool);
+	err = ants_wait_until(pool, pool_drained, &generation, timeout,
+			      TASK_KILLABLE);
 	ants_caller_leave(pool);
 	return err;
 }

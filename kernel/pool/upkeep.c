@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The threads of all pools: how many there may be, making one, starting,
- * retiring and joining it; and the other duties that cannot be done on the
+ * retiring and ending it; and the other duties that cannot be done on the
  * submit path, because they sleep.
  *
  * One work item for each pool, the upkeep work, wakes idle workers to move or to
@@ -11,9 +11,9 @@
  *
  * Making a thread takes until the thread has run for the first time. The upkeep
  * work leaves that to makers, which are work items as well, one in each worker
- * whose thread is being made. Threads that have left may be slow to get a CPU, so
- * a further work item, the joiner, joins them. Before any of these ends, it
- * checks under the lock whether anything is left to do.
+ * whose thread is being made. Before any of these ends, it checks under the lock
+ * whether anything is left to do. A thread that has left its pool ends by itself,
+ * and only the exit of this module waits for that.
  *
  * An administrator may limit the number of threads. A pool without a thread that
  * stays may make one all the same: its tasks would never run otherwise, and those
@@ -26,6 +26,7 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -36,12 +37,17 @@
 
 /* Guards what follows; taken inside the lock of a pool, or without one. */
 static DEFINE_RAW_SPINLOCK(threads_lock);
-/* Threads that exist, or are about to be made. */
+/* Threads that pools have, or that are about to be made. */
 static unsigned int nr_threads;
 /* The most of them; 0: as many as the pools want. */
 static unsigned int max_threads;
 /* The pools that wait until another thread can be made, by upkeep.held_node. */
 static LIST_HEAD(held_pools);
+
+/* Each thread that has started completes this when it has left the module's code. */
+static DECLARE_COMPLETION(thread_gone);
+/* Threads that have started, and that nobody has seen complete it. */
+static atomic_t nr_unseen;
 
 static bool may_make(void)
 {
@@ -109,7 +115,7 @@ static void tell_held(void)
 	rcu_read_unlock();
 }
 
-/* The thread has ended, or was not made. */
+/* The thread has left its pool, or was not made. */
 static void unreserve(void)
 {
 	raw_spin_lock_irq(&threads_lock);
@@ -170,12 +176,46 @@ static struct ants_worker *worker_alloc(struct ants_pool *pool, gfp_t gfp)
 	return w;
 }
 
-/* Free @w, which never had a thread, or whose thread is gone or has died. */
-void ants_thread_free(struct ants_worker *w)
+/* Free @w, whose thread was not made, was never started, or needs it no more. */
+static void worker_free(struct ants_worker *w)
 {
+	ants_charge_put(&w->charge);
+	/* Noted, and not applied any more. */
+	ants_charge_put(&w->next_charge);
+	ants_affinity_put(w->affinity);
 	kfree(w->estate);
 	kfree(w);
 	unreserve();
+}
+
+/* A thread of a pool. Once it has left that, the pool may be gone. */
+int ants_worker_fn(void *arg)
+{
+	struct ants_worker *w = arg;
+
+	ants_worker_live(w);
+	ants_pause(ANTS_PAUSE_LEFT, w->pool);
+	ants_watch_end(w);
+	put_task_struct(current);
+	worker_free(w);
+	/* Then the module may go, so there is no return to it. */
+	kthread_complete_and_exit(&thread_gone, 0);
+}
+
+/* The thread of @w has died, and is buried. It will not complete anything. */
+void ants_thread_dead(struct ants_worker *w)
+{
+	atomic_dec(&nr_unseen);
+	worker_free(w);
+}
+
+/* Wait until all threads have ended, for this module's exit: no pool is left. */
+void ants_threads_wait_gone(void)
+{
+	while (atomic_read(&nr_unseen)) {
+		wait_for_completion(&thread_gone);
+		atomic_dec(&nr_unseen);
+	}
 }
 
 /* Make the thread of @w, which sleeps until it is started; or free @w. */
@@ -184,11 +224,14 @@ static int thread_make(struct ants_worker *w)
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 	struct ants_pool *pool = w->pool;
 
+	/* One thread is made, and one that has ended is seen: so they do not add up. */
+	if (try_wait_for_completion(&thread_gone))
+		atomic_dec(&nr_unseen);
 	if (!ants_inject(ANTS_FAIL_THREAD))
 		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 					      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
-		ants_thread_free(w);
+		worker_free(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
 		 * full pool.
@@ -198,15 +241,6 @@ static int thread_make(struct ants_worker *w)
 	w->task = get_task_struct(task);
 	ants_affinity_prefer(w);
 	return 0;
-}
-
-/* Wait until the thread is gone: once for each thread, with no task left. */
-static void thread_join(struct ants_worker *w)
-{
-	kthread_stop(w->task);
-	put_task_struct(w->task);
-	ants_watch_end(w);
-	ants_thread_free(w);
 }
 
 /* Reserve a worker whose thread is yet to be made. */
@@ -219,6 +253,7 @@ static void worker_reserve(struct ants_pool *pool)
 
 static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 {
+	atomic_inc(&nr_unseen);
 	w->pool->counts.spawned++;
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
@@ -233,7 +268,9 @@ void ants_workers_discard(struct list_head *prepared)
 	list_for_each_entry_safe(w, next, prepared, node) {
 		list_del(&w->node);
 		/* It was never woken, so it never enters its function. */
-		thread_join(w);
+		kthread_stop(w->task);
+		put_task_struct(w->task);
+		worker_free(w);
 	}
 }
 
@@ -306,17 +343,6 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 static bool wants_making(const struct ants_pool *pool)
 {
 	return ants_need_worker(pool) && !ants_backing_off(pool);
-}
-
-/*
- * A work item of the pool is about to end. If the pool is closed, this may have been
- * the last thing that it had to wait for, so callers that wait for that have to look.
- */
-void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	ants_timer_quiesce(pool);
-	todo->bits |= pool->released ? ANTS_TODO_WAITQ : 0;
 }
 
 /* The thread of @w, which was reserved, is made; or @w is the error instead. */
@@ -534,36 +560,4 @@ void ants_upkeep_fn(struct work_struct *work)
 	} while (!upkeep_done(pool, &told));
 	if (told)
 		tell_held();
-}
-
-/*
- * Join the workers that have left. Detach the whole list at once; that takes
- * constant time under the lock. The next worker that leaves queues the work
- * again.
- */
-void ants_join_fn(struct work_struct *work)
-{
-	struct ants_pool *pool = container_of(work, struct ants_pool,
-					      upkeep.joiner);
-	struct ants_worker *w, *next;
-	struct ants_todo todo;
-	bool done;
-
-	do {
-		LIST_HEAD(left);
-
-		raw_spin_lock_irq(&pool->lock);
-		list_splice_init(&pool->workers.left, &left);
-		ants_unlock_irq(pool);
-		ants_pause(ANTS_PAUSE_JOIN, pool);
-		list_for_each_entry_safe(w, next, &left, node)
-			thread_join(w);
-		ants_lock(pool, &todo);
-		done = list_empty(&pool->workers.left);
-		if (done) {
-			pool->upkeep.join_queued = false;
-			ants_job_ends(pool, &todo);
-		}
-		ants_unlock(pool, &todo);
-	} while (!done);
 }

@@ -11,7 +11,8 @@ from reports import good
 from tree import KTHREAD
 
 MAN_PAGE = pathlib.Path(__file__).resolve().parents[2] / "tools/antstat/antstat.8"
-OWN_STACK = ["ants_worker_fn [ants]", "kthread", "ret_from_fork"]
+OWN_STACK = ["ants_worker_live [ants]", "ants_worker_fn [ants]",
+             "kthread", "ret_from_fork"]
 
 WRONG = [["frobnicate"], ["echo"], ["0"], ["0.001"], ["1e3"], ["nan"], ["inf"], ["86401"],
          ["1.2.3"], ["."], ["1", "0"], ["1", "-1"], ["1", "x"], ["1", "1.5"], ["1", "2", "3"],

@@ -78,6 +78,7 @@ void core_end(void)
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
 	ants_unload_exit();
+	ants_threads_wait_gone();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	ants_slot_cache_exit();

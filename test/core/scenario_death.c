@@ -528,6 +528,24 @@ static void run_dirty_tune(void)
 	end(0, 0);
 }
 
+static bool is_replaced(void *unused)
+{
+	return READ_ONCE(pool->counts.spawned) == 3 && ants_nr_running(pool) == 2;
+}
+
+/* One is made in its place, though no task asks for it, where so many are to be there. */
+static void run_dirty_floor(void)
+{
+	faults_begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 2 });
+	nr_changed = 0;
+	shim_dirt_expected = true;
+	explore_begin();
+	WARN_ON(submit_fn(dirty_fn, 0));
+	shim_wait_until(is_replaced, NULL);
+	shim_dirt_expected = false;
+	end(0, 0);
+}
+
 const struct scenario scenarios_death[] = {
 	{ "fault-timeout", run_timeout },
 	{ "fault-shrink", run_shrink },
@@ -549,5 +567,6 @@ const struct scenario scenarios_death[] = {
 	{ "dirty", run_dirty },
 	{ "dirty-stays", run_dirty_stays },
 	{ "dirty-tune", run_dirty_tune },
+	{ "dirty-floor", run_dirty_floor },
 	{}
 };

@@ -369,7 +369,7 @@ static bool is_quiet(void *unused)
 {
 	if (pool->lock.lock.owner || !ants_is_drained(pool))
 		return false;
-	WARN(pool->upkeep.queued || pool->upkeep.join_queued || pool->release.nr,
+	WARN(pool->upkeep.queued || pool->release.nr,
 	     "a drained pool has work queued");
 	WARN(timer_pending(&pool->timer.timer), "a drained pool has its timer armed");
 	return true;

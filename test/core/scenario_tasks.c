@@ -232,17 +232,6 @@ static void callback_refill(void)
 
 /* --- the end ------------------------------------------------------------------------ */
 
-/* The last thread is gone, too. */
-static void release_threads(void)
-{
-	tasks_begin(&(struct ants_attrs) { .capacity = 2, .min_workers = 1 });
-	explore_begin();
-	explore_call(submit_two, (void *)0, "a");
-	release_fn(NULL);
-	WARN(shim_has_task("ants/pool"), "a thread is left");
-	end();
-}
-
 static void release_submit(void)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 1 });
@@ -443,7 +432,6 @@ const struct scenario scenarios_tasks[] = {
 	{ "shrink-waiter", shrink_waiter },
 	{ "callback-refill", callback_refill },
 	{ "release-submit", release_submit },
-	{ "release-threads", release_threads },
 	{ "reboot", reboot },
 	{ "batch-destroy", batch_destroy },
 	{ "batch-destroy-last", batch_destroy_last },

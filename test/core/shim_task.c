@@ -142,6 +142,12 @@ void kthread_exit(long result)
 	shim_thread_exit();
 }
 
+void kthread_complete_and_exit(struct completion *done, long result)
+{
+	complete(done);
+	kthread_exit(result);
+}
+
 void set_current_state(unsigned int state)
 {
 	shim_soft_point();

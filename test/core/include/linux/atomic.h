@@ -26,6 +26,13 @@ static inline void atomic_inc(atomic_t *v)
 	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
 }
 
+static inline void atomic_dec(atomic_t *v)
+{
+	shim_point();
+	shim_wrote(v);
+	__atomic_fetch_sub(&v->counter, 1, __ATOMIC_RELAXED);
+}
+
 static inline int atomic_inc_return(atomic_t *v)
 {
 	shim_point();

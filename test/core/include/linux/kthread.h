@@ -2,6 +2,7 @@
 #ifndef _SHIM_KTHREAD_H
 #define _SHIM_KTHREAD_H
 
+#include <linux/completion.h>
 #include <linux/sched.h>
 
 __printf(4, 5)
@@ -9,6 +10,8 @@ struct task_struct *kthread_create_on_node(int (*fn)(void *data), void *data,
 					   int node, const char *fmt, ...);
 /* End the thread from within its function, as an oops does. */
 void kthread_exit(long result) __attribute__((__noreturn__));
+void kthread_complete_and_exit(struct completion *done, long result)
+	__attribute__((__noreturn__));
 int kthread_stop(struct task_struct *task);
 
 static inline bool kthread_should_stop(void)
