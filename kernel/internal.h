@@ -100,7 +100,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	return pool->released && !pool->release.nr && !pool->workers.nr &&
 	       !pool->nr_pending && !pool->space.nr_waiting &&
 	       !pool->delayed.nr && !pool->faults.burying &&
-	       !pool->faults.queued && !pool->upkeep.queued;
+	       !pool->faults.queued && !pool->upkeep.queued && !pool->upkeep.making;
 }
 
 /* What is left of @timeout, which began at @start, in jiffies. */
@@ -193,6 +193,7 @@ void ants_config_unlock(struct ants_pool *pool);
 extern struct ratelimit_state ants_long_wait_limit;
 
 /* thread.c: threads that die */
+extern atomic_t ants_nr_threads;
 void ants_watch_begin(struct ants_worker *w);
 void ants_watch_end(struct ants_worker *w);
 
@@ -202,7 +203,7 @@ int ants_worker_fn(void *arg);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
-void ants_worker_unlist(struct ants_worker *w);
+void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool, even if it is one of
@@ -243,7 +244,7 @@ unsigned int ants_max_threads(void);
 void ants_set_max_threads(unsigned int max);
 
 /* upkeep.c: making and retiring threads */
-void ants_upkeep_fn(struct work_struct *work);
+void ants_upkeep_init(struct ants_pool *pool);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);

@@ -199,7 +199,8 @@ static inline bool at_rest(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	ret = pool->workers.nr_idle == pool->workers.nr &&
-	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued;
+	      !timer_pending(&pool->timer.timer) && !pool->upkeep.queued &&
+	      !pool->upkeep.making;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -148,7 +148,8 @@ static void b02_submitter_does_not_poll(struct kunit *test)
 /* True if nothing is about to happen in @pool. */
 static bool is_quiet(struct ants_pool *pool)
 {
-	return !timer_pending(&pool->timer.timer) && !ants_peek(pool->upkeep.queued);
+	return !timer_pending(&pool->timer.timer) && !ants_peek(pool->upkeep.queued) &&
+	       !ants_peek(pool->upkeep.making);
 }
 
 /* As many workers leave as are above the floor, then nothing more happens. */
@@ -381,7 +382,7 @@ static void b23_release_does_not_poll(struct kunit *test)
 	 * pool, once.
 	 */
 	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued) &&
-		    !ants_peek(pool->workers.nr_making));
+		    !ants_peek(pool->upkeep.making));
 	call = async_start_on(test, do_release_timeout, pool, FOREVER);
 	EXPECT_SOON(test, has_drainer(pool));
 	expect_no_polling(test, call);

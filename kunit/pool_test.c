@@ -179,7 +179,7 @@ static bool owns_nothing(struct ants_pool *pool)
 
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->workers.nr && !timer_pending(&pool->timer.timer) &&
-	      !pool->upkeep.queued;
+	      !pool->upkeep.queued && !pool->upkeep.making;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

@@ -273,8 +273,8 @@ static void *get_ready(struct ants_pool *unused)
 	return NULL;
 }
 
-/* While one maker makes a thread, others make theirs. */
-static void threads_are_made_side_by_side(struct kunit *test)
+/* While one thread gets ready, others are made. */
+static void threads_get_ready_side_by_side(struct kunit *test)
 {
 	const struct ants_attrs attrs = {
 		.capacity = 4, .flags = ANTS_NO_PURGE, .worker_init = get_ready,
@@ -285,19 +285,19 @@ static void threads_are_made_side_by_side(struct kunit *test)
 		{ gate_task, gate }, { gate_task, gate }, { gate_task, gate },
 	};
 
-	hold(ANTS_PAUSE_MAKE, pool);
+	hold(ANTS_PAUSE_NEW, pool);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 3), 3);
-	expect_held(test, ANTS_PAUSE_MAKE);
+	expect_held(test, ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 2);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), 1U);
-	let_go(ANTS_PAUSE_MAKE);
+	let_go(ANTS_PAUSE_NEW);
 	EXPECT_SOON(test, atomic_read(&gate->entered) == 3);
-	EXPECT_SOON(test, !ants_peek(pool->workers.nr_making));
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.making));
 	KUNIT_EXPECT_EQ(test, stats_of(pool).spawned, 3ULL);
 	gate_open(gate);
 }
 
-/* The pool is closed while a maker, not the upkeep work, is making a thread. */
+/* The pool is closed while a thread is made that no task wants any more. */
 static void release_waits_for_a_maker(struct kunit *test)
 {
 	const struct ants_attrs attrs = {
@@ -305,16 +305,13 @@ static void release_waits_for_a_maker(struct kunit *test)
 	};
 	struct ants_pool *pool = ants_pool_create(&attrs, "race_own");
 	struct gate *gate = test_gate(test);
-	const struct ants_task tasks[] = {
-		{ gate_task, gate }, { gate_task, gate },
-	};
 	struct async_call *call;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	fill_pool(test, pool, gate, 1);
 	hold(ANTS_PAUSE_MAKE, pool);
-	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), 2);
+	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
 	expect_held(test, ANTS_PAUSE_MAKE);
-	EXPECT_SOON(test, atomic_read(&gate->entered) == 1);
 	call = async_start_on(test, do_destroy, pool, 0);
 	gate_open(gate);
 	EXPECT_SOON(test, atomic_read(&gate->passed) == 2);
@@ -384,7 +381,7 @@ static struct kunit_case race_make_cases[] = {
 	KUNIT_CASE(newcomer_looks_after_the_next),
 	KUNIT_CASE(idle_worker_is_woken_beside_a_newcomer),
 	KUNIT_CASE(late_newcomer_delays_no_task),
-	KUNIT_CASE(threads_are_made_side_by_side),
+	KUNIT_CASE(threads_get_ready_side_by_side),
 	KUNIT_CASE(release_waits_for_a_maker),
 	KUNIT_CASE(thread_is_made_at_the_second_try),
 	KUNIT_CASE(thread_fails_after_the_queue_was_drained),

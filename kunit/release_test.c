@@ -230,7 +230,9 @@ static void nobody_waits_for_a_thread_that_has_left(struct kunit *test)
 	held(rig, ANTS_PAUSE_LEFT);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, FOREVER), 0);
+	KUNIT_EXPECT_TRUE(test, ants_is_released(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_reboot(rig->pool), 0);
+	KUNIT_EXPECT_FALSE(test, ants_is_released(rig->pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(rig->pool, count_task, &rig->count),
 			0);
 	EXPECT_SOON(test, atomic_read(&rig->count) == 1);

@@ -265,7 +265,7 @@ static inline bool settled(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
-	      !pool->faults.burying && !pool->upkeep.queued && !pool->workers.nr_making;
+	      !pool->faults.burying && !pool->upkeep.queued && !pool->upkeep.making;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }
@@ -274,7 +274,7 @@ static inline bool settled(struct ants_pool *pool)
 static inline bool silent(struct ants_pool *pool)
 {
 	return settled(pool) && !timer_pending(&pool->timer.timer) &&
-	       !work_pending(&pool->upkeep.work);
+	       !work_pending(&pool->upkeep.work) && !work_pending(&pool->upkeep.maker);
 }
 
 /* Make the @nr workers that have been idle longest expire now. */

@@ -306,28 +306,18 @@ static void prealloc_create_takes_back_what_it_made(struct kunit *test)
 }
 
 /* So many that their makers are more than the 256 work items that a workqueue of 6.1 runs. */
-#define NR_CROWD	(256 / ANTS_MAKERS + 1)
-#define NR_WANTED	(ANTS_MAKERS + 1)
-
-static void *init_at_once(struct ants_pool *pool)
-{
-	return NULL;
-}
+#define NR_CROWD	257
 
 static void crowd_make(struct kunit *test, struct ants_pool **pools,
 		       atomic_t *count)
 {
-	struct ants_attrs attrs = {
-		.capacity = NR_WANTED, .worker_init = init_at_once,
-	};
-	int i, j;
+	const struct ants_attrs attrs = { .capacity = 1 };
+	int i;
 
 	for (i = 0; i < NR_CROWD; i++) {
 		pools[i] = test_pool_own(test, ants_pool_create(&attrs, NAME "%d", i),
 					 NAME);
-		for (j = 0; j < NR_WANTED; j++)
-			KUNIT_ASSERT_EQ(test, ants_submit(pools[i], count_task,
-							  count), 0);
+		KUNIT_ASSERT_EQ(test, ants_submit(pools[i], count_task, count), 0);
 	}
 }
 
@@ -336,7 +326,7 @@ static unsigned int nr_makers(struct ants_pool **pools)
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < NR_CROWD; i++)
-		nr += READ_ONCE(pools[i]->workers.nr_making);
+		nr += READ_ONCE(pools[i]->upkeep.making);
 	return nr;
 }
 
@@ -350,16 +340,16 @@ static void makers_hold_back_no_other_pool(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
 					.capacity = 1 });
-	struct ants_pool *pools[NR_CROWD];
+	static struct ants_pool *pools[NR_CROWD];
 
 	park(rig, 0, 1);
 	rig->held |= BIT(ANTS_PAUSE_MAKE);
 	ants_pause_arm(ANTS_PAUSE_MAKE, ANTS_ALL_POOLS);
 	crowd_make(test, pools, &rig->count);
-	EXPECT_SOON(test, nr_makers(pools) == NR_CROWD * ANTS_MAKERS);
+	EXPECT_SOON(test, nr_makers(pools) == NR_CROWD);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE), 0);
 	let_go(rig, ANTS_PAUSE_MAKE);
-	EXPECT_SOON(test, atomic_read(&rig->count) == NR_CROWD * NR_WANTED);
+	EXPECT_SOON(test, atomic_read(&rig->count) == NR_CROWD);
 }
 
 static struct kunit_case spawn_cases[] = {

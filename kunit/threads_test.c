@@ -41,8 +41,7 @@ static bool has_started(struct rig *rig, int nr)
 /* Nothing is about to make a thread. */
 static bool makes_none(struct rig *rig)
 {
-	return !ants_peek(rig->pool->upkeep.queued) &&
-	       !ants_peek(rig->pool->workers.nr_making);
+	return !ants_peek(rig->pool->upkeep.making);
 }
 
 /* Submit posts[@nr], for which no thread can be made. */
@@ -270,17 +269,14 @@ static void told_pool_tells_the_next_one(struct kunit *test)
 	post_start(c, 0);
 	post_held(b, 1);
 	post_held(c, 1);
-	/* Its upkeep work stops before it looks for what is needed. */
-	raw_spin_lock_irq(&b->pool->lock);
-	WRITE_ONCE(b->pool->target.rebind_wanted, true);
-	raw_spin_unlock_irq(&b->pool->lock);
-	hold(b, ANTS_PAUSE_REBIND);
+	/* Its maker stops before it looks for what is needed. */
+	hold(b, ANTS_PAUSE_MAKER);
 	limit(3);
-	held(b, ANTS_PAUSE_REBIND);
+	held(b, ANTS_PAUSE_MAKER);
 	gate_open(&b->posts[0].gate);
 	expect_started(b, 1);
 	KUNIT_EXPECT_FALSE(test, has_started(c, 1));
-	let_go(b, ANTS_PAUSE_REBIND);
+	let_go(b, ANTS_PAUSE_MAKER);
 	expect_started(c, 1);
 	KUNIT_EXPECT_EQ(test, stats_of(b->pool).spawned, 1ULL);
 }
@@ -461,6 +457,25 @@ static void end(struct kunit *test)
 	limit(0);
 }
 
+/* Once a pool is empty, another one may have as many, although a thread still ends. */
+static void thread_that_has_left_does_not_count(struct kunit *test)
+{
+	const struct ants_attrs attrs = { .capacity = 2, .min_workers = 2 };
+	struct rig *a = rig_of(test, "a", 2);
+	struct ants_pool *b;
+
+	limit(2);
+	park(a, 0, 2);
+	hold(a, ANTS_PAUSE_LEFT);
+	KUNIT_EXPECT_EQ(test, ants_release(a->pool), 0);
+	held(a, ANTS_PAUSE_LEFT);
+	KUNIT_EXPECT_EQ(test, ants_release_timeout(a->pool, FOREVER), 0);
+	b = ants_pool_create(&attrs, "b");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(b));
+	ants_pool_destroy(b);
+	let_go(a, ANTS_PAUSE_LEFT);
+}
+
 static struct kunit_case threads_cases[] = {
 	KUNIT_CASE(all_pools_together_have_no_more),
 	KUNIT_CASE(each_pool_may_have_one),
@@ -482,6 +497,7 @@ static struct kunit_case threads_cases[] = {
 	KUNIT_CASE(floor_is_reached_later),
 	KUNIT_CASE(failure_gives_the_thread_back),
 	KUNIT_CASE(failure_is_the_next_pools_chance),
+	KUNIT_CASE(thread_that_has_left_does_not_count),
 	KUNIT_CASE(count_is_exact),
 	{}
 };

@@ -1648,7 +1648,7 @@ active [NS] proctype submitter()
 #undef me
 }
 
-/* ---- upkeep.c: ants_upkeep_fn(), the only work item of the pool ---- */
+/* ---- upkeep.c: upkeep_fn() and maker_fn(), as one work item of the pool ---- */
 active proctype upkeep_fn()
 {
 #ifdef MUT_NO_RECHECK_MAKER
@@ -1662,7 +1662,7 @@ end:	do
 #ifdef MUT_NO_RECHECK_MAKER
 		:: !RETIRE_DUE && !PAUSED && (NEED || (!again && npend > 0)) -> again = 1;
 #else
-		:: !RETIRE_DUE && !PAUSED && NEED ->		/* start_maker(): reserve the worker first */
+		:: !RETIRE_DUE && !PAUSED && NEED ->		/* maker_fn(): reserve the worker first */
 #endif
 			assert(workers < cap);
 			mk = 0;

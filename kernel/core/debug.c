@@ -190,7 +190,7 @@ static bool tasks_served(const struct ants_pool *pool)
 		return pool->wakes.nr;
 	return ants_nr_arriving(pool) ||
 	       pool->workers.nr >= pool->limits.capacity ||
-	       pool->upkeep.queued || pool->workers.nr_making ||
+	       pool->upkeep.making ||
 	       pool->upkeep.backoff || !ants_need_worker(pool);
 }
 

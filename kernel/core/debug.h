@@ -23,6 +23,7 @@
  * @ANTS_PAUSE_RUN: a worker has taken a task and not started it yet
  * @ANTS_PAUSE_FINISH: a task has returned, and its worker has not taken the
  *	lock yet
+ * @ANTS_PAUSE_MAKER: the maker has begun, and has not looked yet
  * @ANTS_PAUSE_MAKE: a worker is reserved, and its thread is not made yet
  * @ANTS_PAUSE_MADE: a thread is made and not started yet
  * @ANTS_PAUSE_LEFT: a worker has left, and its thread has not ended yet
@@ -55,6 +56,7 @@ enum ants_pause_point {
 	ANTS_PAUSE_ARRIVE,
 	ANTS_PAUSE_RUN,
 	ANTS_PAUSE_FINISH,
+	ANTS_PAUSE_MAKER,
 	ANTS_PAUSE_MAKE,
 	ANTS_PAUSE_MADE,
 	ANTS_PAUSE_LEFT,

@@ -62,6 +62,16 @@ void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
 	todo->bits |= ANTS_TODO_UPKEEP;
 }
 
+/* The same for the maker. */
+void ants_todo_maker(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->upkeep.making)
+		return;
+	pool->upkeep.making = true;
+	todo->bits |= ANTS_TODO_MAKER;
+}
+
 /* The work item of @waiter is accepted, or refused with @result. */
 static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
 			    int result, struct ants_todo *todo)
@@ -356,6 +366,8 @@ static noinline void queue_works(struct ants_pool *pool,
 {
 	if (todo->bits & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep.work);
+	if (todo->bits & ANTS_TODO_MAKER)
+		queue_work(ants_makers_wq, &pool->upkeep.maker);
 	if (todo->bits & ANTS_TODO_TRIP)
 		queue_work(ants_wq, &pool->faults.work);
 }
@@ -366,7 +378,7 @@ static __always_inline void wake_first(struct ants_pool *pool,
 {
 	if (todo->nr_wake)
 		wake_up_process(todo->first);
-	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_TRIP))
+	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_MAKER | ANTS_TODO_TRIP))
 		queue_works(pool, todo);
 }
 
@@ -451,7 +463,8 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
 	if (likely(todo->nr_wake <= 1 &&
-		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP)))) {
+		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
+				    ANTS_TODO_MAKER)))) {
 		unlock_wake_first(pool, todo);
 		return;
 	}

@@ -94,6 +94,7 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  * enum ants_todo_bits - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
+ * @ANTS_TODO_MAKER: queue pool->upkeep.maker
  * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any(): upkeep.waitq_wanted
  * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
@@ -114,6 +115,7 @@ enum ants_todo_bits {
 	ANTS_TODO_TRIP		= 1 << 6,
 	ANTS_TODO_NOTICE	= 1 << 7,
 	ANTS_TODO_CHARGE	= 1 << 8,
+	ANTS_TODO_MAKER		= 1 << 9,
 };
 
 /**
@@ -167,6 +169,7 @@ struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
+void ants_todo_maker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_set(struct ants_pool *pool, unsigned long when);
@@ -177,6 +180,7 @@ void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
 void ants_forget_late(struct ants_pool *pool);
 void ants_timer_arm_worker(struct ants_pool *pool);
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_arm_waking(struct ants_pool *pool);
 void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);

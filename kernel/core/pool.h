@@ -94,8 +94,6 @@ struct ants_waiter {
 
 struct ants_affinity;
 
-/* The most makers of a pool at a time: work items that each make a thread. */
-#define ANTS_MAKERS		7
 /* The most waits in a row that do not spin although they could. */
 #define ANTS_SPIN_SKIP_MAX	63U
 /* At least one task in so many is timed, if any is. */
@@ -178,7 +176,7 @@ struct ants_workers {
 	unsigned int nr_idle;
 	/* L: LIFO of parked workers; the one parked longest is at the tail */
 	struct list_head idle;
-	/* L: reserved workers whose thread is not made yet, each with a maker */
+	/* L: reserved workers whose thread is not made yet: at most one */
 	unsigned int nr_making;
 	/*
 	 * L: workers in state ANTS_NEW that were started for a task, except those
@@ -302,10 +300,14 @@ struct ants_counts {
 
 /* What kernel work items do for a pool: see upkeep.c. */
 struct ants_upkeep {
-	/* starts makers, retires threads, fills the stock */
+	/* retires threads, fills the stock */
 	struct work_struct work;
+	/* makes threads */
+	struct work_struct maker;
 	/* L: @work is queued or runs, and will check once more before it ends */
 	bool queued;
+	/* L: the same for @maker */
+	bool making;
 	/*
 	 * L: a caller that may not allocate has found the stock low, or the last
 	 * worker has left
@@ -325,8 +327,6 @@ struct ants_upkeep {
 	 * is wanted beside those that the pool has
 	 */
 	bool held;
-	/* L: the pool may try again, and @work is to tell the next pool */
-	bool told;
 	/* in the list of held pools in upkeep.c, under the lock of that list */
 	struct list_head held_node;
 };

@@ -21,9 +21,12 @@
 
 #include "../internal.h"
 
+/* Threads that pools have, or that are about to be made. */
+atomic_t ants_nr_threads;
+
 /*
- * Called in the thread that ends, on its way out of the kernel. A worker that has
- * left is not watched any more, so this one has died.
+ * Called in the thread that ends, on its way out of the kernel. Once a worker has left
+ * it is not watched for long, so this one has died.
  */
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)

@@ -78,13 +78,10 @@ void ants_timer_arm_reaper(struct ants_pool *pool)
  */
 static void timer_rearm(struct ants_pool *pool)
 {
-	bool queued = pool->upkeep.queued;
-
 	if (ants_nr_arriving(pool))
 		ants_timer_arm_waking(pool);
-	if (!queued)
-		ants_timer_arm_worker(pool);
-	if (!(queued && ants_idle_expired(pool)))
+	ants_timer_arm_worker(pool);
+	if (!(pool->upkeep.queued && ants_idle_expired(pool)))
 		ants_timer_arm_reaper(pool);
 	if (pool->stall.armed)
 		ants_timer_arm_lazy(pool, pool->stall.at);
@@ -119,8 +116,8 @@ void ants_timer_fn(struct timer_list *timer)
 	ants_forget_late(pool);
 	ants_serve_now(pool, &todo);
 	ants_wake_next(pool, &todo);
-	if (ants_idle_expired(pool) ||
-	    (ants_need_worker(pool) && !ants_backing_off(pool)))
+	ants_ask_for_worker(pool, &todo);
+	if (ants_idle_expired(pool))
 		ants_todo_upkeep(pool, &todo);
 	/* It is time to look for tasks that stall, but none may run. */
 	if (pool->stall.armed && time_after_eq(jiffies, pool->stall.at)) {

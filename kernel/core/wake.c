@@ -74,16 +74,28 @@ void ants_back_off(struct ants_pool *pool)
 }
 
 /*
- * If the pool wants a thread, make sure that it asks for one when the pause is
- * over. If all makers are at work, the timer is not needed: the first one that
- * is done checks.
+ * If the pool wants a thread, make sure that it asks for one when the pause is over,
+ * unless the maker does so before it ends.
  */
 void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_need_worker(pool) &&
-	    (ants_backing_off(pool) || pool->workers.nr_making < ANTS_MAKERS))
+	if (ants_need_worker(pool) && !pool->upkeep.making)
 		ants_timer_arm(pool, pool->upkeep.backoff_until);
+}
+
+/*
+ * Have a thread made, if one is wanted. The maker makes one after the other, and looks
+ * once more before it ends.
+ */
+void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (pool->upkeep.making || !ants_need_worker(pool))
+		return;
+	if (ants_backing_off(pool))
+		ants_timer_arm(pool, pool->upkeep.backoff_until);
+	else
+		ants_todo_maker(pool, todo);
 }
 
 /*
@@ -175,24 +187,6 @@ void ants_deferred_end(struct ants_pool *pool)
 	set_wake_late(pool);
 }
 
-/*
- * Tasks are pending, and no worker is idle: ask for a thread if one is wanted. If
- * all makers are busy, each of them looks once more before it ends, unless the pool
- * backs off: then the timer looks.
- */
-static void ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
-{
-	if (pool->upkeep.queued)
-		return;
-	ants_forget_late(pool);
-	if (!ants_need_worker(pool))
-		return;
-	if (ants_backing_off(pool))
-		ants_timer_arm(pool, pool->upkeep.backoff_until);
-	else if (pool->workers.nr_making < ANTS_MAKERS)
-		ants_todo_upkeep(pool, todo);
-}
-
 static struct ants_worker *first_idle(const struct ants_pool *pool)
 {
 	return list_first_entry(&pool->workers.idle, struct ants_worker, node);
@@ -256,7 +250,8 @@ static bool may_wake(struct ants_pool *pool, struct ants_todo *todo)
 	if (wake_suffices(pool))
 		return false;
 	if (!pool->workers.nr_idle) {
-		ask_for_worker(pool, todo);
+		ants_forget_late(pool);
+		ants_ask_for_worker(pool, todo);
 		return false;
 	}
 	if (pool->wakes.nr && todo->nr_wake)

@@ -343,8 +343,10 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	return true;
 }
 
-/* The worker gives its reservation back, or has died. */
-void ants_worker_unlist(struct ants_worker *w)
+/*
+ * @w gives its reservation back, or has died. Another one may be wanted in its place.
+ */
+void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
 {
 	struct ants_pool *pool = w->pool;
 
@@ -356,33 +358,33 @@ void ants_worker_unlist(struct ants_worker *w)
 	ants_affinity_clear_stale(w);
 	list_del(&w->member);
 	pool->workers.nr--;
+	atomic_dec(&ants_nr_threads);
 	ants_end_fast_path(pool);
+	trace_ants_worker_leave(w);
+	ants_worker_move(w, ANTS_LEFT);
+	if (!pool->workers.nr)
+		ants_job_ends(pool, todo);
+	/* With the last worker goes the stock, if the pool does not go itself. */
+	if (!pool->workers.nr && !pool->release.dying) {
+		pool->upkeep.stock_wanted = true;
+		ants_todo_upkeep(pool, todo);
+	}
+	/* Even if no task asks for it. */
+	ants_ask_for_worker(pool, todo);
+	ants_dispatch(pool, todo);
 }
 
-/*
- * Give the reservation back, for good: from here on the thread only ends. A new one
- * may be made at once, and the pool may go when the last one drops the lock.
- */
+/* From here on the thread only ends, and the pool may go once this drops the lock. */
 static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	__releases(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
-	ants_worker_unlist(w);
-	trace_ants_worker_leave(w);
 	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
 	pool->counts.reaped += w->expired;
-	ants_worker_move(w, ANTS_LEFT);
 	/* A new affinity takes the pool to be applied. */
 	todo->bits &= ~ANTS_TODO_REBIND;
-	if (!pool->workers.nr)
-		ants_job_ends(pool, todo);
-	/* Another thread may be wanted in its place, or the stock may be given up. */
-	if (!pool->release.dying) {
-		pool->upkeep.stock_wanted |= !pool->workers.nr;
-		ants_todo_upkeep(pool, todo);
-	}
-	ants_dispatch(pool, todo);
+	ants_worker_unlist(w, todo);
 	ants_unlock(pool, todo);
 }
 
@@ -448,7 +450,7 @@ static noinline void worker_freeze(struct ants_worker *w,
 }
 
 /* The client's part of the start of a thread. */
-static bool worker_init(struct ants_worker *w)
+static bool worker_get_ready(struct ants_worker *w)
 {
 	if (w->pool->ops.worker_init)
 		w->local = w->pool->ops.worker_init(w->pool);
@@ -492,7 +494,7 @@ void ants_worker_live(struct ants_worker *w)
 	bool ready;
 
 	worker_setup(w);
-	ready = worker_init(w);
+	ready = worker_get_ready(w);
 	ants_pause(ANTS_PAUSE_NEW, pool);
 	ants_lock_batch(pool, &todo, &batch);
 	if (unlikely(!ready)) {

@@ -11,7 +11,6 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/kmemleak.h>
 #include <linux/pid.h>
 
 #include "../internal.h"
@@ -133,13 +132,8 @@ static void worker_bury(struct ants_worker *w)
 		ants_init_failed(pool, &todo);
 	else
 		ants_breaker_count(pool, &todo);
-	ants_worker_unlist(w);
-	trace_ants_worker_leave(w);
-	ants_worker_move(w, ANTS_LEFT);
-	pool->upkeep.stock_wanted |= !pool->workers.nr;
-	ants_todo_upkeep(pool, &todo);
+	ants_worker_unlist(w, &todo);
 	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
-	ants_dispatch(pool, &todo);
 	ants_unlock(pool, &todo);
 }
 
@@ -156,6 +150,11 @@ void ants_burial_fn(struct work_struct *work)
 	struct ants_todo todo;
 
 	ants_watch_end(w);
+	/* It had left the pool, and called back as it dropped the lock. */
+	if (w->state == ANTS_LEFT) {
+		ants_thread_dead(w);
+		return;
+	}
 	burial_begin(w, &death);
 	death.nr_inner = ants_inner_bury(w);
 	worker_bury(w);
@@ -171,7 +170,6 @@ void ants_burial_fn(struct work_struct *work)
 	if (pool->ops.fault)
 		pool->ops.fault(pool, death.fn, (void *)death.data);
 
-	kmemleak_not_leak(w->task);
 	ants_thread_dead(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);

@@ -138,13 +138,12 @@ static void init_parts(struct ants_pool *pool)
 	INIT_LIST_HEAD(&pool->waiters.nested);
 	INIT_LIST_HEAD(&pool->workers.list);
 	INIT_LIST_HEAD(&pool->cancelled_groups);
-	INIT_LIST_HEAD(&pool->upkeep.held_node);
+	ants_upkeep_init(pool);
 	INIT_LIST_HEAD(&pool->registered);
 	raw_spin_lock_init(&pool->lock);
 	mutex_init(&pool->config.lock);
 	init_waitqueue_head(&pool->waitq);
 	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
-	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);
 #ifdef CONFIG_LOCKDEP
@@ -384,8 +383,7 @@ void ants_pool_hide(struct ants_pool *pool)
  * its lock in an RCU section, and that still wake others. That goes for its kernel
  * work items as well: the last thing that each of them does with the pool is such
  * a section, and without tasks and threads nothing queues them. For the client the
- * pool has ended before, except that a thread that is not one of the pool may be
- * about to call back.
+ * pool has ended before, except that a thread may be about to call back.
  */
 void ants_pool_end(struct ants_pool *pool)
 {

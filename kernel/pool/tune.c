@@ -87,8 +87,7 @@ static void apply_bounds(struct ants_pool *pool)
 
 	/* The floor may require more threads than were prepared. */
 	ants_lock(pool, &todo);
-	if (ants_need_worker(pool))
-		ants_todo_upkeep(pool, &todo);
+	ants_ask_for_worker(pool, &todo);
 	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);

@@ -4,16 +4,14 @@
  * retiring and ending it; and the other duties that cannot be done on the
  * submit path, because they sleep.
  *
- * One work item for each pool, the upkeep work, wakes idle workers to move or to
- * leave, fills the stock, ends the members of groups that an error cancelled,
+ * Two work items of each pool do that. The upkeep work wakes idle workers to move
+ * or to leave, fills the stock, ends the members of groups that an error cancelled,
  * and notifies the callers that one hold of the lock did not reach. It waits
- * neither for a thread nor for a function of a client.
- *
- * Making a thread takes until the thread has run for the first time. The upkeep
- * work leaves that to makers, which are work items as well, one in each worker
- * whose thread is being made. Before any of these ends, it checks under the lock
- * whether anything is left to do. A thread that has left its pool ends by itself,
- * and only the exit of this module waits for that.
+ * neither for a thread nor for a function of a client. Making a thread takes until
+ * the thread has run for the first time, so that is left to the maker, which makes
+ * one after the other. Before either of them ends, it checks under the lock whether
+ * anything is left to do. A thread that has left its pool ends by itself, and only
+ * the exit of this module waits for that.
  *
  * An administrator may limit the number of threads. A pool without a thread that
  * stays may make one all the same: its tasks would never run otherwise, and those
@@ -27,6 +25,7 @@
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
+#include <linux/kmemleak.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -35,10 +34,11 @@
 
 #include "../internal.h"
 
-/* Guards what follows; taken inside the lock of a pool, or without one. */
+/*
+ * Guards what follows, and adding to ants_nr_threads; taken inside the lock of a pool,
+ * or without one.
+ */
 static DEFINE_RAW_SPINLOCK(threads_lock);
-/* Threads that pools have, or that are about to be made. */
-static unsigned int nr_threads;
 /* The most of them; 0: as many as the pools want. */
 static unsigned int max_threads;
 /* The pools that wait until another thread can be made, by upkeep.held_node. */
@@ -51,7 +51,7 @@ static atomic_t nr_unseen;
 
 static bool may_make(void)
 {
-	return !max_threads || nr_threads < max_threads;
+	return !max_threads || atomic_read(&ants_nr_threads) < max_threads;
 }
 
 /*
@@ -66,7 +66,8 @@ static bool count_thread(struct ants_pool *pool, bool others, bool wait)
 	lockdep_assert_held(&pool->lock);
 	raw_spin_lock(&threads_lock);
 	taken = (!others && !ants_has_thread(pool)) || may_make();
-	nr_threads += taken;
+	if (taken)
+		atomic_inc(&ants_nr_threads);
 	if (!taken && wait)
 		list_add_tail(&pool->upkeep.held_node, &held_pools);
 	raw_spin_unlock(&threads_lock);
@@ -92,7 +93,7 @@ static struct ants_pool *held_pop(void)
 
 /*
  * If another thread can be made, let the pool that has waited longest try again,
- * or the next one if that needs no thread any more. Its upkeep work then tells the
+ * or the next one if that needs no thread any more. Its maker then tells the
  * next one. A pool that is taken off the list stays until this RCU section ends.
  */
 static void tell_held(void)
@@ -106,22 +107,11 @@ static void tell_held(void)
 		ants_lock(pool, &todo);
 		pool->upkeep.held = false;
 		needed = ants_need_worker(pool);
-		if (needed) {
-			pool->upkeep.told = true;
-			ants_todo_upkeep(pool, &todo);
-		}
+		if (needed)
+			ants_todo_maker(pool, &todo);
 		ants_unlock(pool, &todo);
 	}
 	rcu_read_unlock();
-}
-
-/* The thread has left its pool, or was not made. */
-static void unreserve(void)
-{
-	raw_spin_lock_irq(&threads_lock);
-	nr_threads--;
-	raw_spin_unlock_irq(&threads_lock);
-	tell_held();
 }
 
 /* @pool has ended, and needs no thread. */
@@ -152,17 +142,18 @@ EXPORT_SYMBOL_FOR_TESTS(ants_set_max_threads);
  * Allocate a worker whose thread is counted, and not made yet. If there is no
  * memory return NULL; then the thread is not counted any more.
  */
-static struct ants_worker *worker_alloc(struct ants_pool *pool, gfp_t gfp)
+static struct ants_worker *worker_alloc(struct ants_pool *pool)
 {
-	struct ants_worker *w = kzalloc_node(sizeof(*w), gfp, pool->node);
-	struct ants_estate *estate = kmalloc_node(sizeof(*estate), gfp,
+	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
+	struct ants_estate *estate = kmalloc_node(sizeof(*estate), GFP_KERNEL,
 						  pool->node);
 	unsigned int i;
 
 	if (!w || !estate || ants_inject(ANTS_FAIL_WORKER)) {
 		kfree(estate);
 		kfree(w);
-		unreserve();
+		atomic_dec(&ants_nr_threads);
+		tell_held();
 		return NULL;
 	}
 	w->pool = pool;
@@ -176,7 +167,10 @@ static struct ants_worker *worker_alloc(struct ants_pool *pool, gfp_t gfp)
 	return w;
 }
 
-/* Free @w, whose thread was not made, was never started, or needs it no more. */
+/*
+ * Free @w, whose thread was not made, was never started, or needs it no more, and is
+ * not counted any more.
+ */
 static void worker_free(struct ants_worker *w)
 {
 	ants_charge_put(&w->charge);
@@ -185,7 +179,7 @@ static void worker_free(struct ants_worker *w)
 	ants_affinity_put(w->affinity);
 	kfree(w->estate);
 	kfree(w);
-	unreserve();
+	tell_held();
 }
 
 /* A thread of a pool. Once it has left that, the pool may be gone. */
@@ -202,11 +196,12 @@ int ants_worker_fn(void *arg)
 	kthread_complete_and_exit(&thread_gone, 0);
 }
 
-/* The thread of @w has died, and is buried. It will not complete anything. */
+/* The thread of @w has died, and is buried. */
 void ants_thread_dead(struct ants_worker *w)
 {
-	atomic_dec(&nr_unseen);
+	kmemleak_not_leak(w->task);
 	worker_free(w);
+	complete(&thread_gone);
 }
 
 /* Wait until all threads have ended, for this module's exit: no pool is left. */
@@ -231,6 +226,7 @@ static int thread_make(struct ants_worker *w)
 		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 					      "ants/%s", pool->name);
 	if (IS_ERR(task)) {
+		atomic_dec(&ants_nr_threads);
 		worker_free(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
@@ -270,6 +266,7 @@ void ants_workers_discard(struct list_head *prepared)
 		/* It was never woken, so it never enters its function. */
 		kthread_stop(w->task);
 		put_task_struct(w->task);
+		atomic_dec(&ants_nr_threads);
 		worker_free(w);
 	}
 }
@@ -299,7 +296,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 		if (!taken)
 			pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
 					    pool->name, ants_max_threads());
-		w = taken ? worker_alloc(pool, GFP_KERNEL) : NULL;
+		w = taken ? worker_alloc(pool) : NULL;
 		err = w ? thread_make(w) : -ENOMEM;
 		if (err) {
 			ants_workers_discard(prepared);
@@ -340,11 +337,6 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 	ants_workers_discard(prepared);
 }
 
-static bool wants_making(const struct ants_pool *pool)
-{
-	return ants_need_worker(pool) && !ants_backing_off(pool);
-}
-
 /* The thread of @w, which was reserved, is made; or @w is the error instead. */
 static void make_end(struct ants_pool *pool, struct ants_worker *w)
 {
@@ -355,7 +347,7 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
 				    pool->name, w);
 	ants_lock_batch(pool, &todo, &batch);
-	pool->workers.nr_making--;
+	pool->workers.nr_making = 0;
 	if (IS_ERR(w)) {
 		/*
 		 * Give the reservation back, and pause. The tasks stay: the
@@ -367,7 +359,6 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 		ants_end_fast_path(pool);
 		ants_back_off(pool);
 		ants_dispatch(pool, &todo);
-		ants_job_ends(pool, &todo);
 	} else {
 		worker_add(w, &todo);
 		/*
@@ -382,60 +373,55 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 			pool->workers.nr_starting++;
 		}
 	}
-	/* As many may have been made as there may be makers. */
-	if (wants_making(pool))
-		ants_todo_upkeep(pool, &todo);
 	ants_unlock(pool, &todo);
 }
 
 /*
- * Making a thread blocks until it gets its first time slice, and for memory. The
- * upkeep work leaves it to makers, because it has other duties, and further
- * threads may be wanted meanwhile. @w may be gone once it was started.
+ * Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice.
+ * If it may not be made, the pool waits until it may. Return false if none is to be
+ * made; then the maker can be queued again.
  */
-static void make_fn(struct work_struct *work)
+static bool make_begin(struct ants_pool *pool)
 {
-	struct ants_worker *w = container_of(work, struct ants_estate, work)->w;
-	struct ants_pool *pool = w->pool;
-	int err;
-
-	ants_pause(ANTS_PAUSE_MAKE, pool);
-	err = thread_make(w);
-	if (!err)
-		ants_pause(ANTS_PAUSE_MADE, pool);
-	make_end(pool, err ? ERR_PTR(err) : w);
-}
-
-/*
- * If a thread is wanted, and may be made, have a maker make it. A worker is
- * reserved, so the thread is not wanted twice, and the pool stays. If the thread
- * may not be made, the pool waits until it may.
- */
-static bool start_maker(struct ants_pool *pool)
-{
-	struct ants_worker *w;
 	struct ants_todo todo;
-	bool start;
+	bool begin;
 
 	ants_lock(pool, &todo);
-	start = pool->workers.nr_making < ANTS_MAKERS && wants_making(pool) &&
+	begin = ants_need_worker(pool) && !ants_backing_off(pool) &&
 		count_thread(pool, false, true);
-	if (start) {
+	if (begin) {
 		worker_reserve(pool);
-		pool->workers.nr_making++;
+		pool->workers.nr_making = 1;
+	} else {
+		pool->upkeep.making = false;
+		ants_timer_arm_worker(pool);
+		ants_job_ends(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
-	if (!start)
-		return false;
-	/* The upkeep must not wait for memory. */
-	w = worker_alloc(pool, GFP_NOWAIT | __GFP_NOWARN);
-	if (w) {
-		INIT_WORK(&w->estate->work, make_fn);
-		queue_work(ants_makers_wq, &w->estate->work);
-	} else {
-		make_end(pool, ERR_PTR(-ENOMEM));
+	return begin;
+}
+
+/*
+ * Making a thread blocks until it gets its first time slice, and for memory. So the
+ * upkeep work, which has other duties, leaves it to this work item.
+ */
+static void maker_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.maker);
+	struct ants_worker *w;
+	int err;
+
+	ants_pause(ANTS_PAUSE_MAKER, pool);
+	while (make_begin(pool)) {
+		ants_pause(ANTS_PAUSE_MAKE, pool);
+		w = worker_alloc(pool);
+		err = w ? thread_make(w) : -ENOMEM;
+		if (!err)
+			ants_pause(ANTS_PAUSE_MADE, pool);
+		make_end(pool, err ? ERR_PTR(err) : w);
 	}
-	return true;
+	/* It may have been told, and need none. */
+	tell_held();
 }
 
 /*
@@ -494,9 +480,9 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 
 /*
  * Return true if nothing is left to do; then the upkeep work can be queued
- * again. Set *@told if it has to tell the next pool.
+ * again.
  */
-static bool upkeep_done(struct ants_pool *pool, bool *told)
+static bool upkeep_done(struct ants_pool *pool)
 {
 	struct ants_todo todo;
 	bool done;
@@ -505,24 +491,20 @@ static bool upkeep_done(struct ants_pool *pool, bool *told)
 	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
-	       pool->nr_stock <= pool->limits.stock &&
-	       !(wants_making(pool) && pool->workers.nr_making < ANTS_MAKERS);
-	*told = pool->upkeep.told;
+	       pool->nr_stock <= pool->limits.stock;
 	if (done) {
 		pool->upkeep.queued = false;
-		pool->upkeep.told = false;
-		ants_timer_arm_worker(pool);
 		ants_job_ends(pool, &todo);
 	}
 	ants_unlock(pool, &todo);
 	return done;
 }
 
-void ants_upkeep_fn(struct work_struct *work)
+static void upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
 	struct ants_walker walker = { .see = see_parked };
-	bool expired = true, idle, told;
+	bool expired = true, idle;
 	struct ants_todo todo;
 	unsigned int level;
 
@@ -539,8 +521,6 @@ void ants_upkeep_fn(struct work_struct *work)
 			ants_rounds(pool, ants_notify_round, NULL);
 		if (!list_empty(&pool->cancelled_groups))
 			ants_rounds(pool, ants_group_cancel_round, NULL);
-		while (start_maker(pool))
-			;
 		ants_rounds(pool, retire_round, &expired);
 
 		ants_lock(pool, &todo);
@@ -557,7 +537,12 @@ void ants_upkeep_fn(struct work_struct *work)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level + ANTS_SLOT_BATCH :
 					     READ_ONCE(pool->limits.stock));
-	} while (!upkeep_done(pool, &told));
-	if (told)
-		tell_held();
+	} while (!upkeep_done(pool));
+}
+
+void ants_upkeep_init(struct ants_pool *pool)
+{
+	INIT_LIST_HEAD(&pool->upkeep.held_node);
+	INIT_WORK(&pool->upkeep.work, upkeep_fn);
+	INIT_WORK(&pool->upkeep.maker, maker_fn);
 }

@@ -546,6 +546,27 @@ static void run_dirty_floor(void)
 	end(0, 0);
 }
 
+static void die_back(struct ants_pool *unused)
+{
+	kthread_exit(0);
+}
+
+/* The thread leaves, and dies as it calls back that there is room. */
+static void run_dirty_callback(void)
+{
+	faults_begin(&(struct ants_attrs) { .capacity = 1, .space_available = die_back });
+	nr_changed = 0;
+	replaces = true;
+	shim_dirt_expected = true;
+	explore_begin();
+	WARN_ON(submit_fn(dirty_fn, 0));
+	accepted[1] = !ants_try_submit(pool, look_fn, &runs[1]);
+	explore_end();
+	WARN_ON(ants_pool_destroy(pool));
+	shim_dirt_expected = false;
+	tasks_end();
+}
+
 const struct scenario scenarios_death[] = {
 	{ "fault-timeout", run_timeout },
 	{ "fault-shrink", run_shrink },
@@ -568,5 +589,6 @@ const struct scenario scenarios_death[] = {
 	{ "dirty-stays", run_dirty_stays },
 	{ "dirty-tune", run_dirty_tune },
 	{ "dirty-floor", run_dirty_floor },
+	{ "dirty-callback", run_dirty_callback },
 	{}
 };

@@ -154,11 +154,6 @@ static void wake_release(void)
 	end();
 }
 
-static bool batch_has_run(void *unused)
-{
-	return runs[0] + runs[1] + runs[2] + runs[3] == 4;
-}
-
 /* The threads get ready side by side. */
 static void *init_fn(struct ants_pool *unused)
 {
@@ -169,26 +164,6 @@ static const struct ants_attrs cold = {
 	.capacity = 3, .queue_depth = 1, .worker_init = init_fn,
 };
 
-/* Two makers cannot make a thread; the third one can. */
-static int resume_fn(void *unused)
-{
-	shim_wait_until(batch_has_run, NULL);
-	ants_pause_resume(ANTS_PAUSE_MAKE);
-	ants_pause_resume(ANTS_PAUSE_MADE);
-	return 0;
-}
-
-static void makers_stuck(void)
-{
-	tasks_begin(&cold);
-	ants_pause_arm(ANTS_PAUSE_MAKE, pool);
-	ants_pause_arm(ANTS_PAUSE_MADE, pool);
-	explore_begin();
-	explore_call(submit_batch, NULL, "a");
-	explore_call(resume_fn, NULL, "resume");
-	end();
-}
-
 static void fail_twice(enum ants_fail_point point)
 {
 	tasks_begin(&cold);
@@ -198,7 +173,7 @@ static void fail_twice(enum ants_fail_point point)
 	end();
 }
 
-/* Two makers fail at the same time. */
+/* Making a thread fails twice in a row. */
 static void makers_fail(void)
 {
 	fail_twice(ANTS_FAIL_THREAD);
@@ -281,7 +256,6 @@ const struct scenario scenarios_wake[] = {
 	{ "late-batch", late_batch },
 	{ "wake-tune", wake_tune },
 	{ "wake-release", wake_release },
-	{ "makers-stuck", makers_stuck },
 	{ "makers-fail", makers_fail },
 	{ "makers-memory", makers_memory },
 	{ "makers-tune", makers_tune },

@@ -138,6 +138,9 @@ void shim_task_main(struct task_struct *task)
 
 void kthread_exit(long result)
 {
+	/* A thread that dies does not stay a reader. */
+	while (current->rcu & SHIM_RCU_NEST)
+		rcu_read_unlock();
 	task_end(current);
 	shim_thread_exit();
 }
