@@ -103,6 +103,13 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->faults.queued && !pool->upkeep.queued && !pool->upkeep.making;
 }
 
+/* Is the pool about to go, with nothing left that could take long? */
+static inline bool ants_ends_soon(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
+	       !ants_peek(pool->nr_pending);
+}
+
 /* What is left of @timeout, which began at @start, in jiffies. */
 static inline unsigned long ants_time_left(unsigned long start,
 					   unsigned long timeout)

@@ -391,13 +391,6 @@ static void wake_rest(const struct ants_todo *todo)
 		wake_up_process(todo->batch->wake[i - 1]);
 }
 
-/* Is the pool about to go, with nothing left that could take long? */
-static bool ends_soon(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
-	       !ants_peek(pool->nr_pending);
-}
-
 /*
  * Wake the callers that wait for tasks or threads to end. The state of the pool
  * may have changed as well: then programs are told, unless it lasts for a moment
@@ -407,7 +400,7 @@ static void wake_waitq(struct ants_pool *pool)
 {
 	wake_up_all(&pool->waitq);
 	if ((READ_ONCE(pool->released) || READ_ONCE(pool->notice.closed)) &&
-	    !ends_soon(pool))
+	    !ants_ends_soon(pool))
 		ants_notice(pool);
 }
 

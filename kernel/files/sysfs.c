@@ -582,7 +582,8 @@ void ants_sysfs_del(struct ants_pool *pool)
 	pool->notice.gone = true;
 	ants_unlock_irq(pool);
 	cancel_work_sync(&pool->notice.work);
-	kobject_del(&pool->kobj);
+	if (pool->kobj.state_in_sysfs)
+		kobject_del(&pool->kobj);
 }
 
 /* After an RCU grace period nothing queues the work any more. */

@@ -366,8 +366,8 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 }
 
 /*
- * Once the pool is quiescent, remove its files in sysfs, and what else finds it. Readers of debugfs
- * hold the lock of the registry, so this waits for them.
+ * Once the pool is quiescent, remove what finds it. Readers of debugfs hold the lock of
+ * the registry, so this waits for them.
  */
 void ants_pool_hide(struct ants_pool *pool)
 {
@@ -393,6 +393,10 @@ void ants_pool_end(struct ants_pool *pool)
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
+	ants_pool_doom(pool);
+	/* Its files go while its threads leave. If tasks are left, that may take long. */
+	if (ants_ends_soon(pool))
+		ants_sysfs_del(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_hide(pool);
 	if (READ_ONCE(pool->release.called_back))

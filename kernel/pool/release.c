@@ -111,7 +111,6 @@ void ants_pool_doom(struct ants_pool *pool)
  */
 void ants_pool_quiesce(struct ants_pool *pool)
 {
-	ants_pool_doom(pool);
 	/* The generation does not change any more. */
 	ants_wait_until(pool, pool_drained, &pool->release.generation,
 			MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);

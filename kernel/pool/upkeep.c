@@ -167,10 +167,7 @@ static struct ants_worker *worker_alloc(struct ants_pool *pool)
 	return w;
 }
 
-/*
- * Free @w, whose thread was not made, was never started, or needs it no more, and is
- * not counted any more.
- */
+/* Free @w, whose thread needs it no more, or was never started, and is not counted. */
 static void worker_free(struct ants_worker *w)
 {
 	ants_charge_put(&w->charge);
