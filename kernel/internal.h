@@ -103,13 +103,6 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 	       !pool->faults.queued && !pool->upkeep.queued && !pool->upkeep.making;
 }
 
-/* Is the pool about to go, with nothing left that could take long? */
-static inline bool ants_ends_soon(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
-	       !ants_peek(pool->nr_pending);
-}
-
 /* What is left of @timeout, which began at @start, in jiffies. */
 static inline unsigned long ants_time_left(unsigned long start,
 					   unsigned long timeout)
@@ -351,7 +344,7 @@ void ants_close_end(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-void ants_pool_doom(struct ants_pool *pool);
+bool ants_pool_doom(struct ants_pool *pool);
 void ants_pool_quiesce(struct ants_pool *pool);
 
 /* tune.c: changes of a live pool, with pool->config.lock held */

@@ -59,6 +59,8 @@ static void destroy_waits_for_a_caller(struct kunit *test)
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, silent(pool) && !ants_nr_running(pool));
 	expect_blocked(test, destroy);
+	/* This may take long, so an administrator still sees the pool. */
+	KUNIT_EXPECT_TRUE(test, pool->kobj.state_in_sysfs);
 	let_go(rig, ANTS_PAUSE_FLUSH);
 	KUNIT_EXPECT_EQ(test, async_result(flush), 0);
 	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
@@ -248,7 +250,7 @@ static void call_keeps_the_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 }
 
-/* One worker was woken, another one waits to be joined. */
+/* One worker was woken for a task, and the others leave. */
 static void destroy_collects_every_worker(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){

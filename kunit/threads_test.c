@@ -281,6 +281,24 @@ static void told_pool_tells_the_next_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(b->pool).spawned, 1ULL);
 }
 
+/* The next pool is told before the first one has made its thread. */
+static void pools_make_their_threads_side_by_side(struct kunit *test)
+{
+	struct rig *a = rig_of(test, "a", 2), *b = rig_of(test, "b", 2);
+
+	limit(2);
+	post_start(a, 0);
+	post_start(b, 0);
+	post_held(a, 1);
+	post_held(b, 1);
+	hold(a, ANTS_PAUSE_MAKE);
+	limit(0);
+	held(a, ANTS_PAUSE_MAKE);
+	expect_started(b, 1);
+	let_go(a, ANTS_PAUSE_MAKE);
+	expect_started(a, 1);
+}
+
 /* The memory of the pool is gone when the limit is lifted. */
 static void destroyed_pool_is_forgotten(struct kunit *test)
 {
@@ -489,6 +507,7 @@ static struct kunit_case threads_cases[] = {
 	KUNIT_CASE(pool_that_ends_makes_room),
 	KUNIT_CASE(next_pool_is_told),
 	KUNIT_CASE(told_pool_tells_the_next_one),
+	KUNIT_CASE(pools_make_their_threads_side_by_side),
 	KUNIT_CASE(destroyed_pool_is_forgotten),
 	KUNIT_CASE(reopened_pool_goes_on),
 	KUNIT_CASE(preallocated_pool_is_refused),

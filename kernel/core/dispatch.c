@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What follows from every event that makes progress possible: waiters are
- * granted, and the next workers are woken or the upkeep work is asked for a
- * thread, see wake.c. All decisions are made under pool->lock. What they lead
+ * granted, and the next workers are woken or the maker is asked for a thread,
+ * see wake.c. All decisions are made under pool->lock. What they lead
  * to is noted in a struct ants_todo and done by ants_unlock() after it has
  * dropped the lock.
  */
@@ -391,6 +391,13 @@ static void wake_rest(const struct ants_todo *todo)
 		wake_up_process(todo->batch->wake[i - 1]);
 }
 
+/* Is the pool about to go, with nothing left that could take long? */
+static bool ends_soon(const struct ants_pool *pool)
+{
+	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
+	       !ants_peek(pool->nr_pending);
+}
+
 /*
  * Wake the callers that wait for tasks or threads to end. The state of the pool
  * may have changed as well: then programs are told, unless it lasts for a moment
@@ -400,7 +407,7 @@ static void wake_waitq(struct ants_pool *pool)
 {
 	wake_up_all(&pool->waitq);
 	if ((READ_ONCE(pool->released) || READ_ONCE(pool->notice.closed)) &&
-	    !ants_ends_soon(pool))
+	    !ends_soon(pool))
 		ants_notice(pool);
 }
 

@@ -71,9 +71,9 @@ void ants_timer_arm_reaper(struct ants_pool *pool)
 }
 
 /*
- * Arm the timer for the earliest of what is due. A queued upkeep work will arm it
- * for the end of the back-off and, if a worker has expired, for those that are
- * idle then. Otherwise the timer is armed even for what is due already: a tick may
+ * Arm the timer for the earliest of what is due. A queued maker will arm it for the
+ * end of the back-off and, if a worker has expired, a queued upkeep work for those
+ * that are idle then. Otherwise the timer is armed even for what is due already: a tick may
  * have passed since that was checked.
  */
 static void timer_rearm(struct ants_pool *pool)

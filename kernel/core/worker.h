@@ -102,7 +102,7 @@ struct ants_inner {
  * @w: I: the worker
  * @exit: in the wait queue of @pid
  * @pid: T: that of the thread, with a reference; NULL until the thread has begun
- * @work: makes the thread; from when that runs, removes the worker from the pool
+ * @work: from when the thread runs: removes the worker from the pool
  *	if the thread has died
  * @loops: T: the loops that its tasks have begun and take part in, the innermost
  *	first

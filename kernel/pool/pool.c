@@ -393,9 +393,8 @@ void ants_pool_end(struct ants_pool *pool)
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
-	ants_pool_doom(pool);
 	/* Its files go while its threads leave. If tasks are left, that may take long. */
-	if (ants_ends_soon(pool))
+	if (ants_pool_doom(pool))
 		ants_sysfs_del(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_hide(pool);

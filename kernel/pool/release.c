@@ -96,13 +96,23 @@ static bool callers_gone(struct ants_pool *pool, const void *unused)
 	return !pool->nr_callers;
 }
 
-/* For destroy: close the pool, which is never opened again. */
-void ants_pool_doom(struct ants_pool *pool)
+/*
+ * For destroy: close the pool, which is never opened again. Return true if only threads
+ * are left, which are about to leave.
+ */
+bool ants_pool_doom(struct ants_pool *pool)
 {
+	bool idle;
+
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->release.dying, true);
 	ants_unlock_irq(pool);
 	ants_close(pool);
+	raw_spin_lock_irq(&pool->lock);
+	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
+	       !pool->faults.burying;
+	ants_unlock_irq(pool);
+	return idle;
 }
 
 /*

@@ -103,7 +103,7 @@ static void apply_bounds(struct ants_pool *pool)
 
 /*
  * Make the threads and slots that a preallocated pool of @capacity lacks.
- * Workers that are leaving still count; the upkeep work replaces them later.
+ * Workers that are leaving still count; the maker replaces them later.
  */
 static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 			    unsigned int queue_depth,

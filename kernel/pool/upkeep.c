@@ -93,8 +93,8 @@ static struct ants_pool *held_pop(void)
 
 /*
  * If another thread can be made, let the pool that has waited longest try again,
- * or the next one if that needs no thread any more. Its maker then tells the
- * next one. A pool that is taken off the list stays until this RCU section ends.
+ * or the next one if that needs no thread any more. Its maker then does the same.
+ * A pool that is taken off the list stays until this RCU section ends.
  */
 static void tell_held(void)
 {
@@ -410,6 +410,7 @@ static void maker_fn(struct work_struct *work)
 
 	ants_pause(ANTS_PAUSE_MAKER, pool);
 	while (make_begin(pool)) {
+		tell_held();
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_alloc(pool);
 		err = w ? thread_make(w) : -ENOMEM;
