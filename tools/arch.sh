@@ -84,7 +84,8 @@ arch_machine()
 	case $1 in
 	arm64) printf '%s\n' -M virt -cpu neoverse-n1 ;;
 	armhf) printf '%s\n' -M virt,highmem=off -cpu cortex-a15 ;;
-	i386) printf '%s\n' -cpu max ;;
+	# Of a K7, which QEMU's CPU is to this kernel, there must not be two.
+	i386) printf '%s\n' -cpu max,vendor=GenuineIntel ;;
 	s390x) printf '%s\n' -M s390-ccw-virtio -cpu max ;;
 	riscv64) printf '%s\n' -M virt ;;
 	esac
