@@ -305,8 +305,7 @@ static void prealloc_create_takes_back_what_it_made(struct kunit *test)
 	EXPECT_SOON(test, nr_threads(NAME) == 0);
 }
 
-/* So many that their makers are more than the 256 work items that a workqueue of 6.1 runs. */
-#define NR_CROWD	257
+#define NR_CROWD	3
 
 static void crowd_make(struct kunit *test, struct ants_pool **pools,
 		       atomic_t *count)
@@ -330,11 +329,18 @@ static unsigned int nr_makers(struct ants_pool **pools)
 	return nr;
 }
 
+/* As many as a workqueue of 6.1 runs by itself would take hundreds of pools. */
+static void end(struct kunit *test)
+{
+	workqueue_set_max_active(ants_wq, WQ_DFL_ACTIVE);
+}
+
 /*
- * While threads cannot be made, which may take long, other pools go on. Each maker is
- * queued, but how many come to the pause point is not promised: if a kernel worker is
- * slow to be made, the rescuer of the workqueue takes all makers that are pending there,
- * and comes only to the first of them.
+ * While threads cannot be made, which may take long, other pools go on: makers do not
+ * use up what ends, frees and keeps pools, even if that does one thing at a time. Each
+ * maker is queued, but how many come to the pause point is not promised: if a kernel
+ * worker is slow to be made, the rescuer of the workqueue takes all makers that are
+ * pending there, and comes only to the first of them.
  */
 static void makers_hold_back_no_other_pool(struct kunit *test)
 {
@@ -342,6 +348,7 @@ static void makers_hold_back_no_other_pool(struct kunit *test)
 					.capacity = 1 });
 	static struct ants_pool *pools[NR_CROWD];
 
+	workqueue_set_max_active(ants_wq, 1);
 	park(rig, 0, 1);
 	rig->held |= BIT(ANTS_PAUSE_MAKE);
 	ants_pause_arm(ANTS_PAUSE_MAKE, ANTS_ALL_POOLS);
@@ -375,6 +382,7 @@ static struct kunit_case spawn_cases[] = {
 
 static struct kunit_suite spawn_suite = {
 	.name = "ants_spawn",
+	.exit = end,
 	.test_cases = spawn_cases,
 };
 

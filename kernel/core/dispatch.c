@@ -8,7 +8,9 @@
  */
 #include "../internal.h"
 
-struct workqueue_struct *ants_wq, *ants_makers_wq;
+struct workqueue_struct *ants_wq;
+EXPORT_SYMBOL_FOR_TESTS(ants_wq);
+struct workqueue_struct *ants_makers_wq;
 
 /*
  * Arm the timer for @when, earlier or later than it was. If it was armed for
@@ -391,23 +393,18 @@ static void wake_rest(const struct ants_todo *todo)
 		wake_up_process(todo->batch->wake[i - 1]);
 }
 
-/* Is the pool about to go, with nothing left that could take long? */
-static bool ends_soon(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->release.dying) && !ants_peek(pool->nr_busy) &&
-	       !ants_peek(pool->nr_pending);
-}
-
 /*
  * Wake the callers that wait for tasks or threads to end. The state of the pool
- * may have changed as well: then programs are told, unless it lasts for a moment
- * only.
+ * may have changed as well: then programs are told, unless the pool is about to go
+ * and has nothing left that could take long.
  */
 static void wake_waitq(struct ants_pool *pool)
 {
 	wake_up_all(&pool->waitq);
-	if ((READ_ONCE(pool->released) || READ_ONCE(pool->notice.closed)) &&
-	    !ends_soon(pool))
+	if (!READ_ONCE(pool->released) && !READ_ONCE(pool->notice.closed))
+		return;
+	if (!READ_ONCE(pool->release.dying) || ants_peek(pool->nr_busy) ||
+	    ants_peek(pool->nr_pending))
 		ants_notice(pool);
 }
 
