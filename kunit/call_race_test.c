@@ -18,7 +18,7 @@ static void caller_outlives_the_pool(struct kunit *test)
 	int i;
 
 	call_arg->gate = &rig->gate;
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 8; i++) {
 		gate_init(&rig->gate);
 		pool = ants_pool_create(&attrs, "gone");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
@@ -32,7 +32,7 @@ static void caller_outlives_the_pool(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, async_result(caller), 0);
 		KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 	}
-	expect_call_arg(test, call_arg, 20, 10);
+	expect_call_arg(test, call_arg, 8, 4);
 }
 
 /* Data for the race below, each in memory of its own. */
@@ -44,7 +44,7 @@ struct racer {
 	int magic;
 };
 
-#define RACE_ROUNDS	((int)(1200 * repeats))
+#define RACE_ROUNDS	((int)(400 * repeats))
 #define RACE_TIME	(30 * HZ)
 #define MAGIC		0x5eed
 

@@ -484,7 +484,7 @@ static void destroy_ends_items(struct kunit *test)
 	int i, round, result, ran = 0;
 	struct ants_pool *pool;
 
-	for (round = 0; round < 50; round++) {
+	for (round = 0; round < 20; round++) {
 		pool = ants_pool_create(&attrs, "firing");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
 		for (i = 0; i < NR_FIRING; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A task destroys its own pool or multi: that is refused with a warning, and
- * everything goes on. Booted alone, see test/config/destroy_self.boot.
+ * everything goes on. See test/config/destroy_self.boot.
  */
 #include <linux/module.h>
 

@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "repeats.h"
 #include "work.h"
 
 #define NAME	"exit"
@@ -178,7 +179,7 @@ static void expect_contexts_within_capacity(struct kunit *test,
 	exit_does = short_exit;
 	for (i = 0; i < 8; i++)
 		rig_async(rig, do_submit_many, 0, NULL);
-	tune_around(rig, 60);
+	tune_around(rig, 20 * repeats);
 	atomic_set(&rig->stop, 1);
 	expect_results(rig, 0, 0);
 	KUNIT_EXPECT_EQ(test, ants_release_timeout(rig->pool, TEST_DEADLINE),

@@ -97,7 +97,7 @@ static void create(struct kunit *test)
 		.refused = nothing_is_made,
 		.done = pool_is_whole,
 		.err = -ENOMEM,
-		.stride = repeats > 1 ? 1 : 7,
+		.stride = repeats > 1 ? 1 : 19,
 		.ctx = &m,
 	};
 
@@ -139,7 +139,7 @@ static void create_managed(struct kunit *test)
 		.refused = managed_pool_is_not_made,
 		.done = managed_pool_is_whole,
 		.err = -ENOMEM,
-		.stride = repeats > 1 ? 1 : 7,
+		.stride = repeats > 1 ? 1 : 19,
 		.ctx = &m,
 	};
 

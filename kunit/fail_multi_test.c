@@ -87,17 +87,17 @@ static void create(struct kunit *test, enum ants_strategy strategy,
 
 static void create_round_robin(struct kunit *test)
 {
-	create(test, ANTS_ROUND_ROBIN, 1, 13);
+	create(test, ANTS_ROUND_ROBIN, 1, 37);
 }
 
 static void create_local(struct kunit *test)
 {
-	create(test, ANTS_LOCAL, NR_SHARDS, 29);
+	create(test, ANTS_LOCAL, NR_SHARDS, 97);
 }
 
 static void create_as_many_as_fit(struct kunit *test)
 {
-	create(test, ANTS_LOCAL, 0, 61);
+	create(test, ANTS_LOCAL, 0, 211);
 }
 
 static void multi_free(struct kunit_resource *res)

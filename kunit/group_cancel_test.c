@@ -4,9 +4,11 @@
 #include <linux/module.h>
 
 #include "group.h"
+#include "repeats.h"
 
 /* More than two holds of the lock take. */
 #define MANY	40
+#define NR_ROUNDS	((int)(80 * repeats))
 
 /*
  * One thread, in which member 0 is at the rig's gate; the other members are
@@ -333,7 +335,7 @@ static int do_group_cancel(struct async_call *call)
 {
 	int i;
 
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < NR_ROUNDS; i++) {
 		wait_for_completion(&call->rig->gate.open);
 		ants_group_cancel(call->data);
 		complete(&call->rig->late.open);
@@ -365,7 +367,7 @@ static void cancel_races_with_ends(struct kunit *test)
 	struct async_call *call;
 
 	call = rig_async(team->rig, do_group_cancel, 0, &team->group);
-	for (round = 0; round < 300; round++) {
+	for (round = 0; round < NR_ROUNDS; round++) {
 		for (i = 0; i < MANY; i++) {
 			if (i == round % MANY)
 				gate_let_one(&team->rig->gate);
@@ -381,7 +383,7 @@ static void cancel_races_with_ends(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_group_reset(&team->group), 0);
 	}
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
-	expect_counted(test, team->rig->pool, 300 * MANY - refused,
+	expect_counted(test, team->rig->pool, NR_ROUNDS * MANY - refused,
 		       seen - refused);
 }
 

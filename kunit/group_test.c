@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "group.h"
+#include "repeats.h"
 
 static void run_thousand(struct kunit *test, unsigned int depth)
 {
@@ -318,7 +319,9 @@ static void taken_member_changes_its_group(struct kunit *test)
 }
 
 /* The group is never sealed; eight members are submitted again and again. */
-static void ten_thousand_stream_through_eight(struct kunit *test)
+#define NR_STREAMED	((int)(2500 * repeats))
+
+static void thousands_stream_through_eight(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };
 	struct team *team = team_make(test, 8, attrs, 0);
@@ -326,7 +329,7 @@ static void ten_thousand_stream_through_eight(struct kunit *test)
 	int i, ran = 0;
 
 	submit_range(team, 0, 8);
-	for (i = 8; i < 10000; i++) {
+	for (i = 8; i < NR_STREAMED; i++) {
 		work = ants_group_next(&team->group, FOREVER);
 		KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(work));
 		KUNIT_ASSERT_EQ(test, ants_group_submit(&team->group, work), 0);
@@ -338,8 +341,8 @@ static void ten_thousand_stream_through_eight(struct kunit *test)
 	}
 	expect_none(team, 0, NULL);
 	KUNIT_EXPECT_TRUE(test, list_empty(&team->group.works));
-	KUNIT_EXPECT_EQ(test, ran, 10000);
-	expect_counted(test, team->rig->pool, 10000, 0);
+	KUNIT_EXPECT_EQ(test, ran, NR_STREAMED);
+	expect_counted(test, team->rig->pool, NR_STREAMED, 0);
 }
 
 static void submit_new(struct team *team)
@@ -476,7 +479,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(member_is_refused_until_the_reset),
 	KUNIT_CASE(taken_member_is_accepted_again),
 	KUNIT_CASE(taken_member_changes_its_group),
-	KUNIT_CASE(ten_thousand_stream_through_eight),
+	KUNIT_CASE(thousands_stream_through_eight),
 	KUNIT_CASE(taken_member_may_be_freed),
 	KUNIT_CASE(bad_arguments_are_refused),
 	KUNIT_CASE(reset_group_is_as_new),

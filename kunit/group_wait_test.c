@@ -281,12 +281,12 @@ static void destroy_waits_for_a_waiter_inside(struct kunit *test)
 static void waiter_outlives_the_pool(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1 };
-	struct team *team = team_make(test, 20, attrs, 0);
+	struct team *team = team_make(test, 8, attrs, 0);
 	struct async_call *waiter, *destroyer;
 	struct ants_pool *pool;
 	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 8; i++) {
 		gate_init(&team->rig->gate);
 		pool = other_pool(team);
 		start_at(team, i, &team->rig->gate);
@@ -305,7 +305,7 @@ struct crew {
 	struct member members[4];
 };
 
-#define CREW_ROUNDS	((int)(600 * repeats))
+#define CREW_ROUNDS	((int)(150 * repeats))
 
 static struct crew *crew_start(struct rig *rig, bool fail)
 {

@@ -422,7 +422,7 @@ static void capacity_name(const int *capacity, char *name)
 KUNIT_ARRAY_PARAM(capacity, capacities, capacity_name);
 
 /* Each tree has 6 forks and joins. */
-#define NR_TREES	((int)(1000 * repeats))
+#define NR_TREES	((int)(250 * repeats))
 
 /*
  * Nothing hangs or is lost, whichever thread runs a node. The nodes are on

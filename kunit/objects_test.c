@@ -2,7 +2,7 @@
 /*
  * What a kernel that checks work items (CONFIG_DEBUG_OBJECTS_WORK) says of those
  * of ants, one case for each complaint. The kernel reports five and no more, so
- * the suite has a guest of its own.
+ * nothing before this suite may provoke one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -13,7 +13,7 @@
 #define NR_TASKS	40
 
 /* Rounds of all lanes together. */
-#define NR_ROUNDS	((int)(80 * repeats))
+#define NR_ROUNDS	((int)(32 * repeats))
 
 struct lane {
 	struct work_struct work;

@@ -11,9 +11,9 @@
 #include "repeats.h"
 #include "work.h"
 
-/* In parts, so that the guest is not silent for long; with LONG=1 ten thousand rounds. */
-#define NR_ROUNDS	((int)(400 * repeats))
-#define NR_RUNNING	800
+/* In parts, so that the guest is not silent for long. */
+#define NR_ROUNDS	((int)(160 * repeats))
+#define NR_RUNNING	((int)(240 * repeats))
 /* Groups in a batch; few, so that the threads wait little for each other. */
 #define BATCH		40
 /* More members than a cancel ends in one round. */

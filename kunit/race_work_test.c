@@ -10,11 +10,11 @@
 #include "work.h"
 
 /* In five parts, since KUnit gives a case no more than five minutes. */
-#define NR_CANCELLED	((int)(500 * repeats))
+#define NR_CANCELLED	((int)(200 * repeats))
 /* How often that is made longer. */
 #define MOST_FIGHTS	40
-#define NR_CLOSED	((int)(1000 * repeats))
-#define NR_FREED	2000
+#define NR_CLOSED	((int)(300 * repeats))
+#define NR_FREED	((int)(500 * repeats))
 #define NR_FIRED	200
 /* A guest that prints nothing for long is taken for dead. */
 #define PROGRESS	5000
@@ -359,7 +359,7 @@ static void submitter_outlives_the_item(struct kunit *test)
 	int i;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 60; i++) {
 		item = item_new();
 		KUNIT_ASSERT_NOT_NULL(test, item);
 		rig->nr_calls = 0;

@@ -331,7 +331,7 @@ static void meddle_fail(struct storm *storm)
 
 /* --- many tasks -------------------------------------------------------------------- */
 
-#define NR_TASKS	(30000 * repeats)
+#define NR_TASKS	(10000 * repeats)
 
 /*
  * One storm in steps, one for each case: insmod waits for a case without a

@@ -586,7 +586,7 @@ static void try_sequences(struct kunit *test, bool full)
 {
 	static u64 chosen;
 	unsigned int part = (const char *)test->param_value - parts;
-	unsigned int wanted = given_arg("sequences=", sequences) ?: 100 * repeats;
+	unsigned int wanted = given_arg("sequences=", sequences) ?: 24 * repeats;
 	unsigned int from = wanted * part / ARRAY_SIZE(parts);
 	unsigned int nr = wanted * (part + 1) / ARRAY_SIZE(parts) - from;
 	unsigned long end = jiffies + TEST_DEADLINE * repeats / ARRAY_SIZE(parts);

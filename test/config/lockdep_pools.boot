@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # This suite provokes a report of lockdep, which is off then.
-# lockdep: off
+# lockdep: ends
 loglevel=7
