@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "fail.h"
+#include "file.h"
 #include "repeats.h"
 
 #define NAME	"fail"
@@ -102,6 +103,38 @@ static void create(struct kunit *test)
 	};
 
 	fail_each(test, &loop);
+}
+
+/* Write to files of the pool whenever they are there. */
+static int do_write(struct async_call *call)
+{
+	while (!signal_pending(current)) {
+		call->accepted += !sys_write("/sys/kernel/ants/" NAME "/min_workers", "1");
+		call->accepted += !sys_write("/sys/kernel/ants/" NAME "/nice", "1");
+	}
+	return 0;
+}
+
+/* The pool is changed through its files while some of them cannot be made. */
+static void files_are_written_meanwhile(struct kunit *test)
+{
+	static const struct kind kind = { "written", {}, make };
+	struct making m = { .kind = &kind };
+	struct fail_loop loop = {
+		.name = "ants_pool_create",
+		.call = call_make,
+		.refused = nothing_is_made,
+		.done = pool_is_whole,
+		.err = -ENOMEM,
+		.stride = repeats > 1 ? 1 : 3,
+		.ctx = &m,
+	};
+	struct async_call *writer = async_start(test, do_write, NULL);
+
+	fail_each(test, &loop);
+	send_sig(SIGKILL, writer->task, 1);
+	KUNIT_EXPECT_EQ(test, async_result(writer), 0);
+	KUNIT_EXPECT_GT(test, writer->accepted, 0);
 }
 
 static void open_group(struct kunit *test, void *ctx)
@@ -433,6 +466,7 @@ static void destroy(struct kunit *test)
 
 static struct kunit_case fail_make_cases[] = {
 	KUNIT_CASE_PARAM(create, kind_gen_params),
+	KUNIT_CASE(files_are_written_meanwhile),
 	KUNIT_CASE(create_managed),
 	KUNIT_CASE(reboot),
 	KUNIT_CASE(tune),

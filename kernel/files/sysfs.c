@@ -548,7 +548,8 @@ const struct kobj_type ants_multi_ktype = {
 };
 
 /*
- * Show @pool in sysfs. After an error the caller still has to put the kobject.
+ * Show @pool in sysfs. After an error some of its files may be there, and the caller has
+ * to end the pool.
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {
@@ -561,15 +562,10 @@ int ants_sysfs_add(struct ants_pool *pool)
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	if (err)
-		return err;
-	err = sysfs_create_groups(&pool->kobj, ants_pool_groups);
-	if (err) {
-		kobject_del(&pool->kobj);
-		return err;
-	}
-	kobject_uevent(&pool->kobj, KOBJ_ADD);
-	return 0;
+	err = err ?: sysfs_create_groups(&pool->kobj, ants_pool_groups);
+	if (!err)
+		kobject_uevent(&pool->kobj, KOBJ_ADD);
+	return err;
 }
 
 /*

@@ -232,6 +232,19 @@ static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
 	return 0;
 }
 
+/*
+ * The pool cannot be published. Programs may have used those of its files that were
+ * made, and then it ends as any other.
+ */
+static struct ants_pool *pool_abandon(struct ants_pool *pool, int err)
+{
+	if (pool->kobj.kset)
+		__ants_pool_destroy(pool);
+	else
+		kobject_put(&pool->kobj);
+	return ERR_PTR(err);
+}
+
 /* Create a pool of any kind, but for those of multis. */
 __printf(5, 0)
 static struct ants_pool *pool_make(struct module *owner,
@@ -253,11 +266,7 @@ static struct ants_pool *pool_make(struct module *owner,
 	pool->ordered = ordered;
 	err = ants_set_name(pool->name, fmt, args) ?:
 	      pool_publish(pool, attrs, attrs->cpumask);
-	if (err) {
-		kobject_put(&pool->kobj);
-		return ERR_PTR(err);
-	}
-	return pool;
+	return err ? pool_abandon(pool, err) : pool;
 }
 
 /**
@@ -358,11 +367,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
 	err = pool_publish(pool, attrs, given);
-	if (err) {
-		kobject_put(&pool->kobj);
-		return ERR_PTR(err);
-	}
-	return pool;
+	return err ? pool_abandon(pool, err) : pool;
 }
 
 /*
