@@ -182,7 +182,7 @@ static void expect_ants(struct __test_metadata *_metadata, unsigned int states)
  * tries each.
  */
 #define EACH	12
-#define STRIDE	13
+#define STRIDE	37
 
 static unsigned int next_fault(unsigned int nth)
 {
