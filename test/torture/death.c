@@ -307,6 +307,8 @@ void leave_dirt(const struct deed *deed)
 		break;
 	case 2:
 		rcu_read_lock();
+		/* For sparse: this is on purpose. */
+		__release(RCU);
 		break;
 	case 3:
 		__set_current_state(TASK_UNINTERRUPTIBLE);

@@ -7,7 +7,10 @@
 
 #include <linux/refcount.h>
 
+struct kset;
+
 struct kobject {
+	struct kset *kset;
 	refcount_t users;
 	const struct kobj_type *type;
 };
