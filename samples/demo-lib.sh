@@ -49,7 +49,7 @@ tune()
 value()
 {
 	if [ "$1" = threads ]; then
-		ants_threads | grep -c "^(ants/${POOL##*/}"
+		ants_threads | grep -c "^ants/${POOL##*/}"
 	elif [ -e "$POOL/$1" ]; then
 		cat "$POOL/$1"
 	else

@@ -141,13 +141,13 @@ ants_threads()
 POOLS=/sys/kernel/ants
 CTL=/sys/kernel/debug/ants_ctl
 
-# value FILE: its first line, as $(cat FILE) without a program. Not for a list of CPUs of
+# first_line FILE: as $(cat FILE), without a program. Not for a list of CPUs of
 # a node or of a cache, which sysfs does not read byte by byte.
-value()
+first_line()
 {
-	_value=
-	read -r _value <"$1" || [ "$_value" ] || return
-	echo "$_value"
+	_first=
+	read -r _first <"$1" || [ "$_first" ] || return
+	echo "$_first"
 }
 
 # stat_is POOL NAME NUMBER

@@ -29,7 +29,7 @@ SCENES="bad_sectors flaky_disk lost_writes loop_page_cache unload_under_io detac
 direct_up()
 {
 	/sbin/losetup --direct-io=on $ON_DISK /dev/dm-0 &&
-		[ "$(value /sys/block/loop1/loop/dio)" = 1 ] || fail "no direct I/O"
+		[ "$(first_line /sys/block/loop1/loop/dio)" = 1 ] || fail "no direct I/O"
 	# a request is what fio asks for
 	echo 2 >/sys/block/loop1/queue/nomerges
 }

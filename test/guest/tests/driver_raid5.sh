@@ -43,7 +43,7 @@ remove_device()
 
 array_is()
 {
-	[ "$(value $ARRAY/degraded)" -eq "$1" ]
+	[ "$(first_line $ARRAY/degraded)" -eq "$1" ]
 }
 
 # What was on disk 1 is computed, and written to it.
@@ -53,8 +53,8 @@ recover()
 	disk 1
 	wait_for "echo recover >$ARRAY/sync_action; array_is 0" "$DEADLINE" || fail "no recovery"
 	wait_for "echo check >$ARRAY/sync_action" "$DEADLINE" || fail "no check"
-	wait_for "[ \$(value $ARRAY/sync_action) = idle ]" "$DEADLINE" || fail "no end of the check"
-	[ "$(value $ARRAY/mismatch_cnt)" -eq 0 ] || fail "wrong parity"
+	wait_for "[ \$(first_line $ARRAY/sync_action) = idle ]" "$DEADLINE" || fail "no end of the check"
+	[ "$(first_line $ARRAY/mismatch_cnt)" -eq 0 ] || fail "wrong parity"
 }
 
 # One disk has bad sectors. The array loses it, and no user sees an error.
@@ -65,7 +65,7 @@ disk_fails()
 	set_disk 1 good
 	{
 		seen load
-		echo "disk 1 is $(value $ARRAY/dev-dm-1/state), $(value $ARRAY/degraded) disk is missing"
+		echo "disk 1 is $(first_line $ARRAY/dev-dm-1/state), $(first_line $ARRAY/degraded) disk is missing"
 	} >"/tmp/disk_fails-$1"
 	cat "/tmp/disk_fails-$1"
 	[ "$(grep -c '^job .*: error 0$' "/tmp/disk_fails-$1")" -eq 4 ] && array_is 1 && recover

@@ -57,21 +57,21 @@ sleep_and_wake()
 # While the threads of cold were frozen none of its tasks ended, and tasks of warm did.
 only_cold_stood_still()
 {
-	echo "$(value $WATCH/ended) ended, $(value $WATCH/others) others"
-	[ "$(value $WATCH/ended)" -eq 0 ] && [ "$(value $WATCH/others)" -gt 0 ]
+	echo "$(first_line $WATCH/ended) ended, $(first_line $WATCH/others) others"
+	[ "$(first_line $WATCH/ended)" -eq 0 ] && [ "$(first_line $WATCH/others)" -gt 0 ]
 }
 
 peers_stood_still()
 {
-	echo "$(value $WATCH/peers) of the peers' runs, $(value $WATCH/peers_looks) freezes"
-	[ "$(value $WATCH/peers)" -eq 0 ] && [ "$(value $WATCH/peers_looks)" -gt 0 ]
+	echo "$(first_line $WATCH/peers) of the peers' runs, $(first_line $WATCH/peers_looks) freezes"
+	[ "$(first_line $WATCH/peers)" -eq 0 ] && [ "$(first_line $WATCH/peers_looks)" -gt 0 ]
 }
 
 nothing_lost()
 {
-	[ "$(value $WATCH/handed)" -eq "$(value $WATCH/ran)" ] &&
+	[ "$(first_line $WATCH/handed)" -eq "$(first_line $WATCH/ran)" ] &&
 		[ "$(number cold submitted)" -eq "$(number cold completed)" ] &&
-		[ "$(number cold completed)" -eq "$(value $WATCH/ran)" ] &&
+		[ "$(number cold completed)" -eq "$(first_line $WATCH/ran)" ] &&
 		[ "$(number cold pending)" -eq 0 ] &&
 		[ "$(number cold waiting)" -eq 0 ]
 }
@@ -110,10 +110,10 @@ check "submitters wait" wait_for "[ \$(number cold waiting) -gt 0 ]" 60
 readers flush 1
 check "suspends under load" suspend 2
 before=$(number cold completed)
-peers_before=$(value $WATCH/peers_ran)
+peers_before=$(first_line $WATCH/peers_ran)
 check "only cold stood still" only_cold_stood_still
 check "so did its peers" peers_stood_still
-check "they go on" wait_for "[ \$(value $WATCH/peers_ran) -gt $((peers_before + 100)) ]" 60
+check "they go on" wait_for "[ \$(first_line $WATCH/peers_ran) -gt $((peers_before + 100)) ]" 60
 check "goes on by itself" wait_for "[ \$(number cold completed) -gt $((before + 100)) ]" 60
 readers_end
 check "nothing is lost" wait_for nothing_lost 60

@@ -34,7 +34,7 @@ callers_end()
 	done
 	callers=''
 	check "every caller got through" [ $_refused -eq 0 ]
-	check "and everything ran" [ "$(value $WATCH/handed)" -eq "$(value $WATCH/ran)" ]
+	check "and everything ran" [ "$(first_line $WATCH/handed)" -eq "$(first_line $WATCH/ran)" ]
 }
 
 # The freezer warns while it holds a lock under which consoles must not print, which

@@ -35,18 +35,18 @@ churn()
 
 all_ended()
 {
-	[ "$(value $POOL/stats/submitted)" -eq "$(value $POOL/stats/completed)" ]
+	[ "$(first_line $POOL/stats/submitted)" -eq "$(first_line $POOL/stats/completed)" ]
 }
 
 plan 25
-check "four CPUs" [ "$(value /sys/devices/system/cpu/online)" = 0-3 ]
+check "four CPUs" [ "$(first_line /sys/devices/system/cpu/online)" = 0-3 ]
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 # idle threads among them, which stay
 ctl create bound 8 6 4
-check "unbound" [ "$(value $POOL/cpulist)" = 0-3 ]
+check "unbound" [ "$(first_line $POOL/cpulist)" = 0-3 ]
 echo 2-3 >$POOL/cpulist
-check "bound" [ "$(value $POOL/cpulist)" = 2-3 ]
+check "bound" [ "$(first_line $POOL/cpulist)" = 2-3 ]
 check "tasks run on 2 and 3" tasks_run_on bound '2|3|2-3'
 check "idle threads are bound as well" wait_for "threads_have bound 2-3" 60
 
@@ -55,9 +55,9 @@ check "CPU 3 goes" cpu 3 0
 check "tasks run on 2" tasks_run_on bound 2
 check "CPU 2 goes" cpu 2 0
 check "tasks run on the other CPUs" tasks_run_on bound '0|1|0-1'
-check "new threads, too" eval "echo 8 >$POOL/min_workers && wait_for '[ \$(value $POOL/stats/idle) -eq 8 ]' 60 && tasks_run_on bound '0|1|0-1'"
+check "new threads, too" eval "echo 8 >$POOL/min_workers && wait_for '[ \$(first_line $POOL/stats/idle) -eq 8 ]' 60 && tasks_run_on bound '0|1|0-1'"
 check "the log says so" stranded 1
-check "the mask is kept" [ "$(value $POOL/cpulist)" = 2-3 ]
+check "the mask is kept" [ "$(first_line $POOL/cpulist)" = 2-3 ]
 check "CPU 1 goes and comes, and the pool ignores it" eval "cpu 1 0 && tasks_run_on bound 0 && cpu 1 1 && tasks_run_on bound '0|1|0-1'"
 check "the log does not repeat it" stranded 1
 

@@ -14,19 +14,19 @@ ON_NODE=32
 # has_idle POOL NUMBER: so many threads are idle, which means that they are bound
 has_idle()
 {
-	[ "$(value "$POOLS/$1/stats/idle")" -eq "$2" ]
+	[ "$(first_line "$POOLS/$1/stats/idle")" -eq "$2" ]
 }
 
 # mask_is DIRECTORY LIST
 mask_is()
 {
 	cat "$POOLS/$1/cpulist"
-	[ "$(value "$POOLS/$1/cpulist")" = "$2" ]
+	[ "$(first_line "$POOLS/$1/cpulist")" = "$2" ]
 }
 
 plan 22
 check "two nodes" [ "$(cat /sys/devices/system/node/node0/cpulist) $(cat /sys/devices/system/node/node1/cpulist)" = "0-2 3-5" ]
-check "isolated CPUs" [ "$(value /sys/devices/system/cpu/isolated)" = 1,3-5 ]
+check "isolated CPUs" [ "$(first_line /sys/devices/system/cpu/isolated)" = 1,3-5 ]
 check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 

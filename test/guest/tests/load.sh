@@ -57,7 +57,7 @@ unload_under_writer()
 	echo 0 >/tmp/writes
 	write_capacities &
 	writer=$!
-	wait_for "[ \$(value /tmp/writes) -gt 10 ]" 60 || return
+	wait_for "[ \$(first_line /tmp/writes) -gt 10 ]" 60 || return
 	rmmod ants || return
 	wait $writer
 	no_remains
@@ -66,7 +66,7 @@ unload_under_writer()
 plan 12
 check "ants loads" insmod /ants/ants.ko
 check_fails "a second ants is refused" insmod /ants/ants.ko
-check "the first is whole" [ "$(value "$SYSTEM/state")" = open ]
+check "the first is whole" [ "$(first_line "$SYSTEM/state")" = open ]
 check "a client again and again" client_loop $((4 * ${REPEATS:-1}))
 check "unloads" rmmod ants
 check "load and unload again and again" load_and_unload $((4 * ${REPEATS:-1}))
@@ -75,7 +75,7 @@ check "loads" insmod /ants/ants.ko
 hold_open
 check "open files do not keep it" rmmod ants
 check "they read and write as errors" files_are_dead
-check "and a new ants is not theirs" eval "insmod /ants/ants.ko && files_are_dead && [ \$(value $SYSTEM/expiry_ms) = 1000 ] && rmmod ants"
+check "and a new ants is not theirs" eval "insmod /ants/ants.ko && files_are_dead && [ \$(first_line $SYSTEM/expiry_ms) = 1000 ] && rmmod ants"
 exec 3<&- 4>&- 5<&-
 
 check "unload under a writer" unload_under_writer

@@ -20,7 +20,7 @@ load()
 # reads FILE TEXT
 reads()
 {
-	text=$(value "$MULTI/$1") && echo "$1: $text" && [ "$text" = "$2" ]
+	text=$(first_line "$MULTI/$1") && echo "$1: $text" && [ "$text" = "$2" ]
 }
 
 # capacities TOTAL FIRST SECOND THIRD
@@ -63,14 +63,14 @@ cpus()
 # keeps FILE TEXT WHY: a refused write changes nothing
 keeps()
 {
-	before=$(value "$MULTI/$1")
+	before=$(first_line "$MULTI/$1")
 	refused "$@" && reads "$1" "$before"
 }
 
 # the CPUs of local shards were decided when the multi was made
 local_files()
 {
-	list=$(value /sys/devices/system/cpu/possible)
+	list=$(first_line /sys/devices/system/cpu/possible)
 	reads strategy local && reads cpulist "$list" &&
 		[ "$(stat -c %a "$MULTI/cpulist")" = 444 ] &&
 		[ "$(stat -c %a "$MULTI/nice")" = 644 ] && keeps cpulist 0 'Permission denied' &&
@@ -86,9 +86,9 @@ gone()
 # six tasks: two for each shard, and shard 0 has two threads
 busy()
 {
-	[ "$(value "$MULTI/stats/busy")" -eq 4 ] &&
-		[ "$(value "$MULTI/shard0/stats/busy")" -eq 2 ] &&
-		[ "$(value "$MULTI/shard2/stats/pending")" -eq 1 ]
+	[ "$(first_line "$MULTI/stats/busy")" -eq 4 ] &&
+		[ "$(first_line "$MULTI/shard0/stats/busy")" -eq 2 ] &&
+		[ "$(first_line "$MULTI/shard2/stats/pending")" -eq 1 ]
 }
 
 # what is in the stats of a pool but for times and names, which are of each shard

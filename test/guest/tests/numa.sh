@@ -19,9 +19,9 @@ check "ants_ctl loads" insmod /ants/ants_ctl.ko
 check_fails "no pool on a node that does not exist" ctl create none 4 0 $ON_NODE 2
 ctl create zero 4 0 $ON_NODE 0
 ctl create one 4 2 $ON_NODE 1
-check "a pool on node 1 has its CPUs" [ "$(value "$POOLS/one/cpulist")" = 2-3 ]
+check "a pool on node 1 has its CPUs" [ "$(first_line "$POOLS/one/cpulist")" = 2-3 ]
 check "and runs there" tasks_run_on one '2|3|2-3'
-check "a pool on node 0 has its CPUs" [ "$(value "$POOLS/zero/cpulist")" = 0-1 ]
+check "a pool on node 0 has its CPUs" [ "$(first_line "$POOLS/zero/cpulist")" = 0-1 ]
 check "and runs there" tasks_run_on zero '0|1|0-1'
 echo 1-2 >"$POOLS/one/cpulist"
 check "a mask of its own wins" tasks_run_on one '1|2|1-2'
@@ -40,7 +40,7 @@ LOCAL=2
 cpu 1 0
 ctl create_multi local 40 2 $LOCAL
 cpu 1 1
-check "local shards go by node" [ "$(value "$POOLS/local/shard0/cpulist") $(value "$POOLS/local/shard1/cpulist")" = "0-1 2-3" ]
+check "local shards go by node" [ "$(first_line "$POOLS/local/shard0/cpulist") $(first_line "$POOLS/local/shard1/cpulist")" = "0-1 2-3" ]
 check "tasks of node 0 stay there" tasks_stay local 1 '0|1|0-1'
 check "tasks of node 1 stay there" tasks_stay local 8 '2|3|2-3'
 check "ants_ctl unloads" rmmod ants_ctl

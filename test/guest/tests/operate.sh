@@ -150,7 +150,7 @@ echo 0 >$EVENTS/enable
 check "the old capacity" [ "$(antstat set echo capacity 4)" = "echo: capacity 32 -> 4" ]
 check "what runs is left alone, the server waits" wait_for "row_is '4 6 0 6 0 1'" 60
 hang_up
-check "the client hangs up, and threads leave" wait_for "[ \$(value $ECHO/stats/running) -le 4 ]" 60
+check "the client hangs up, and threads leave" wait_for "[ \$(first_line $ECHO/stats/running) -le 4 ]" 60
 check "the traffic flows in four threads" flows
 
 touch /tmp/enough

@@ -26,7 +26,7 @@ refuses_parameter()
 takes_parameter()
 {
 	insmod /ants/ants.ko "system_capacity=$1" || return
-	said=$(value $PARAM) shown=$(value $SYSTEM/capacity)
+	said=$(first_line $PARAM) shown=$(first_line $SYSTEM/capacity)
 	rmmod ants
 	[ "$said $shown" = "$2 $3" ] && no_remains
 }
@@ -35,7 +35,7 @@ takes_parameter()
 refuses_limit()
 {
 	said=$({ echo "$1" >$THREADS; } 2>&1) && return 1
-	echo "$said" | grep -q "$2" && [ "$(value $THREADS)" = 7 ]
+	echo "$said" | grep -q "$2" && [ "$(first_line $THREADS)" = 7 ]
 }
 
 plan 20
@@ -49,14 +49,14 @@ check "2^32 is refused" refuses_parameter 4294967296 "ants: .4294967296' "
 check "1 is taken" takes_parameter 1 1 1
 check "2^31 - 1 is taken" takes_parameter 2147483647 2147483647 2147483647
 check "2^32 - 1 is no bound" takes_parameter 4294967295 4294967295 max
-check "256 is the default" eval "insmod /ants/ants.ko && [ \$(value $SYSTEM/capacity) = 256 ]"
+check "256 is the default" eval "insmod /ants/ants.ko && [ \$(first_line $SYSTEM/capacity) = 256 ]"
 check "the parameter cannot be written" eval "! echo 5 >$PARAM"
-check "there is no limit of threads by default" eval "[ \$(value $THREADS) = 0 ]"
-check "a limit of threads is written" eval "echo 7 >$THREADS && [ \$(value $THREADS) = 7 ]"
+check "there is no limit of threads by default" eval "[ \$(first_line $THREADS) = 0 ]"
+check "a limit of threads is written" eval "echo 7 >$THREADS && [ \$(first_line $THREADS) = 7 ]"
 check "a limit that is a word is refused" refuses_limit max "$EINVAL"
 check "a limit below 0 is refused" refuses_limit -1 "$EINVAL"
 check "a limit that does not fit is refused" refuses_limit 4294967296 "$ERANGE"
-check "the largest limit is taken" eval "echo 4294967295 >$THREADS && [ \$(value $THREADS) = 4294967295 ]"
+check "the largest limit is taken" eval "echo 4294967295 >$THREADS && [ \$(first_line $THREADS) = 4294967295 ]"
 check "a bad limit at load is refused" eval "rmmod ants && ! insmod /ants/ants.ko max_threads=many && no_remains"
 check "a limit without a value is refused" eval "! insmod /ants/ants.ko max_threads && no_remains"
-check "a limit is given at load" eval "insmod /ants/ants.ko max_threads=9 && [ \$(value $THREADS) = 9 ]"
+check "a limit is given at load" eval "insmod /ants/ants.ko max_threads=9 && [ \$(first_line $THREADS) = 9 ]"

@@ -18,7 +18,7 @@ cpus_of()
 {
 	_lists=
 	for _shard in "$POOLS/$1"/shard*; do
-		_lists="$_lists $(value "$_shard/cpulist")"
+		_lists="$_lists $(first_line "$_shard/cpulist")"
 	done
 	echo "${_lists# }"
 }
@@ -42,7 +42,7 @@ check "ants loads" insmod /ants/ants.ko
 check "ants_ctl loads" insmod /ants/ants_ctl.ko
 
 check "as many as fit" ctl create_multi fit 80 0 $LOCAL
-check "are four" [ "$(value "$POOLS/fit/nr_shards")" = 4 ]
+check "are four" [ "$(first_line "$POOLS/fit/nr_shards")" = 4 ]
 check "with a cache each" [ "$(cpus_of fit)" = "$(caches)" ]
 check "tasks of CPU 0 stay in its cache" tasks_stay fit 1 '0|1|0-1'
 check "tasks of CPU 7 stay in its cache" tasks_stay fit 80 '6|7|6-7'
@@ -56,7 +56,7 @@ cpu 6 0
 cpu 7 0
 check "without them it runs on others" wait_for "threads_have fit/3 0-7" 60
 ctl create_multi later 80 0 $LOCAL
-check "CPUs that are offline add no shard" [ "$(value "$POOLS/later/nr_shards")" = 3 ]
+check "CPUs that are offline add no shard" [ "$(first_line "$POOLS/later/nr_shards")" = 3 ]
 cpu 6 1
 cpu 7 1
 check "later they belong to a shard of their node" [ "$(cpus_of later)" = "0-1 2-3 4-7" ]

@@ -29,7 +29,7 @@ check "ants_ctl loads" insmod /ants/ants_ctl.ko
 ctl create other 1
 echo 64 >"$POOLS/other/queue_depth"
 check "the client comes and goes" come_and_go
-check "each of its runs has ended" [ "$(value "$CTL/progress")" -eq $((ROUNDS * 1000)) ]
+check "each of its runs has ended" [ "$(first_line "$CTL/progress")" -eq $((ROUNDS * 1000)) ]
 check "none was refused" [ "$(dmesg | grep -c 'was refused')" -eq 0 ]
 check "ants_ctl unloads" rmmod ants_ctl
 check "ants unloads" rmmod ants

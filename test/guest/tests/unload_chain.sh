@@ -24,8 +24,8 @@ will_look_again()
 
 ended_after()
 {
-	echo "status $status, $(value "$CTL/progress") of $1 hops"
-	[ "$status" -eq 0 ] && [ "$(value "$CTL/progress")" -eq "$1" ]
+	echo "status $status, $(first_line "$CTL/progress") of $1 hops"
+	[ "$status" -eq 0 ] && [ "$(first_line "$CTL/progress")" -eq "$1" ]
 }
 
 # goes HOPS: load a client with so many hops and begin to unload it
@@ -59,6 +59,6 @@ ctl let
 wait "$going"
 status=$?
 check "a chain of 1000 ends before its client goes" ended_after 1000
-check "no chain broke" [ "$(value "$POOLS/system/stats/rejected")$(value "$POOLS/other/stats/rejected")" = 00 ]
+check "no chain broke" [ "$(first_line "$POOLS/system/stats/rejected")$(first_line "$POOLS/other/stats/rejected")" = 00 ]
 check "ants_ctl unloads" rmmod ants_ctl
 check "ants unloads" rmmod ants
