@@ -89,20 +89,26 @@ static void pool_is_whole(struct kunit *test, void *ctx)
 	expect_nothing(test, NAME);
 }
 
-static void create(struct kunit *test)
+static void fail_create(struct kunit *test, const struct kind *kind,
+			unsigned int stride)
 {
-	struct making m = { .kind = test->param_value };
+	struct making m = { .kind = kind };
 	struct fail_loop loop = {
 		.name = "ants_pool_create",
 		.call = call_make,
 		.refused = nothing_is_made,
 		.done = pool_is_whole,
 		.err = -ENOMEM,
-		.stride = repeats > 1 ? 1 : 19,
+		.stride = repeats > 1 ? 1 : stride,
 		.ctx = &m,
 	};
 
 	fail_each(test, &loop);
+}
+
+static void create(struct kunit *test)
+{
+	fail_create(test, test->param_value, 19);
 }
 
 /* Write to files of the pool whenever they are there. */
@@ -119,19 +125,9 @@ static int do_write(struct async_call *call)
 static void files_are_written_meanwhile(struct kunit *test)
 {
 	static const struct kind kind = { "written", {}, make };
-	struct making m = { .kind = &kind };
-	struct fail_loop loop = {
-		.name = "ants_pool_create",
-		.call = call_make,
-		.refused = nothing_is_made,
-		.done = pool_is_whole,
-		.err = -ENOMEM,
-		.stride = repeats > 1 ? 1 : 3,
-		.ctx = &m,
-	};
 	struct async_call *writer = async_start(test, do_write, NULL);
 
-	fail_each(test, &loop);
+	fail_create(test, &kind, 3);
 	send_sig(SIGKILL, writer->task, 1);
 	KUNIT_EXPECT_EQ(test, async_result(writer), 0);
 	KUNIT_EXPECT_GT(test, writer->accepted, 0);

@@ -318,9 +318,9 @@ static void taken_member_changes_its_group(struct kunit *test)
 								PROMPT)));
 }
 
-/* The group is never sealed; eight members are submitted again and again. */
 #define NR_STREAMED	((int)(2500 * repeats))
 
+/* The group is never sealed; eight members are submitted again and again. */
 static void thousands_stream_through_eight(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 3, .queue_depth = 4 };

@@ -329,7 +329,6 @@ static unsigned int nr_makers(struct ants_pool **pools)
 	return nr;
 }
 
-/* As many as a workqueue of 6.1 runs by itself would take hundreds of pools. */
 static void end(struct kunit *test)
 {
 	workqueue_set_max_active(ants_wq, WQ_DFL_ACTIVE);
@@ -348,6 +347,7 @@ static void makers_hold_back_no_other_pool(struct kunit *test)
 					.capacity = 1 });
 	static struct ants_pool *pools[NR_CROWD];
 
+	/* Otherwise it would take hundreds of pools to use it up. */
 	workqueue_set_max_active(ants_wq, 1);
 	park(rig, 0, 1);
 	rig->held |= BIT(ANTS_PAUSE_MAKE);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A work item that cancels itself and would wait for its own end. Lockdep
- * reports it, and is off from then on. See
- * test/config/work_self.boot.
+ * reports it, and is off from then on. See test/config/work_self.boot.
  */
 #include <linux/debug_locks.h>
 #include <linux/module.h>

@@ -548,8 +548,8 @@ const struct kobj_type ants_multi_ktype = {
 };
 
 /*
- * Show @pool in sysfs. After an error some of its files may be there, and the caller has
- * to end the pool.
+ * Show @pool in sysfs. After an error files may have been there for a moment, and the
+ * caller has to end the pool.
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {

@@ -223,25 +223,25 @@ static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
 	err = ants_stock_make(pool, ants_stock_level(pool), 0) ?:
 	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
 	      ants_sysfs_add(pool);
-	if (err) {
+	if (err)
 		ants_workers_discard(&prepared);
-		ants_registry_del(&pool->registered);
-		return err;
-	}
-	ants_workers_start(pool, &prepared);
-	return 0;
+	else
+		ants_workers_start(pool, &prepared);
+	return err;
 }
 
 /*
- * The pool cannot be published. Programs may have used those of its files that were
- * made, and then it ends as any other.
+ * The pool cannot be published. If it came to its files, programs may have written to
+ * them: it ends as any other, and its name is free when its directory has gone.
  */
 static struct ants_pool *pool_abandon(struct ants_pool *pool, int err)
 {
-	if (pool->kobj.kset)
+	if (pool->kobj.kset) {
 		__ants_pool_destroy(pool);
-	else
+	} else {
+		ants_registry_del(&pool->registered);
 		kobject_put(&pool->kobj);
+	}
 	return ERR_PTR(err);
 }
 
