@@ -8,13 +8,11 @@
 #ifndef _ANTS_COMPAT_H
 #define _ANTS_COMPAT_H
 
-#include <linux/cgroup.h>
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/freezer.h>
 #include <linux/kobject.h>
 #include <linux/kthread.h>
-#include <linux/memcontrol.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/timer.h>
@@ -211,53 +209,13 @@ static inline int ants_llc_of(unsigned int cpu)
 #endif
 }
 
-/*
- * The controllers of a task's cgroup, with a reference; NULL for those of the root,
- * to which kthreads are charged anyway, and where there is no such controller.
- */
-#ifdef CONFIG_CGROUPS
-static inline struct cgroup_subsys_state *ants_css_of(struct task_struct *task,
-						      int id)
-{
-	struct cgroup_subsys_state *css = task_get_css(task, id);
-
-	if (css->parent)
-		return css;
-	css_put(css);
-	return NULL;
-}
-#endif
-
-static inline void ants_css_put(struct cgroup_subsys_state *css)
-{
-	if (css)
-		css_put(css);
-}
-
-#ifdef CONFIG_BLK_CGROUP
-#define ants_css_blocks(task)	ants_css_of(task, io_cgrp_id)
-#else
-#define ants_css_blocks(task)	NULL
-#endif
-/* The kernel has a stub where there is no such controller. */
-#define ants_charge_blocks(css)	kthread_associate_blkcg(css)
-
-/* Before 5.14 modules may not set it. */
+/* Before 5.14 modules may not set to which cgroup memory is charged. */
 #if defined(CONFIG_MEMCG) && defined(ANTS_HAVE_ACTIVE_MEMCG)
-#define ANTS_CHARGES_MEMORY
-#define ants_css_memory(task)	ants_css_of(task, memory_cgrp_id)
-/* This begins with its state of the controller, which is what ants knows. */
 #define ants_memcg		((void *)current->active_memcg)
-
-static inline void ants_charge_memory(struct cgroup_subsys_state *css)
-{
-	set_active_memcg(css ? mem_cgroup_from_css(css) : NULL);
-}
+#define ants_charge_nobody()	((void)set_active_memcg(NULL))
 #else
-#define ants_css_memory(task)	NULL
 #define ants_memcg		NULL
-
-static inline void ants_charge_memory(struct cgroup_subsys_state *css) { }
+#define ants_charge_nobody()	((void)0)
 #endif
 
 #endif /* _ANTS_COMPAT_H */

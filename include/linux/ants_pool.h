@@ -73,11 +73,6 @@ enum ants_prio {
  *	and so does any caller while there is no memory to note that it runs one
  * @ANTS_FIXED: the files capacity, queue_depth and nonblocking in sysfs are
  *	read-only; the owner may still call ants_tune()
- * @ANTS_CHARGE: memory that a task allocates with __GFP_ACCOUNT, and pages and
- *	block I/O, are charged to the cgroup of the thread that has submitted
- *	the task. Not for tasks that are submitted in an interrupt, and not for
- *	work items, and so for calls, loops and groups: they are charged to the
- *	root. Before 5.14 it is block I/O only
  */
 enum ants_flags {
 	ANTS_NONBLOCKING	= 1 << 0,
@@ -89,7 +84,6 @@ enum ants_flags {
 	ANTS_FREEZABLE		= 1 << 6,
 	ANTS_CALLER_RUNS	= 1 << 7,
 	ANTS_FIXED		= 1 << 8,
-	ANTS_CHARGE		= 1 << 9,
 };
 
 /**

@@ -33,7 +33,7 @@ EXPORT_SYMBOL_FOR_TESTS(ants_dirt_forget);
  * PREEMPT_RT they hold a lock and an RCU section. What a plug has gathered is lost: it
  * was on the stack of the task.
  */
-static void mend(const struct ants_worker *w)
+static void mend(void)
 {
 	__set_current_state(TASK_RUNNING);
 	ants_plug = NULL;
@@ -52,8 +52,8 @@ static void mend(const struct ants_worker *w)
 	current->flags &= ~ANTS_PF_SCOPES;
 	current->journal_info = NULL;
 	flush_signals(current);
-	ants_charge_memory(w->charge.memory);
-	ants_charge_blocks(w->charge.blocks);
+	ants_charge_nobody();
+	kthread_associate_blkcg(NULL);
 	if (current->mm)
 		kthread_unuse_mm(current->mm);
 	if (current_cred() != current_real_cred())
@@ -97,7 +97,7 @@ void ants_clean(struct ants_worker *w, int locks)
 		{ current->flags & ANTS_PF_SCOPES, "a scope of allocations open" },
 		{ ants_plug, "a plug of block I/O open" },
 		{ current->journal_info, "a transaction open" },
-		{ ants_memcg != (void *)w->charge.memory, "memory charged to others" },
+		{ ants_memcg, "memory charged to others" },
 		{ current->mm, "an address space in use" },
 		{ current_cred() != current_real_cred(), "the rights of others" },
 	};
@@ -111,7 +111,7 @@ void ants_clean(struct ants_worker *w, int locks)
 			cond_resched_tasks_rcu_qs();
 			return;
 		}
-	mend(w);
+	mend();
 	dirt[0].left = lockdep_depth(current) != locks;
 	if (dirt[0].left)
 		debug_show_held_locks(current);

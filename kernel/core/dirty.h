@@ -37,8 +37,8 @@ void ants_give_way(void);
 /*
  * May the task, before which @locks were held, have left something behind, or is it the
  * thread's turn to report to RCU Tasks? Most of it is combined into one test; ants_clean()
- * looks closer, and does so each time for a task that is charged to a cgroup. Interrupts
- * are tested where lockdep is: the lock that each worker takes next switches them on.
+ * looks closer. Interrupts are tested where lockdep is: the lock that each worker takes
+ * next switches them on.
  */
 static __always_inline bool ants_is_dirty(int locks)
 {

@@ -208,8 +208,6 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 			return false;
 		ants_task_add(pool, slot, waiter->fn, waiter->data,
 			      waiter->prio == ANTS_PRIO_HIGH);
-		if (unlikely(pool->timed & ANTS_TIMED_CHARGE))
-			ants_charge_move(slot, waiter->task);
 	}
 	ants_waiter_end(pool, waiter, 0, todo);
 	/* It was stamped once more when it was accepted. */
@@ -427,8 +425,6 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 		WRITE_ONCE(pool->faults.caller, NULL);
 	}
 	rcu_read_unlock();
-	if (todo->bits & ANTS_TODO_CHARGE)
-		ants_charge_apply(todo->worker);
 	if (todo->bits & ANTS_TODO_REBIND)
 		ants_affinity_apply(todo->worker);
 }

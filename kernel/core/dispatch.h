@@ -102,8 +102,6 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  *	likewise
  * @ANTS_TODO_TRIP: queue pool->faults.work; likewise
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
- * @ANTS_TODO_CHARGE: the caller is &ants_todo.worker, and is charged to another
- *	cgroup from now on; likewise
  */
 enum ants_todo_bits {
 	ANTS_TODO_WAKE		= 1 << 0,
@@ -114,8 +112,7 @@ enum ants_todo_bits {
 	ANTS_TODO_REBIND	= 1 << 5,
 	ANTS_TODO_TRIP		= 1 << 6,
 	ANTS_TODO_NOTICE	= 1 << 7,
-	ANTS_TODO_CHARGE	= 1 << 8,
-	ANTS_TODO_MAKER		= 1 << 9,
+	ANTS_TODO_MAKER		= 1 << 8,
 };
 
 /**

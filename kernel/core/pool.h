@@ -537,7 +537,7 @@ struct ants_ops {
 				 ANTS_NO_PURGE | ANTS_THROUGHPUT |	\
 				 ANTS_MEM_RECLAIM | ANTS_ON_NODE |	\
 				 ANTS_FREEZABLE | ANTS_CALLER_RUNS |	\
-				 ANTS_FIXED | ANTS_CHARGE)
+				 ANTS_FIXED)
 
 /*
  * struct ants_slot is defined in ants_work.h, because a work item contains one.
@@ -558,10 +558,8 @@ struct ants_ops {
  * is set as well as long as the item is in the pool.
  */
 #define ANTS_TAG_DETACHED	8U
-/* The task is charged to its submitter: see slot.c. */
-#define ANTS_TAG_CHARGED	16U
 /* The task is one of the few whose times are taken: see times.c. */
-#define ANTS_TAG_SAMPLED	32U
+#define ANTS_TAG_SAMPLED	16U
 
 struct ants_pool {
 	/* What each task writes: line 0. */
@@ -606,7 +604,7 @@ struct ants_pool {
 	bool released;
 	/*
 	 * C: ANTS_TIMED_*; 0 unless an administrator has asked for the times of
-	 * tasks, or they are charged to their submitters
+	 * tasks
 	 */
 	u8 timed;
 

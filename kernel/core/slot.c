@@ -3,10 +3,6 @@
  * Slots. A slot holds a task from its acceptance to its start. A pool keeps
  * free slots in stock, so that a caller that may not allocate finds one, and so
  * that a busy pool never enters the slab.
- *
- * In a pool with ANTS_CHARGE a slot also says to whom its task is charged: it
- * holds references to the memory and the block I/O controller of the submitter's
- * cgroup. The worker takes them over, and puts them when the task has ended.
  */
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -39,12 +35,9 @@ struct ants_chunk {
 static_assert(sizeof(struct ants_chunk) <= CHUNK_SIZE);
 
 static struct kmem_cache *chunk_cache;
-/* The same, each followed by a struct ants_charge for each of its slots. */
-static struct kmem_cache *charged_cache;
 
 void ants_slot_cache_exit(void)
 {
-	kmem_cache_destroy(charged_cache);
 	kmem_cache_destroy(chunk_cache);
 }
 
@@ -53,18 +46,7 @@ int ants_slot_cache_init(void)
 	/* The alignment lets a slot find its chunk. */
 	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
 					NULL);
-	charged_cache = kmem_cache_create("ants_charged_slots", CHUNK_SIZE +
-					  ANTS_SLOT_BATCH * sizeof(struct ants_charge),
-					  CHUNK_SIZE, 0, NULL);
-	if (chunk_cache && charged_cache)
-		return 0;
-	ants_slot_cache_exit();
-	return -ENOMEM;
-}
-
-static struct kmem_cache *cache_of(const struct ants_pool *pool)
-{
-	return READ_ONCE(pool->flags) & ANTS_CHARGE ? charged_cache : chunk_cache;
+	return chunk_cache ? 0 : -ENOMEM;
 }
 
 /*
@@ -80,7 +62,7 @@ static bool stock_grow(struct ants_pool *pool, gfp_t more)
 
 	if (ants_inject(ANTS_FAIL_SLOT))
 		return false;
-	chunk = kmem_cache_alloc(cache_of(pool), reclaim ?
+	chunk = kmem_cache_alloc(chunk_cache, reclaim ?
 				 GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN :
 				 GFP_KERNEL | more);
 	if (!chunk)
@@ -144,13 +126,13 @@ static void slot_drop(struct ants_pool *pool, struct ants_slot *slot,
 	*gone = chunk;
 }
 
-static void chunks_free(const struct ants_pool *pool, struct ants_chunk *chain)
+static void chunks_free(struct ants_chunk *chain)
 {
 	struct ants_chunk *next;
 
 	for (; chain; chain = next) {
 		next = chain->next;
-		kmem_cache_free(cache_of(pool), chain);
+		kmem_cache_free(chunk_cache, chain);
 	}
 }
 
@@ -171,7 +153,7 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 		for (i = 0; i < cut; i++)
 			slot_drop(pool, ants_stock_get(pool), &gone);
 		ants_unlock_irq(pool);
-		chunks_free(pool, gone);
+		chunks_free(gone);
 		if (!cut)
 			return;
 	}
@@ -223,82 +205,4 @@ struct ants_slot *ants_pending_pick(struct ants_pool *pool)
 	slot = list_first_entry(list, struct ants_slot, node);
 	ants_pending_del(pool, slot);
 	return slot;
-}
-
-/* To whom the task in @slot, of a pool with ANTS_CHARGE, is charged. */
-struct ants_charge *ants_slot_charge(struct ants_slot *slot)
-{
-	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
-	struct ants_charge *charges = (void *)((u8 *)chunk + CHUNK_SIZE);
-
-	return charges + (slot - chunk->slots);
-}
-
-void ants_charge_put(const struct ants_charge *charge)
-{
-	ants_css_put(charge->memory);
-	ants_css_put(charge->blocks);
-}
-
-/* Charge the task in @slot, which is about to become pending, to @task. */
-static void charge_set(struct ants_slot *slot, struct task_struct *task)
-{
-	struct ants_charge *charge = ants_slot_charge(slot);
-
-	charge->memory = ants_css_memory(task);
-	charge->blocks = ants_css_blocks(task);
-	if (charge->memory || charge->blocks)
-		slot->tag |= ANTS_TAG_CHARGED;
-}
-
-/*
- * Charge the task in @slot, which the caller submits, to the caller. A task
- * that is submitted in an interrupt is charged to nobody, and neither is a work
- * item, which has no room for the references.
- */
-void ants_charge_accept(struct ants_slot *slot)
-{
-	if (in_task() && !(slot->tag & ANTS_TAG_WORK))
-		charge_set(slot, current);
-}
-
-/* Charge the task in @slot to @task, on whose behalf it was accepted. */
-void ants_charge_move(struct ants_slot *slot, struct task_struct *task)
-{
-	if (slot->tag & ANTS_TAG_CHARGED)
-		ants_charge_put(ants_slot_charge(slot));
-	slot->tag &= ~ANTS_TAG_CHARGED;
-	charge_set(slot, task);
-}
-
-/* The caller is @w, and takes the task in @slot. */
-void ants_charge_take(struct ants_worker *w, struct ants_slot *slot,
-		      struct ants_todo *todo)
-{
-	w->next_charge = *ants_slot_charge(slot);
-	todo->worker = w;
-	todo->bits |= ANTS_TODO_CHARGE;
-}
-
-/* The caller is @w, and has run such a task. */
-void ants_charge_end(struct ants_worker *w, struct ants_todo *todo)
-{
-	w->next_charge = (struct ants_charge){};
-	todo->worker = w;
-	todo->bits |= ANTS_TODO_CHARGE;
-}
-
-/*
- * What the caller, @w, does from now on is charged as it has noted. This does not
- * sleep, since the caller may be about to park.
- */
-void ants_charge_apply(struct ants_worker *w)
-{
-	struct ants_charge was = w->charge;
-
-	w->charge = w->next_charge;
-	w->next_charge = (struct ants_charge){};
-	ants_charge_memory(w->charge.memory);
-	ants_charge_blocks(w->charge.blocks);
-	ants_charge_put(&was);
 }

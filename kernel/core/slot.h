@@ -14,11 +14,8 @@
 #include "times.h"
 #include "trace.h"
 
-struct ants_todo;
-
 int ants_slot_cache_init(void);
 void ants_slot_cache_exit(void);
-struct ants_charge *ants_slot_charge(struct ants_slot *slot);
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 		    unsigned int release_seq);
@@ -28,15 +25,6 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
 void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
-
-/* Tasks of pools with ANTS_CHARGE; only these have room for it in their slots. */
-void ants_charge_accept(struct ants_slot *slot);
-void ants_charge_move(struct ants_slot *slot, struct task_struct *task);
-void ants_charge_take(struct ants_worker *w, struct ants_slot *slot,
-		      struct ants_todo *todo);
-void ants_charge_end(struct ants_worker *w, struct ants_todo *todo);
-void ants_charge_apply(struct ants_worker *w);
-void ants_charge_put(const struct ants_charge *charge);
 
 /* @node leaves a list of the pool, in which walks may be: see walk.c. */
 static inline void ants_cursors_skip(struct ants_pool *pool,
@@ -132,8 +120,6 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 			if (!pool->times.left--)
 				ants_sample_accept(pool, slot);
 		}
-		if (pool->timed & ANTS_TIMED_CHARGE)
-			ants_charge_accept(slot);
 	}
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
 	pool->fast_submits = 0;

@@ -32,8 +32,6 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 static void set_timed(struct ants_pool *pool, unsigned int bits)
 {
 	lockdep_assert_held(&pool->lock);
-	if (pool->flags & ANTS_CHARGE)
-		bits |= ANTS_TIMED_CHARGE;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
 }

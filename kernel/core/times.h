@@ -26,8 +26,6 @@
 #define ANTS_TIMED_COUNT	2U
 /* Tasks that run for too long are reported. */
 #define ANTS_TIMED_STALL	4U
-/* Tasks are charged to their submitters: the pool has ANTS_CHARGE. */
-#define ANTS_TIMED_CHARGE	8U
 /* The times of some tasks are taken, which ANTS_TAG_SAMPLED marks. */
 #define ANTS_TIMED_SAMPLE	16U
 

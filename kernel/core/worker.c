@@ -174,8 +174,6 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	w->tag &= ~ANTS_TAG_HIGH;
 	if (w->tag & ANTS_TAG_SAMPLED)
 		ants_sample_start(w, slot);
-	if (w->tag & ANTS_TAG_CHARGED)
-		ants_charge_take(w, slot, todo);
 	if (!(w->tag & ANTS_TAG_WORK)) {
 		slot_return(w->pool, slot, todo);
 		return;
@@ -229,8 +227,6 @@ static __always_inline void worker_finish(struct ants_pool *pool,
 			ants_sample_end(w);
 		if (likely(epoch & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
-		else if (epoch & ANTS_TAG_CHARGED)
-			ants_charge_end(w, todo);
 		epoch &= ANTS_TAG_EPOCH;
 	}
 	if (ants_task_uncount(pool, epoch))

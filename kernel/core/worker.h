@@ -120,7 +120,6 @@ struct ants_estate {
 };
 
 struct ants_affinity;
-struct cgroup_subsys_state;
 
 /**
  * enum ants_worker_state - where a worker is; changed by ants_worker_move() only
@@ -140,16 +139,6 @@ enum ants_worker_state {
 	ANTS_BUSY,
 	ANTS_LEAVING,
 	ANTS_LEFT,
-};
-
-/**
- * struct ants_charge - to whom a task is charged, with references
- * @memory: for memory; NULL for the root
- * @blocks: for block I/O; NULL for the root
- */
-struct ants_charge {
-	struct cgroup_subsys_state *memory;
-	struct cgroup_subsys_state *blocks;
 };
 
 /**
@@ -188,9 +177,6 @@ struct ants_charge {
  * @affinity: T: the affinity that it is about to apply
  * @sched: T: the policy of the pool that it has set, unless a task has set
  *	another one
- * @charge: T: to whom it is charged now
- * @next_charge: T: to whom it is charged once it has dropped the lock, if that
- *	is to change
  */
 struct ants_worker {
 	/* What each task and each wake-up needs is in the first cache line. */
@@ -222,8 +208,6 @@ struct ants_worker {
 	unsigned int depth;
 	struct ants_affinity *affinity;
 	enum ants_sched sched;
-	struct ants_charge charge;
-	struct ants_charge next_charge;
 };
 
 /* Wake-ups in flight: a worker that arrives checks for the next ones. */

@@ -13,22 +13,16 @@
 
 #include "../internal.h"
 
-/* Take the plain task of @slot off its pool. Return to whom it was charged. */
-static struct ants_charge end_task(struct ants_pool *pool,
-				   struct ants_slot *slot,
-				   struct ants_todo *todo)
+/* Take the plain task of @slot off its pool. */
+static void end_task(struct ants_pool *pool, struct ants_slot *slot,
+		     struct ants_todo *todo)
 {
-	struct ants_charge charge = {};
-
-	if (unlikely(slot->tag & ANTS_TAG_CHARGED))
-		charge = *ants_slot_charge(slot);
 	ants_pending_del(pool, slot);
 	ants_trace(task_cancel, pool, slot->fn, slot->data);
 	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
 		todo->bits |= ANTS_TODO_WAITQ;
 	ants_stock_put(pool, slot);
-	return charge;
 }
 
 /**
@@ -37,16 +31,12 @@ static struct ants_charge end_task(struct ants_pool *pool,
  * @match: picks tasks; NULL for all
  * @arg: the argument of @match
  * @cancelled: number of tasks cancelled so far
- * @charges: to whom those of this hold were charged
- * @nr_charges: their number
  */
 struct sieve {
 	struct ants_walker walker;
 	ants_match_t match;
 	void *arg;
 	unsigned int cancelled;
-	struct ants_charge charges[ANTS_HOLD_MAX];
-	unsigned int nr_charges;
 };
 
 /*
@@ -75,8 +65,7 @@ static void see_picked(struct ants_walker *walker, struct list_head *entry)
 		ants_work_cancel_waiting(walker->pool, slot->data,
 					 &walker->todo);
 	else
-		s->charges[s->nr_charges++] = end_task(walker->pool, slot,
-						       &walker->todo);
+		end_task(walker->pool, slot, &walker->todo);
 }
 
 static void room_freed(struct ants_walker *walker)
@@ -84,22 +73,11 @@ static void room_freed(struct ants_walker *walker)
 	ants_room_freed(walker->pool, &walker->todo);
 }
 
-static bool put_charges(struct ants_walker *walker)
-{
-	struct sieve *s = container_of(walker, struct sieve, walker);
-
-	while (s->nr_charges)
-		ants_charge_put(&s->charges[--s->nr_charges]);
-	return true;
-}
-
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)
 {
 	struct sieve s = {
-		.walker = {
-			.see = see_picked, .end = room_freed, .rest = put_charges,
-		},
+		.walker = { .see = see_picked, .end = room_freed },
 		.match = match,
 		.arg = arg,
 	};
@@ -138,11 +116,10 @@ void ants_fail_waiting(struct ants_pool *pool, int err)
 /* The most tasks of one walk: they are on the stack. */
 #define DROPPED_MAX	(ANTS_HOLD_MAX / 2)
 
-/* A plain task that will not run, and to whom it was charged. */
+/* A plain task that will not run. */
 struct dropped {
 	ants_fn_t fn;
 	void *data;
-	struct ants_charge charge;
 };
 
 /**
@@ -177,7 +154,7 @@ static void see_dropped(struct ants_walker *walker, struct list_head *entry)
 	task = &drop->found[drop->nr++];
 	task->fn = slot->fn;
 	task->data = slot->data;
-	task->charge = end_task(pool, slot, todo);
+	end_task(pool, slot, todo);
 }
 
 /*
@@ -192,7 +169,6 @@ static bool drop_some(struct drop *drop, struct ants_pool *pool,
 	const struct dropped *task;
 
 	for (task = drop->found; task < drop->found + drop->nr; task++) {
-		ants_charge_put(&task->charge);
 		if (task->fn == ants_call_run)
 			ants_call_fail(task->data, -EIO);
 		else if (pool->ops.drop)

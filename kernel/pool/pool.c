@@ -178,7 +178,6 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	init_parts(pool);
 	pool->owner = owner;
 	pool->flags = attrs->flags;
-	pool->timed = attrs->flags & ANTS_CHARGE ? ANTS_TIMED_CHARGE : 0;
 	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->config.max_blocking = attrs->max_blocking;
 	pool->timer.expiry = expiry;

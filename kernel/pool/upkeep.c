@@ -170,9 +170,6 @@ static struct ants_worker *worker_alloc(struct ants_pool *pool)
 /* Free @w, whose thread needs it no more, or was never started, and is not counted. */
 static void worker_free(struct ants_worker *w)
 {
-	ants_charge_put(&w->charge);
-	/* Noted, and not applied any more. */
-	ants_charge_put(&w->next_charge);
 	ants_affinity_put(w->affinity);
 	kfree(w->estate);
 	kfree(w);

@@ -88,6 +88,4 @@ void core_end(void)
 	shim_self = NULL;
 	WARN(shim_nr_allocated(), "%ld pieces of memory are left",
 	     shim_nr_allocated());
-	WARN(shim_nr_charged(), "%ld references to cgroups are left",
-	     shim_nr_charged());
 }

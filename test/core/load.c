@@ -281,7 +281,7 @@ static void room(struct ants_pool *pool)
 
 static const struct ants_attrs kinds[NR_POOLS - 1] = {
 	{ .capacity = 4 },
-	{ .capacity = 2, .queue_depth = 64, .flags = ANTS_CHARGE },
+	{ .capacity = 2, .queue_depth = 64 },
 	{ .capacity = 8, .flags = ANTS_PREALLOC },
 	{ .capacity = 3, .queue_depth = 8, .flags = ANTS_NONBLOCKING,
 	  .space_available = room },

@@ -55,7 +55,6 @@ static void begin(unsigned int capacity, unsigned int depth,
 {
 	const struct ants_attrs attrs = { .capacity = capacity,
 					  .queue_depth = depth,
-					  .flags = ANTS_CHARGE,
 					  .fault = fault_fn, .drop = drop_fn,
 					  .max_faults = 2,
 					  .worker_init = init };

@@ -124,7 +124,7 @@ static void run_room(void)
 {
 	struct ants_stats stats;
 
-	begin(ANTS_NONBLOCKING | ANTS_CHARGE, die_in_room);
+	begin(ANTS_NONBLOCKING, die_in_room);
 	explore_begin();
 	WARN_ON(submit(0));
 	explore_call(try_fn, (void *)1, "a");

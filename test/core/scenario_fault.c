@@ -17,8 +17,7 @@ static int good_item(struct ants_work *work)
 static void begin(unsigned int capacity, unsigned int depth)
 {
 	const struct ants_attrs attrs = { .capacity = capacity,
-					  .queue_depth = depth,
-					  .flags = ANTS_CHARGE };
+					  .queue_depth = depth };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(items); i++)

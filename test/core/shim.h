@@ -55,8 +55,6 @@ bool shim_timers_stopping(void);
 
 /* shim_misc.c */
 long shim_nr_allocated(void);
-/* References to cgroups. */
-long shim_nr_charged(void);
 /* For programs that print what led to the failure. */
 extern void (*shim_on_fail)(void);
 extern bool shim_verbose;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory, cgroups, interrupts and the log. */
-#include <linux/cgroup.h>
+/* Memory, interrupts and the log. */
 #include <linux/preempt.h>
 #include <linux/slab.h>
 
@@ -35,28 +34,6 @@ void kfree(const void *p)
 long shim_nr_allocated(void)
 {
 	return READ_ONCE(nr_allocated);
-}
-
-static struct cgroup_subsys_state css_root;
-static struct cgroup_subsys_state css_others = { .parent = &css_root };
-
-struct cgroup_subsys_state *task_get_css(struct task_struct *task, int id)
-{
-	struct cgroup_subsys_state *css;
-
-	css = task->flags & PF_KTHREAD ? &css_root : &css_others;
-	__atomic_fetch_add(&css->refs, 1, __ATOMIC_RELAXED);
-	return css;
-}
-
-void css_put(struct cgroup_subsys_state *css)
-{
-	__atomic_fetch_sub(&css->refs, 1, __ATOMIC_RELAXED);
-}
-
-long shim_nr_charged(void)
-{
-	return READ_ONCE(css_root.refs) + READ_ONCE(css_others.refs);
 }
 
 void shim_irq_disable(void)

@@ -13,7 +13,6 @@
 
 #include "../kunit/test_compat.h"
 #include "functional.h"
-#include "charge.h"
 
 #define NR_ORDER	64
 
@@ -349,11 +348,6 @@ static const struct check checks[] = {
 	CHECK(destroy_waits_for_every_task, .capacity = 2),
 	CHECK(names_are_unique, .capacity = 1),
 	CHECK(system_pool_is_there_for_everybody, .capacity = 1),
-	CHECK(task_is_charged_to_its_submitter, .capacity = 1,
-	      .flags = ANTS_CHARGE),
-	CHECK(waiter_is_charged, .capacity = 1, .flags = ANTS_CHARGE),
-	CHECK(cancelled_task_is_not_charged, .capacity = 1, .queue_depth = 1,
-	      .flags = ANTS_CHARGE),
 };
 
 static bool run(const struct check *check)

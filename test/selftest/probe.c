@@ -42,9 +42,8 @@ int every(struct task_struct *task, struct timer_list *timer, struct hrtimer *hr
 	hrtimer_setup(hrtimer, every_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	set_current_state(ants_sleep_state(state));
 	freezable_schedule();
-	ants_charge_memory(ants_css_memory(task));
-	ants_charge_blocks(ants_css_blocks(task));
-	ants_css_put(NULL);
+	ants_charge_nobody();
+	kthread_associate_blkcg(NULL);
 	scoped_with_init_fs()
 		every_ran(&work);
 	ants_plug = NULL;

@@ -34,6 +34,10 @@ static inline void kthread_unuse_mm(void *mm)
 {
 }
 
+static inline void kthread_associate_blkcg(void *css)
+{
+}
+
 static inline int kthread_affine_preferred(struct task_struct *task,
 					   const struct cpumask *mask)
 {
