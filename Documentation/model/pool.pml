@@ -256,6 +256,11 @@ byte passed, gpassed;			/* ghosts: the same, but counted anew when no other is t
 #if STOCK < 99
 byte stock = STOCK;
 #endif
+#if STOCK < 99 && !defined(MUT_SLOT_UNSEEN)
+#define HAS_SLOT	(stock > 0)
+#else
+#define HAS_SLOT	true
+#endif
 #if JOINS
 byte ist[NI];				/* work->state, by identity */
 byte jst[NW], inner[NW];		/* what the task on a worker waits for, and the item that it runs itself */
@@ -417,10 +422,10 @@ inline check()
 	       (workers == busy + leaving + nnew + wk &&
 		(workers >= cap || upkeep || npend + MADE_UP <= nnew || (backoff && armed))));
 	/* no waiter forgotten; with a limit on grants a hold and waiters of different batches one is pending instead,
-	   and its taker goes on granting */
+	   and its taker goes on granting; without a slot one is pending, too, and brings it when it starts */
 	assert(!HEED || NFREE <= 0 || CLOSED || tuning ||
-	       (npend > 0 && (NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
-	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed);
+	       (npend > 0 && (!HAS_SLOT || NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
+	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed || !HAS_SLOT);
 	/* min_workers; a leaving worker may keep the pool at its capacity, and starts the upkeep when it has left */
 	assert(STAYING >= MINW || CLOSED || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
 	/* no worker is parked that may not be, unless a new one will leave instead */
@@ -727,7 +732,7 @@ inline ants_grant(most)
 #ifdef MUT_GRANT_TOO_MANY
 	:: HEED && !CLOSED && npend < PMAX && nr < most ->
 #else
-	:: HEED && !CLOSED && NFREE > 0 && nr < most ->
+	:: HEED && !CLOSED && NFREE > 0 && HAS_SLOT && nr < most ->
 #endif
 		nr++;
 		if
@@ -747,7 +752,7 @@ inline ants_grant(most)
 			wk = wq[kk];
 			wq_del_at(kk);
 			accept(wtask[wk]);
-#ifdef MUT_NO_SLOT_RESERVE
+#if STOCK < 99
 			assert(stock > 0); stock--;
 #endif
 			wtask[wk] = 0;
@@ -758,8 +763,8 @@ inline ants_grant(most)
 		fi
 	:: else -> break
 	od;
-	if	/* one round was not enough */
-	:: HEED && !CLOSED && NFREE > 0 -> arm_soon()
+	if	/* one round was not enough; without a slot the next task that starts brings one */
+	:: HEED && !CLOSED && NFREE > 0 && HAS_SLOT -> arm_soon()
 	:: else
 	fi
 }
@@ -940,9 +945,6 @@ inline admit(id, x, try)
 			:: !try && nwait < MAXB && NESTING(id) && !TIMED(id) && nuntimed + 1 >= cap -> res[id] = DEADLK
 #endif
 			:: else ->
-#if STOCK < 99 && !defined(MUT_NO_SLOT_RESERVE)
-				stock--;	/* a waiter brings its slot */
-#endif
 				ants_wait_enrol(id, x)
 			fi
 		fi
@@ -962,9 +964,6 @@ inline ants_wait_withdraw(id)
 		wq_del_at(nr);
 		wtask[id] = 0;
 		res[id] = INTR;
-#if STOCK < 99 && !defined(MUT_NO_SLOT_RESERVE)
-		stock++;
-#endif
 #ifndef MUT_NO_STEP_ON_WITHDRAW
 		ants_dispatch()	/* the next in line may have a smaller batch */
 #endif
@@ -1770,8 +1769,8 @@ end:	do
 			:: else
 			fi;
 			if
-			:: HEED && NFREE > 0 && !CLOSED -> arm_soon()
-			:: !(HEED && NFREE > 0 && !CLOSED) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
+			:: HEED && NFREE > 0 && HAS_SLOT && !CLOSED -> arm_soon()
+			:: !(HEED && NFREE > 0 && HAS_SLOT && !CLOSED) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
 			:: else
 			fi;
 			check()
@@ -1816,7 +1815,7 @@ inline tune_round()
 #else
 	wake_next();
 	ask_for_worker();
-	tuning = (HEED && NFREE > 0 && !CLOSED) || TOO_NESTED || (ABOVE && nidle > 0)
+	tuning = (HEED && NFREE > 0 && HAS_SLOT && !CLOSED) || TOO_NESTED || (ABOVE && nidle > 0)
 #endif
 }
 

@@ -122,8 +122,6 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->counts.rejected += !!result;
 	if (waiter->work)
 		waiter_work_end(pool, waiter, result, todo);
-	else if (result && waiter->slot)
-		ants_stock_put(pool, waiter->slot);
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
 		pool->waiters.nr_nested--;
@@ -170,26 +168,6 @@ static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 }
 
 /*
- * Find a slot for @waiter. Waiters of one priority have no slots before the
- * first of them has one; but those of the other priority may hold all of them:
- * then take one of those.
- */
-static struct ants_slot *slot_for(struct ants_pool *pool,
-				  struct ants_waiter *waiter)
-{
-	struct ants_slot *slot = waiter->slot ?: ants_stock_get(pool);
-	struct ants_waiter *other;
-
-	if (likely(slot))
-		return slot;
-	other = first_waiter(pool, !waiter->prio);
-	if (!other)
-		return NULL;
-	swap(other->slot, slot);
-	return slot;
-}
-
-/*
  * Make the task of the next waiter pending. Return false if there is no slot:
  * then all slots are in use by pending tasks. The next task that starts returns
  * one, and its worker dispatches.
@@ -203,7 +181,7 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 	if (waiter->work) {
 		slot = &waiter->work->slot;
 	} else {
-		slot = slot_for(pool, waiter);
+		slot = ants_stock_get(pool);
 		if (!slot)
 			return false;
 		ants_task_add(pool, slot, waiter->fn, waiter->data,
@@ -279,8 +257,7 @@ static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
 /*
  * Grant due work items and waiters as long as there is room, as many as one
  * hold allows. An item that is granted wakes no thread, but counts all the
- * same. The timer tries again if there was no slot, or if the next hold is
- * late.
+ * same.
  */
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -295,10 +272,8 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 			grant_later(pool, todo);
 			return;
 		}
-		if (!grant_one(pool, todo)) {
-			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+		if (!grant_one(pool, todo))
 			return;
-		}
 	}
 }
 

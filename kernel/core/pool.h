@@ -49,8 +49,6 @@
  * struct ants_waiter - a submitter that waits, on its own stack
  * @node: L: in a FIFO of pool->waiters.fifo
  * @task: I: the submitter
- * @slot: L: taken out of the stock in advance, so that it can be granted at any
- *	time; NULL if there was none
  * @fn: I: the function of its task
  * @data: I: the argument of that function
  * @work: I: the work item that it wants to submit instead, which brings its own
@@ -72,7 +70,6 @@
 struct ants_waiter {
 	struct list_head node;
 	struct task_struct *task;
-	struct ants_slot *slot;
 	ants_fn_t fn;
 	void *data;
 	struct ants_work *work;
@@ -497,8 +494,8 @@ struct ants_ops {
 #define ANTS_HIGH_RUN		8
 /* Default number of slots in stock for callers that may not allocate. */
 #define ANTS_SPARE_SLOTS	16
-/* Slots are allocated in batches of this size: they and one word fill 2 KiB. */
-#define ANTS_SLOT_BATCH		51
+/* Slots are allocated in batches of this size. */
+#define ANTS_SLOT_BATCH		ANTS_HOLD_MAX
 /*
  * A stock keeps at most this many slots, or as many as there are spare slots if
  * those are more; and a batch beyond that.

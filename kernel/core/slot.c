@@ -11,69 +11,37 @@
 
 #include "../internal.h"
 
-/*
- * Slots are allocated a chunk at a time. A slot that is given up is only
- * counted; the slab is entered once, when all slots of the chunk are given up.
- */
-#define CHUNK_SIZE	2048
-
-/**
- * struct ants_chunk - slots that are allocated and freed together
- * @next: the next one in a chain of chunks to be freed
- * @nr_gone: L: number of slots given up; when the last one is, the chunk is
- *	freed
- * @slots: those not given up are in the stock, pending, or held by a waiter
- */
-struct ants_chunk {
-	union {
-		struct ants_chunk *next;
-		unsigned int nr_gone;
-	};
-	struct ants_slot slots[ANTS_SLOT_BATCH];
-};
-
-static_assert(sizeof(struct ants_chunk) <= CHUNK_SIZE);
-
-static struct kmem_cache *chunk_cache;
+static struct kmem_cache *slot_cache;
 
 void ants_slot_cache_exit(void)
 {
-	kmem_cache_destroy(chunk_cache);
+	kmem_cache_destroy(slot_cache);
 }
 
 int ants_slot_cache_init(void)
 {
-	/* The alignment lets a slot find its chunk. */
-	chunk_cache = kmem_cache_create("ants_slots", CHUNK_SIZE, CHUNK_SIZE, 0,
-					NULL);
-	return chunk_cache ? 0 : -ENOMEM;
+	slot_cache = KMEM_CACHE(ants_slot, 0);
+	return slot_cache ? 0 : -ENOMEM;
 }
 
 /*
- * Add a chunk to the stock; @more says how hard its allocation tries. A pool that
- * memory reclaim depends on must not wait for memory reclaim, whatever @more says.
+ * Add a batch of slots to the stock; @more says how hard their allocation tries. A pool
+ * that memory reclaim depends on must not wait for memory reclaim, whatever @more says.
  * Its submitters wait until a slot is returned instead.
  */
 static bool stock_grow(struct ants_pool *pool, gfp_t more)
 {
-	bool reclaim = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM;
-	struct ants_chunk *chunk;
+	gfp_t gfp = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ?
+		    GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN : GFP_KERNEL | more;
+	void *slots[ANTS_SLOT_BATCH];
 	unsigned int i;
 
-	if (ants_inject(ANTS_FAIL_SLOT))
+	if (ants_inject(ANTS_FAIL_SLOT) ||
+	    !kmem_cache_alloc_bulk(slot_cache, gfp, ANTS_SLOT_BATCH, slots))
 		return false;
-	chunk = kmem_cache_alloc(chunk_cache, reclaim ?
-				 GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN :
-				 GFP_KERNEL | more);
-	if (!chunk)
-		return false;
-	chunk->nr_gone = 0;
-	for (i = 1; i < ANTS_SLOT_BATCH; i++)
-		chunk->slots[i - 1].next = &chunk->slots[i];
 	raw_spin_lock_irq(&pool->lock);
-	chunk->slots[ANTS_SLOT_BATCH - 1].next = pool->stock;
-	pool->stock = chunk->slots;
-	pool->nr_stock += ANTS_SLOT_BATCH;
+	for (i = 0; i < ANTS_SLOT_BATCH; i++)
+		ants_stock_put(pool, slots[i]);
 	ants_unlock_irq(pool);
 	return true;
 }
@@ -113,49 +81,25 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 	return 0;
 }
 
-/* Give up a slot. If it is the last one of its chunk, add that to @gone. */
-static void slot_drop(struct ants_pool *pool, struct ants_slot *slot,
-		      struct ants_chunk **gone)
-{
-	struct ants_chunk *chunk = PTR_ALIGN_DOWN((void *)slot, CHUNK_SIZE);
-
-	lockdep_assert_held(&pool->lock);
-	if (++chunk->nr_gone < ANTS_SLOT_BATCH)
-		return;
-	chunk->next = *gone;
-	*gone = chunk;
-}
-
-static void chunks_free(struct ants_chunk *chain)
-{
-	struct ants_chunk *next;
-
-	for (; chain; chain = next) {
-		next = chain->next;
-		kmem_cache_free(chunk_cache, chain);
-	}
-}
-
 /*
- * Give up the slots that the stock holds beyond @nr now, as many in a hold of the
- * lock as it allows. Slots that others add meanwhile stay.
+ * Free the slots that the stock holds beyond @nr now, as many in a hold of the lock as
+ * it allows. Slots that others add meanwhile stay.
  * Context: Process context.
  */
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 {
 	unsigned int excess = ants_peek(pool->nr_stock), cut, i;
-	struct ants_chunk *gone;
+	struct ants_slot *slots[ANTS_HOLD_MAX];
 
 	for (excess -= min(excess, nr); excess; excess -= cut) {
-		gone = NULL;
 		raw_spin_lock_irq(&pool->lock);
 		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
 		for (i = 0; i < cut; i++)
-			slot_drop(pool, ants_stock_get(pool), &gone);
+			slots[i] = ants_stock_get(pool);
 		ants_unlock_irq(pool);
-		chunks_free(gone);
 		if (!cut)
 			return;
+		kmem_cache_free_bulk(slot_cache, cut, (void **)slots);
 	}
 }
 

@@ -176,33 +176,12 @@ static bool would_deadlock(const struct ants_pool *pool)
 }
 
 /*
- * Get a slot for a waiter, so that it can be granted at any time. If one waiter
- * has no slot, no waiter behind it may take one: otherwise those could hold all
- * slots while the first one waits for a slot. The first waiter of a list may
- * have lost its slot to the other priority; then it needs the next slot that is
- * returned.
- */
-static struct ants_slot *waiter_slot(struct ants_pool *pool,
-				     const struct list_head *fifo)
-{
-	const struct ants_waiter *first, *last;
-
-	if (list_empty(fifo))
-		return ants_stock_get(pool);
-	first = list_first_entry(fifo, struct ants_waiter, node);
-	last = list_last_entry(fifo, struct ants_waiter, node);
-	return first->slot && last->slot ? ants_stock_get(pool) : NULL;
-}
-
-/*
  * Enqueue @waiter, or return why not. @nested: the wait has no time limit, and
  * it occupies a worker of the same pool.
  */
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
 {
-	struct list_head *fifo = &pool->waiters.fifo[waiter->prio];
-
 	lockdep_assert_held(&pool->lock);
 	if (ants_closed_error(pool))
 		return ants_closed_error(pool);
@@ -211,13 +190,12 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (pool->config.max_blocking && pool->space.nr_waiting >= pool->config.max_blocking)
 		return -EBUSY;
 	waiter->task = current;
-	waiter->slot = waiter->work ? NULL : waiter_slot(pool, fifo);
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
 	waiter_spin_begin(pool, waiter);
-	list_add_tail(&waiter->node, fifo);
+	list_add_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->waiters.nested);
@@ -228,7 +206,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		pool->counts.peak_waiting = pool->space.nr_waiting;
 	ants_update_admit_limit(pool);
 	ants_trace(waiter_enrol, pool, waiter);
-	/* The waiter has no slot, or a batch holds others back. */
+	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 	return 0;

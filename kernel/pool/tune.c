@@ -92,7 +92,7 @@ static void apply_bounds(struct ants_pool *pool)
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
 	ants_retire_above(pool);
-	/* A waiter without a slot needs one to be granted. */
+	/* A waiter needs a slot to be granted. */
 	raw_spin_lock_irq(&pool->lock);
 	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
 	ants_unlock_irq(pool);

@@ -10,12 +10,11 @@ static long nr_allocated;
 void (*shim_on_fail)(void);
 bool shim_verbose;
 
-void *shim_alloc(size_t size, size_t align)
+void *shim_alloc(size_t size)
 {
-	void *p;
+	void *p = malloc(size);
 
-	align = max(align, sizeof(void *));
-	if (posix_memalign(&p, align, size))
+	if (!p)
 		abort();
 	__atomic_fetch_add(&nr_allocated, 1, __ATOMIC_RELAXED);
 	shim_allocated(p, size);

@@ -50,7 +50,7 @@ bool shim_has_task(const char *name)
 
 static struct pid *pid_alloc(void)
 {
-	struct pid *pid = shim_alloc(sizeof(*pid), 0);
+	struct pid *pid = shim_alloc(sizeof(*pid));
 
 	init_waitqueue_head(&pid->wait_pidfd);
 	refcount_set(&pid->users, 1);
@@ -66,7 +66,7 @@ void put_pid(struct pid *pid)
 struct task_struct *shim_task_alloc(int (*fn)(void *data), void *data,
 				    unsigned int flags, const char *name)
 {
-	struct task_struct *task = shim_alloc(sizeof(*task), 0);
+	struct task_struct *task = shim_alloc(sizeof(*task));
 
 	strscpy(task->comm, name, sizeof(task->comm));
 	task->flags = flags;

@@ -91,7 +91,7 @@ static int worker_fn(void *data)
 /* A thread that already runs serves as well as one that is made at once. */
 static void add_worker(struct workqueue_struct *wq)
 {
-	struct wq_worker *w = shim_alloc(sizeof(*w), 0);
+	struct wq_worker *w = shim_alloc(sizeof(*w));
 
 	w->wq = wq;
 	w->task = get_task_struct(shim_task_alloc(worker_fn, w, PF_KTHREAD,
@@ -118,7 +118,7 @@ static void kick_worker(struct workqueue_struct *wq)
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags,
 					 int max_active, ...)
 {
-	struct workqueue_struct *wq = shim_alloc(sizeof(*wq), 0);
+	struct workqueue_struct *wq = shim_alloc(sizeof(*wq));
 
 	raw_spin_lock_init(&wq->lock);
 	wq->lock.lock.quiet = true;

@@ -31,7 +31,6 @@
 #define BITS_PER_LONG		__LONG_WIDTH__
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-#define PTR_ALIGN_DOWN(p, a)	((typeof(p))((uintptr_t)(p) & ~((a) - 1UL)))
 
 #define offsetofend(type, member) \
 	(offsetof(type, member) + sizeof(((type *)0)->member))

@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#define alloc_percpu(type)	((type *)shim_alloc(NR_CPUS * sizeof(type), 0))
+#define alloc_percpu(type)	((type *)shim_alloc(NR_CPUS * sizeof(type)))
 #define free_percpu(p)		kfree(p)
 #define per_cpu(var, cpu)	((&(var))[cpu])
 #define this_cpu_inc_return(var)					\

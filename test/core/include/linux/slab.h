@@ -15,7 +15,6 @@
 
 struct kmem_cache {
 	size_t size;
-	size_t align;
 };
 
 void kfree(const void *p);
@@ -26,16 +25,16 @@ void kfree(const void *p);
 #define shim_freed_by(free)	__attribute__((__malloc__(free, 1)))
 #endif
 shim_freed_by(kfree)
-void *shim_alloc(size_t size, size_t align);
+void *shim_alloc(size_t size);
 
 static inline void *kzalloc(size_t size, gfp_t gfp)
 {
-	return shim_alloc(size, 0);
+	return shim_alloc(size);
 }
 
 static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
 {
-	return shim_alloc(n * size, 0);
+	return shim_alloc(n * size);
 }
 
 #define kmalloc(size, gfp)	kzalloc(size, gfp)
@@ -45,28 +44,30 @@ static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + (size_t)(n) * sizeof((p)->member[0]))
 
-static inline struct kmem_cache *kmem_cache_create(const char *name, size_t size,
-						   size_t align,
-						   unsigned int flags,
-						   void (*ctor)(void *))
+static inline struct kmem_cache *shim_cache_create(size_t size)
 {
-	struct kmem_cache *cache = shim_alloc(sizeof(*cache), 0);
+	struct kmem_cache *cache = shim_alloc(sizeof(*cache));
 
-	if (!cache)
-		return NULL;
 	cache->size = size;
-	cache->align = align;
 	return cache;
 }
 
-static inline void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+#define KMEM_CACHE(type, flags)	shim_cache_create(sizeof(struct type))
+
+static inline int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr,
+					void **p)
 {
-	return shim_alloc(cache->size, cache->align);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		p[i] = shim_alloc(cache->size);
+	return nr;
 }
 
-static inline void kmem_cache_free(struct kmem_cache *cache, void *p)
+static inline void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **p)
 {
-	kfree(p);
+	while (nr)
+		kfree(p[--nr]);
 }
 
 static inline void kmem_cache_destroy(struct kmem_cache *cache)
