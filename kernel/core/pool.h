@@ -362,11 +362,13 @@ struct ants_histograms {
 struct ants_times {
 	/* C: allocated when times are first asked for; NULL before */
 	struct ants_histograms *counts;
-	/* L: the clock when this began */
+	/* L: the clock when those of all tasks were last asked for */
 	u64 since;
-	/* C: one task in so many is timed, 0 for none; each is if stall.ms is not 0 */
+	/* C: one task in so many is to be timed, 0 for none */
 	unsigned int every;
-	/* L: if more than one: accepted tasks until the next one that is timed */
+	/* L: one task in so many is timed: @every, or 1 if stall.ms is not 0 */
+	unsigned int step;
+	/* L: accepted tasks until the next one that is timed */
 	unsigned int left;
 };
 
@@ -545,7 +547,7 @@ struct ants_ops {
  * fn, data: L: the function and its argument; ants_work_run() for a work item
  * tag: L: index of the flush epoch in which the task was accepted, and
  *	ANTS_TAG_*: for most tasks nothing but the epoch, and so below 2
- * stamp: L: if pool->timed, the clock when the task was handed over
+ * stamp: L: with ANTS_TAG_TIMED, the clock when the task was handed over
  */
 #define ANTS_TAG_EPOCH		1U
 #define ANTS_TAG_WORK		2U
@@ -555,8 +557,8 @@ struct ants_ops {
  * is set as well as long as the item is in the pool.
  */
 #define ANTS_TAG_DETACHED	8U
-/* The task is one of the few whose times are taken: see times.c. */
-#define ANTS_TAG_SAMPLED	16U
+/* The times of the task are taken: see times.c. */
+#define ANTS_TAG_TIMED		16U
 
 struct ants_pool {
 	/* What each task writes: line 0. */

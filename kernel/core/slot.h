@@ -113,13 +113,9 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
 	if (unlikely(pool->timed)) {
-		if (!(pool->timed & ANTS_TIMED_SAMPLE)) {
-			slot->stamp = ants_clock();
-		} else {
-			slot->tag &= ~ANTS_TAG_SAMPLED;
-			if (!pool->times.left--)
-				ants_sample_accept(pool, slot);
-		}
+		slot->tag &= ~ANTS_TAG_TIMED;
+		if (!pool->times.left--)
+			ants_time_accept(pool, slot);
 	}
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
 	pool->fast_submits = 0;

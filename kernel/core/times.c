@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How long tasks wait and run: see times.h. */
+#include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
@@ -19,78 +20,38 @@ unsigned long ants_clock_ms(u64 time)
 	return div_u64(time << 7, NSEC_PER_MSEC >> 3);
 }
 
-static void see_slot(struct ants_walker *walker, struct list_head *entry)
+/* Count a task that has waited, or run, for @time; for less than 1 as for 1. */
+static void count(u64 *counts, unsigned long time)
 {
-	list_entry(entry, struct ants_slot, node)->stamp = ants_clock();
-}
-
-static void see_waiter(struct ants_walker *walker, struct list_head *entry)
-{
-	list_entry(entry, struct ants_waiter, node)->stamp = ants_clock();
-}
-
-static void set_timed(struct ants_pool *pool, unsigned int bits)
-{
-	lockdep_assert_held(&pool->lock);
-	WRITE_ONCE(pool->timed, bits);
-	ants_end_fast_path(pool);
-}
-
-/*
- * From now on tasks are stamped as they are submitted. Then stamp those that
- * wait or are pending, whose wait counts from here; after that all stamps are
- * valid. Waiters come first, because they may be accepted meanwhile.
- */
-static void timing_begin(struct ants_pool *pool)
-{
-	struct ants_walker waiters = { .see = see_waiter };
-	struct ants_walker slots = { .see = see_slot };
-	unsigned int nr_waiting;
-
-	raw_spin_lock_irq(&pool->lock);
-	set_timed(pool, ANTS_TIMED_STAMP);
-	nr_waiting = pool->space.nr_waiting;
-	ants_unlock_irq(pool);
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_HIGH], nr_waiting, &waiters);
-	ants_walk(pool, &pool->waiters.fifo[ANTS_PRIO_NORMAL], nr_waiting, &waiters);
-	ants_walk_pending(pool, &slots);
-	raw_spin_lock_irq(&pool->lock);
-	pool->times.since = ants_clock();
-	set_timed(pool, ANTS_TIMED_STAMP | ANTS_TIMED_COUNT);
-	ants_unlock_irq(pool);
+	counts[__fls(time | 1)]++;
 }
 
 /* The task in @slot, which becomes pending, is timed; so is one in so many. */
-void ants_sample_accept(struct ants_pool *pool, struct ants_slot *slot)
+void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->times.left = pool->times.every - 1;
+	pool->times.left = pool->times.step - 1;
 	slot->stamp = ants_clock();
-	slot->tag |= ANTS_TAG_SAMPLED;
+	slot->tag |= ANTS_TAG_TIMED;
 }
 
-/*
- * @w starts such a task. If they are not sampled any more it is not counted, or was
- * counted with all others.
- */
-void ants_sample_start(struct ants_worker *w, const struct ants_slot *slot)
+/* @w starts such a task. It may be the only one that runs. */
+void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 {
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	if (!(pool->timed & ANTS_TIMED_SAMPLE)) {
-		w->tag &= ~ANTS_TAG_SAMPLED;
-		return;
-	}
 	w->started = ants_clock();
-	ants_time_count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
+	count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
+	if (pool->timed & ANTS_TIMED_STALL)
+		ants_stall_arm(pool);
 }
 
 /* The task has ended. */
-void ants_sample_end(struct ants_worker *w)
+void ants_time_end(struct ants_worker *w)
 {
 	lockdep_assert_held(&w->pool->lock);
-	ants_time_count(w->pool->times.counts->run, ants_clock() - w->started);
+	count(w->pool->times.counts->run, ants_clock() - w->started);
 	w->started = 0;
 }
 
@@ -111,22 +72,25 @@ int ants_times_make(struct ants_pool *pool)
 	return counts ? 0 : -ENOMEM;
 }
 
-/* Times are taken for an administrator, or to find tasks that stall: this has changed. */
+/*
+ * Times are taken for an administrator, or to find tasks that stall, for which each task
+ * is timed: this has changed.
+ */
 void ants_times_switch(struct ants_pool *pool)
 {
-	unsigned int bits = 0;
+	unsigned int step, bits;
 
 	lockdep_assert_held(&pool->config.lock);
-	if (pool->stall.ms)
-		bits = ANTS_TIMED_STAMP | ANTS_TIMED_COUNT | ANTS_TIMED_STALL;
-	else if (pool->times.every > 1)
-		bits = ANTS_TIMED_SAMPLE;
-	else if (pool->times.every)
-		bits = ANTS_TIMED_STAMP | ANTS_TIMED_COUNT;
-	if (bits & ANTS_TIMED_COUNT && !(pool->timed & ANTS_TIMED_COUNT))
-		timing_begin(pool);
 	raw_spin_lock_irq(&pool->lock);
-	set_timed(pool, bits);
+	step = pool->stall.ms ? 1 : pool->times.every;
+	bits = (step ? ANTS_TIMED : 0) | (step == 1 ? ANTS_TIMED_ALL : 0) |
+	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
+	if (bits & ANTS_TIMED_ALL && !(pool->timed & ANTS_TIMED_ALL))
+		pool->times.since = ants_clock();
+	pool->times.step = step;
+	pool->times.left = 0;
+	WRITE_ONCE(pool->timed, bits);
+	ants_end_fast_path(pool);
 	ants_unlock_irq(pool);
 }
 
@@ -137,10 +101,7 @@ int ants_set_timing(struct ants_pool *pool, unsigned int every)
 
 	if (err)
 		return err;
-	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
-	pool->times.left = 0;
-	ants_unlock_irq(pool);
 	ants_times_switch(pool);
 	return 0;
 }

@@ -172,8 +172,8 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	struct ants_work *work = ants_slot_work(slot);
 
 	w->tag &= ~ANTS_TAG_HIGH;
-	if (w->tag & ANTS_TAG_SAMPLED)
-		ants_sample_start(w, slot);
+	if (w->tag & ANTS_TAG_TIMED)
+		ants_time_start(w, slot);
 	if (!(w->tag & ANTS_TAG_WORK)) {
 		slot_return(w->pool, slot, todo);
 		return;
@@ -201,7 +201,6 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 	}
 	worker_rescind(w);
 	slot = ants_pending_pop(pool);
-	ants_time_start(pool, w, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;
@@ -223,8 +222,8 @@ static __always_inline void worker_finish(struct ants_pool *pool,
 	pool->nr_busy--;
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
 		w->func_addr = 0;
-		if (unlikely(epoch & ANTS_TAG_SAMPLED))
-			ants_sample_end(w);
+		if (unlikely(epoch & ANTS_TAG_TIMED))
+			ants_time_end(w);
 		if (likely(epoch & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
 		epoch &= ANTS_TAG_EPOCH;
@@ -313,7 +312,6 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	__must_hold(&w->pool->lock)
 {
 	if (!worker_take(pool, w, todo)) {
-		ants_time_end(w);
 		if (unlikely(pool->wakes.deferred))
 			ants_deferred_end(pool);
 		return false;
@@ -347,7 +345,6 @@ void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
 	struct ants_pool *pool = w->pool;
 
 	w->fn = NULL;
-	ants_time_end(w);
 	ants_cursors_skip(pool, &w->member);
 	if (w == pool->wakes.arrived)
 		pool->wakes.arrived = NULL;
@@ -438,7 +435,6 @@ static noinline void worker_freeze(struct ants_worker *w,
 
 	/* A work item that it ran may be freed. */
 	w->fn = NULL;
-	ants_time_end(w);
 	ants_dispatch(pool, todo);
 	ants_unlock(pool, todo);
 	try_to_freeze();

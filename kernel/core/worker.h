@@ -149,7 +149,7 @@ enum ants_worker_state {
  * @task: I: its thread, with a reference until that ends
  * @fn: L: the function of the task that it runs; NULL if it is parked
  * @data: L: the argument of that task
- * @started: L: the clock when it started that task, if pool->timed was set then
+ * @started: L: the clock when it started that task, if the task is timed, else 0
  * @told: L: its @started, if that task was reported as one that stalls
  * @func_addr: L: address of the function of a detached work item that it runs,
  *	else 0; the item may be gone

@@ -142,7 +142,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
 		row->ms = ms_since(w->idle_since);
-	else if (row->func && shown.pool->timed & ANTS_TIMED_COUNT)
+	else if (row->func && shown.pool->timed & ANTS_TIMED_ALL)
 		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 }
 
@@ -166,7 +166,7 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 	struct ants_row *row = next_row();
 
 	row->func = ants_task_func(slot->fn, slot->data);
-	if (shown.pool->timed & ANTS_TIMED_COUNT)
+	if (slot->tag & ANTS_TAG_TIMED)
 		row->ms = ants_clock_ms((u32)(ants_clock() - slot->stamp));
 }
 

@@ -118,8 +118,8 @@ static void worker_bury(struct ants_worker *w)
 	if (w->fn) {
 		pool->nr_busy--;
 		pool->counts.lost++;
-		if (w->tag & ANTS_TAG_SAMPLED)
-			ants_sample_end(w);
+		if (w->tag & ANTS_TAG_TIMED)
+			ants_time_end(w);
 		if (w->tag & ANTS_TAG_WORK) {
 			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
 			ants_work_finish(pool, w->data, &todo);

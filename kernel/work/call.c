@@ -304,7 +304,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 						 member);
 	u64 time;
 
-	if (!w->fn || !(w->pool->timed & ANTS_TIMED_COUNT))
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
 		return;
 	time = ants_clock() - ants_time_started(w);
 	if (search->found->func && time <= search->time)
@@ -324,7 +324,7 @@ void ants_longest(struct ants_pool *pool, struct ants_longest *found)
 	};
 
 	*found = (struct ants_longest){};
-	if (READ_ONCE(pool->timed) & ANTS_TIMED_COUNT)
+	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
 		ants_walk(pool, &pool->workers.list, UINT_MAX, &search.walker);
 	found->ms = ants_clock_ms(search.time);
 }
