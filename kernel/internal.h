@@ -174,9 +174,7 @@ int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state);
-typedef bool (*ants_ready_t)(struct ants_pool *pool, const void *arg);
-
-int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
+int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
 		    unsigned long timeout, unsigned int state);
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state);
@@ -190,7 +188,6 @@ int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
 int ants_config_lock_killable(struct ants_pool *pool);
 int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
-extern struct ratelimit_state ants_long_wait_limit;
 
 /* thread.c: threads that die */
 extern atomic_t ants_nr_threads;

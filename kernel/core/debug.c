@@ -142,24 +142,6 @@ bool ants_inject(enum ants_fail_point point)
 	return atomic_dec_if_positive(&fails[point]) >= 0;
 }
 
-static unsigned long long_wait = ANTS_LONG_WAIT;
-
-/*
- * The time after which the wait of a caller that sleeps in slices is logged, in
- * jiffies.
- */
-unsigned long ants_long_wait(void)
-{
-	return READ_ONCE(long_wait);
-}
-
-/* Set it to @after; the log names ANTS_LONG_WAIT all the same. */
-void ants_long_wait_arm(unsigned long after)
-{
-	WRITE_ONCE(long_wait, after);
-}
-EXPORT_SYMBOL_GPL(ants_long_wait_arm);
-
 static unsigned long late_ticks = ANTS_LATE_TICKS;
 
 /*

@@ -121,8 +121,6 @@ bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #define ants_fail_arm(point, times)	ants_fail_arm_after(point, 0, times)
-unsigned long ants_long_wait(void);
-void ants_long_wait_arm(unsigned long after);
 unsigned long ants_late_ticks(void);
 void ants_late_arm(unsigned long ticks);
 #else
@@ -135,7 +133,6 @@ static inline void ants_check(struct ants_pool *pool) { }
 static inline void ants_check_over(struct ants_pool *pool) { }
 static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
 static inline void ants_check_work_move(const struct ants_work *work, unsigned int to) { }
-static inline unsigned long ants_long_wait(void) { return ANTS_LONG_WAIT; }
 static inline unsigned long ants_late_ticks(void) { return ANTS_LATE_TICKS; }
 #endif
 

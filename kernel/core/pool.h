@@ -516,8 +516,6 @@ struct ants_ops {
 #define ANTS_VAIN_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */
 #define ANTS_DEFERRED_MAX		31U
-/* A wait is logged after this many jiffies. */
-#define ANTS_LONG_WAIT		(120 * HZ)
 /* Bounds of the pause after a thread could not be made, in jiffies. */
 #define ANTS_BACKOFF_MIN	max(HZ / 100, 1)
 #define ANTS_BACKOFF_MAX	HZ

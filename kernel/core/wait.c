@@ -3,16 +3,11 @@
  * Callers that sleep. Submitters wait in a FIFO of the pool's own, which is
  * guarded by the raw lock and can hand over a task; other callers wait for
  * tasks or threads to end. A fatal signal ends both kinds of wait, and so does
- * kthread_stop() on the caller. How long submitters wait is in debugfs. The other
- * callers sleep in slices, and log a long wait.
+ * kthread_stop() on the caller.
  */
-#define pr_fmt(fmt) "ants: " fmt
-
 #include <linux/cpumask.h>
 #include <linux/freezer.h>
 #include <linux/kthread.h>
-#include <linux/pid.h>
-#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
@@ -78,20 +73,39 @@ static void waiter_spin(struct ants_waiter *waiter)
 	}
 }
 
-#define SLICE		(30 * HZ)
-
-/* One limit for all pools, since a program may have any number of callers wait. */
-struct ratelimit_state ants_long_wait_limit =
-	RATELIMIT_STATE_INIT(ants_long_wait_limit, DEFAULT_RATELIMIT_INTERVAL,
-			     DEFAULT_RATELIMIT_BURST);
-EXPORT_SYMBOL_FOR_TESTS(ants_long_wait_limit);
-
-/* Has the caller been told to give up? It sleeps in @state. */
-static __always_inline bool told_to_stop(unsigned int state)
+/*
+ * Why a caller that sleeps in @state must stop: -EINTR or -ETIMEDOUT; 0 if it may go on.
+ */
+static __always_inline int sleep_error(unsigned int state, unsigned long timeout)
 {
-	if (signal_pending_state(state, current))
-		return true;
-	return state != TASK_UNINTERRUPTIBLE && ants_should_stop();
+	if (signal_pending_state(state, current) ||
+	    (state != TASK_UNINTERRUPTIBLE && ants_should_stop()))
+		return -EINTR;
+	return timeout ? 0 : -ETIMEDOUT;
+}
+
+/*
+ * Sleep until @over returns true. Whoever makes it true wakes the caller. Return 0,
+ * -EINTR or -ETIMEDOUT.
+ */
+static __always_inline int sleep_until(struct ants_pool *pool, ants_cond_t over,
+				       const void *arg, unsigned long timeout,
+				       unsigned int state)
+{
+	int err = 0;
+
+	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
+	for (;;) {
+		set_current_state(ants_sleep_state(state));
+		if (over(pool, arg))
+			break;
+		err = sleep_error(state, timeout);
+		if (err)
+			break;
+		timeout = ants_schedule_timeout(state, timeout);
+	}
+	__set_current_state(TASK_RUNNING);
+	return err;
 }
 
 /*
@@ -109,60 +123,6 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 	if (lockdep_depth(current) == 1 + locks && ants_this_worker())
 		return TASK_KILLABLE | TASK_FREEZABLE_UNSAFE;
 	return TASK_KILLABLE | TASK_FREEZABLE;
-}
-
-/* A caller that sleeps in slices. */
-struct sleeper {
-	struct ants_pool *pool;
-	unsigned long start;
-	unsigned long timeout;
-	bool logged;
-};
-
-static void sleeper_init(struct sleeper *s, struct ants_pool *pool,
-			 unsigned long timeout)
-{
-	s->pool = pool;
-	s->start = jiffies;
-	s->timeout = timeout;
-	s->logged = false;
-}
-
-/* How long to sleep now. */
-static unsigned long sleeper_slice(const struct sleeper *s)
-{
-	return min_t(unsigned long, ants_time_left(s->start, s->timeout),
-		     SLICE);
-}
-
-/*
- * Why the caller must stop sleeping: -EINTR or -ETIMEDOUT; 0 if it may go on.
- */
-static int sleeper_error(const struct sleeper *s, unsigned int state)
-{
-	if (told_to_stop(state))
-		return -EINTR;
-	return ants_time_left(s->start, s->timeout) ? 0 : -ETIMEDOUT;
-}
-
-/*
- * Log a long wait, once. The name is escaped, because a program can give itself any
- * name.
- */
-static void sleeper_log(struct sleeper *s)
-{
-	char comm[TASK_COMM_LEN];
-
-	if (s->logged || time_before(jiffies, s->start + ants_long_wait()))
-		return;
-	s->logged = true;
-	if (!__ratelimit(&ants_long_wait_limit))
-		return;
-	/* Another thread may change the name meanwhile. */
-	strscpy(comm, current->comm, sizeof(comm));
-	pr_warn("pool %s: %*pE[%d] has waited for more than %u s\n",
-		s->pool->name, (int)strlen(comm), comm, task_pid_nr(current),
-		ANTS_LONG_WAIT / HZ);
 }
 
 /*
@@ -249,30 +209,9 @@ static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
 	return waiter_result(waiter);
 }
 
-static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
-			   unsigned long timeout)
+static bool waiter_is_over(struct ants_pool *pool, const void *waiter)
 {
-	const unsigned int state = waiter->sleep;
-	int result, err = 0;
-
-	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
-	for (;;) {
-		set_current_state(ants_sleep_state(state));
-		result = waiter_result(waiter);
-		if (result != ANTS_STILL_WAITING)
-			break;
-		if (told_to_stop(state))
-			err = -EINTR;
-		else if (!timeout)
-			err = -ETIMEDOUT;
-		if (err) {
-			__set_current_state(TASK_RUNNING);
-			return wait_withdraw(pool, waiter, err);
-		}
-		timeout = ants_schedule_timeout(state, timeout);
-	}
-	__set_current_state(TASK_RUNNING);
-	return result;
+	return waiter_result(waiter) != ANTS_STILL_WAITING;
 }
 
 /*
@@ -282,9 +221,12 @@ static int sleep_as_waiter(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	      unsigned long timeout)
 {
+	int err;
+
 	if (waiter->spun)
 		waiter_spin(waiter);
-	return sleep_as_waiter(pool, waiter, timeout);
+	err = sleep_until(pool, waiter_is_over, waiter, timeout, waiter->sleep);
+	return err ? wait_withdraw(pool, waiter, err) : waiter_result(waiter);
 }
 
 static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
@@ -387,57 +329,37 @@ void ants_config_unlock(struct ants_pool *pool)
 }
 
 /*
- * Check once and, if that was in vain, sleep once. Return 1 to be called again.
- */
-static int wait_once(struct sleeper *s, ants_cond_t cond, const void *arg,
-		     unsigned int state)
-{
-	DEFINE_WAIT(wait);
-	int err = 0;
-
-	prepare_to_wait(&s->pool->waitq, &wait, ants_sleep_state(state));
-	if (!cond_is_true(s->pool, cond, arg)) {
-		err = sleeper_error(s, state) ?: 1;
-		if (err == 1)
-			ants_schedule_timeout(state, sleeper_slice(s));
-	}
-	finish_wait(&s->pool->waitq, &wait);
-	sleeper_log(s);
-	return err;
-}
-
-/*
- * Wait until @cond returns true; it may take what it waited for. The caller is
- * counted in, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
+ * Wait until @cond returns true; it may take what it waited for. The caller
+ * holds a reference, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
  * because destroy is often called with a lock of a device held. Return 0, -EINTR
  * or -ETIMEDOUT.
  */
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
-	struct sleeper s;
-	int err;
+	DEFINE_WAIT(wait);
+	int err = 0;
 
 	if (state == TASK_KILLABLE)
 		state = ants_killable_state(pool, 0);
-	sleeper_init(&s, pool, timeout);
-	do {
-		err = wait_once(&s, cond, arg, state);
-	} while (err == 1);
+	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
+	for (;;) {
+		prepare_to_wait(&pool->waitq, &wait, ants_sleep_state(state));
+		if (cond_is_true(pool, cond, arg))
+			break;
+		err = sleep_error(state, timeout);
+		if (err)
+			break;
+		timeout = ants_schedule_timeout(state, timeout);
+	}
+	finish_wait(&pool->waitq, &wait);
 	return err;
 }
 
-/*
- * Log a long wait. The pool is there as long as the wait is not over; see
- * wait_withdraw().
- */
-static void log_unless(struct sleeper *s, const bool *done)
+static bool is_done(struct ants_pool *pool, const void *done)
 {
-	rcu_read_lock();
 	/* Pairs with smp_store_release() in waiter_done(). */
-	if (!smp_load_acquire(done))
-		sleeper_log(s);
-	rcu_read_unlock();
+	return smp_load_acquire((const bool *)done);
 }
 
 /*
@@ -447,52 +369,32 @@ static void log_unless(struct sleeper *s, const bool *done)
 int ants_wait_done(struct ants_pool *pool, const bool *done,
 		   unsigned long timeout, unsigned int state)
 {
-	struct sleeper s;
-	int err = 0;
+	return sleep_until(pool, is_done, done, timeout, state);
+}
 
-	sleeper_init(&s, pool, timeout);
-	for (;;) {
-		set_current_state(ants_sleep_state(state));
-		/* Pairs with smp_store_release() in waiter_done(). */
-		if (smp_load_acquire(done))
-			break;
-		err = sleeper_error(&s, state);
-		if (err)
-			break;
-		ants_schedule_timeout(state, sleeper_slice(&s));
-		log_unless(&s, done);
-	}
-	__set_current_state(TASK_RUNNING);
-	return err;
+struct locked_cond {
+	ants_cond_t cond;
+	const void *arg;
+};
+
+static bool is_ready(struct ants_pool *pool, const void *arg)
+{
+	const struct locked_cond *ready = arg;
+
+	return cond_is_true(pool, ready->cond, ready->arg);
 }
 
 /*
- * Wait until @ready returns true. A thread that changes what @ready looks at
- * wakes the caller. The pool stays meanwhile. Return 0, -EINTR or -ETIMEDOUT.
+ * Wait until @ready, which is called with the lock held, returns true. A thread that
+ * changes what it looks at wakes the caller. The pool stays meanwhile. Return 0,
+ * -EINTR or -ETIMEDOUT.
  */
-int ants_wait_ready(struct ants_pool *pool, ants_ready_t ready, const void *arg,
+int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
-	struct sleeper s;
-	bool is_ready;
-	int err = 0;
+	const struct locked_cond cond = { .cond = ready, .arg = arg };
 
-	sleeper_init(&s, pool, timeout);
-	for (;;) {
-		set_current_state(ants_sleep_state(state));
-		raw_spin_lock_irq(&pool->lock);
-		is_ready = ready(pool, arg);
-		ants_unlock_irq(pool);
-		if (is_ready)
-			break;
-		err = sleeper_error(&s, state);
-		if (err)
-			break;
-		ants_schedule_timeout(state, sleeper_slice(&s));
-		sleeper_log(&s);
-	}
-	__set_current_state(TASK_RUNNING);
-	return err;
+	return sleep_until(pool, is_ready, &cond, timeout, state);
 }
 
 /*
