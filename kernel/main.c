@@ -46,8 +46,9 @@ static int __init system_pool_init(void)
 	struct ants_attrs attrs = { .capacity = system_capacity };
 	struct ants_pool *pool;
 
-	pool = system_capacity ? __ants_pool_create(NULL, &attrs, "system") :
-				 ERR_PTR(-EINVAL);
+	pool = system_capacity ?
+	       __ants_pool_create(NULL, NULL, false, &attrs, "system") :
+	       ERR_PTR(-EINVAL);
 	if (IS_ERR(pool)) {
 		pr_err("cannot make the system pool with system_capacity=%u: %pe\n",
 		       system_capacity, pool);

@@ -392,11 +392,6 @@ static int make_pool(const struct ants_attrs *attrs)
 	return end_pool(ants_pool_create(attrs, NAME));
 }
 
-static int make_func(const struct ants_attrs *attrs)
-{
-	return end_pool(ants_pool_create_func(attrs, gate_task, NAME));
-}
-
 static int make_ordered(const struct ants_attrs *attrs)
 {
 	return end_pool(ants_pool_create_ordered(attrs, NAME));
@@ -424,7 +419,6 @@ static int make_multi(const struct ants_attrs *attrs)
 
 static const struct maker makers[] = {
 	{ "ants_pool_create", make_pool },
-	{ "ants_pool_create_func", make_func },
 	{ "ants_pool_create_ordered", make_ordered },
 	{ "devm_ants_pool_create", make_devm },
 	{ "ants_multi_create", make_multi },

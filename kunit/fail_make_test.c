@@ -26,11 +26,6 @@ static struct ants_pool *make_ordered(const struct ants_attrs *attrs)
 	return ants_pool_create_ordered(attrs, NAME);
 }
 
-static struct ants_pool *make_func(const struct ants_attrs *attrs)
-{
-	return ants_pool_create_func(attrs, count_task, NAME);
-}
-
 static struct device *device;
 
 static struct ants_pool *make_managed(const struct ants_attrs *attrs)
@@ -50,7 +45,7 @@ static const struct kind kinds[] = {
 	    .flags = ANTS_MEM_RECLAIM | ANTS_THROUGHPUT | ANTS_FREEZABLE },
 	  make },
 	{ "ordered", { .min_workers = 1 }, make_ordered },
-	{ "func", { .flags = ANTS_NONBLOCKING | ANTS_NO_PURGE }, make_func },
+	{ "func", { .flags = ANTS_NONBLOCKING | ANTS_NO_PURGE, .fn = count_task }, make },
 };
 
 static void kind_name(const struct kind *kind, char *desc)

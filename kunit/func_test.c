@@ -22,20 +22,6 @@ static int func_init(struct kunit *test)
 	return 0;
 }
 
-/* A missing function is reported before other wrong arguments. */
-static void pool_without_a_function_is_refused(struct kunit *test)
-{
-	struct ants_attrs wrong = { .flags = BIT(31) };
-
-	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(NULL, NULL, "f")),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, NULL,
-							    "%s", "")),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(ants_pool_create_func(&wrong, add_fn,
-							    "f")), -EINVAL);
-}
-
 static void each_value_arrives_once(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 10 };
@@ -94,7 +80,6 @@ static void other_pools_have_no_function(struct kunit *test)
 }
 
 static struct kunit_case func_cases[] = {
-	KUNIT_CASE(pool_without_a_function_is_refused),
 	KUNIT_CASE(each_value_arrives_once),
 	KUNIT_CASE(null_is_a_value),
 	KUNIT_CASE(full_pool_refuses),

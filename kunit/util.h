@@ -175,8 +175,10 @@ static inline struct ants_pool *test_func_pool(struct kunit *test,
 					       const struct ants_attrs *attrs,
 					       ants_fn_t fn, const char *name)
 {
-	return test_pool_own(test, ants_pool_create_func(attrs, fn, "%s", name),
-			     name);
+	struct ants_attrs all = attrs ? *attrs : (struct ants_attrs){};
+
+	all.fn = fn;
+	return test_pool(test, &all, name);
 }
 
 static inline void test_gate_free(struct kunit_resource *res)

@@ -127,6 +127,7 @@ enum ants_sched {
  * @cpumask: the CPUs on which the threads run, isolated ones or not; copied.
  *	NULL means all CPUs, or with %ANTS_ON_NODE those of @node if it has any,
  *	in both cases without the isolated ones
+ * @fn: what ants_invoke() runs; NULL means none
  * @worker_init: called in each thread before its first task; for the tasks that
  *	the thread runs ants_worker_data() returns its result. If the result is
  *	an ERR_PTR, the thread exits, and another one is made later. If it
@@ -175,6 +176,7 @@ struct ants_attrs {
 	enum ants_sched sched;
 	int node;
 	const struct cpumask *cpumask;
+	ants_fn_t fn;
 	void *(*worker_init)(struct ants_pool *pool);
 	void (*worker_exit)(struct ants_pool *pool, void *data);
 	void (*space_available)(struct ants_pool *pool);
@@ -209,19 +211,7 @@ extern struct ants_pool *ants_system_pool;
  * the caller was killed meanwhile.
  */
 #define ants_pool_create(attrs, ...)	\
-	__ants_pool_create(THIS_MODULE, attrs, __VA_ARGS__)
-
-/**
- * ants_pool_create_func() - create a pool for one function, for ants_invoke()
- * @attrs: its attributes; NULL for the defaults
- * @fn: the function
- * @...: printf format and arguments of the name
- *
- * Context: Process context. May sleep.
- * Return: as ants_pool_create(); -EINVAL, before all else, if @fn is NULL.
- */
-#define ants_pool_create_func(attrs, fn, ...)	\
-	__ants_pool_create_func(THIS_MODULE, attrs, fn, __VA_ARGS__)
+	__ants_pool_create(THIS_MODULE, NULL, false, attrs, __VA_ARGS__)
 
 /**
  * ants_pool_create_ordered() - create a pool whose tasks run one after another
@@ -238,7 +228,7 @@ extern struct ants_pool *ants_system_pool;
  * %ANTS_CALLER_RUNS, whose callers would overtake pending tasks.
  */
 #define ants_pool_create_ordered(attrs, ...)	\
-	__ants_pool_create_ordered(THIS_MODULE, attrs, __VA_ARGS__)
+	__ants_pool_create(THIS_MODULE, NULL, true, attrs, __VA_ARGS__)
 
 /**
  * devm_ants_pool_create() - create a pool that ends with the driver of a device
@@ -254,7 +244,7 @@ extern struct ants_pool *ants_system_pool;
  * Return: as ants_pool_create().
  */
 #define devm_ants_pool_create(dev, attrs, ...)	\
-	__devm_ants_pool_create(dev, THIS_MODULE, attrs, __VA_ARGS__)
+	__ants_pool_create(THIS_MODULE, dev, false, attrs, __VA_ARGS__)
 
 /**
  * ants_pool_destroy() - destroy a pool
@@ -399,22 +389,10 @@ void *ants_pool_private(const struct ants_pool *pool);
 
 /* private: what the macros above call */
 
-__printf(3, 4)
-struct ants_pool *__ants_pool_create(struct module *owner,
+__printf(5, 6)
+struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
+				     bool ordered,
 				     const struct ants_attrs *attrs,
 				     const char *fmt, ...);
-__printf(4, 5)
-struct ants_pool *__ants_pool_create_func(struct module *owner,
-					  const struct ants_attrs *attrs,
-					  ants_fn_t fn, const char *fmt, ...);
-__printf(3, 4)
-struct ants_pool *__ants_pool_create_ordered(struct module *owner,
-					     const struct ants_attrs *attrs,
-					     const char *fmt, ...);
-__printf(4, 5)
-struct ants_pool *__devm_ants_pool_create(struct device *dev,
-					  struct module *owner,
-					  const struct ants_attrs *attrs,
-					  const char *fmt, ...);
 
 #endif /* _LINUX_ANTS_POOL_H */

@@ -123,8 +123,8 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr);
 
 /**
- * ants_invoke() - submit a task to a pool that was made for one function
- * @pool: the pool, made by ants_pool_create_func()
+ * ants_invoke() - submit a task of the function in &ants_attrs.fn
+ * @pool: the pool
  * @data: the argument of the function; any value
  *
  * Context: Process context. May sleep.
@@ -133,8 +133,8 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 int ants_invoke(struct ants_pool *pool, void *data);
 
 /**
- * ants_invoke_timeout() - ants_submit_timeout() for such a pool
- * @pool: the pool, made by ants_pool_create_func()
+ * ants_invoke_timeout() - ants_submit_timeout() for that function
+ * @pool: the pool
  * @data: the argument of the function; any value
  * @timeout: the longest time to wait, in jiffies
  *
@@ -145,8 +145,8 @@ int ants_invoke_timeout(struct ants_pool *pool, void *data,
 			unsigned long timeout);
 
 /**
- * ants_try_invoke() - ants_try_submit() for such a pool
- * @pool: the pool, made by ants_pool_create_func()
+ * ants_try_invoke() - ants_try_submit() for that function
+ * @pool: the pool
  * @data: the argument of the function; any value
  *
  * Context: as ants_try_submit().

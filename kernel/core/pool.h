@@ -259,42 +259,6 @@ struct ants_urgent {
 	unsigned int run;
 };
 
-/* See struct ants_stats. What each task counts is elsewhere in struct ants_pool. */
-struct ants_counts {
-	/* L */
-	u64 spawned;
-	/* L */
-	u64 reaped;
-	/* L */
-	u64 wakeups_in_vain;
-	/* L */
-	u64 stalled;
-	/* L */
-	u64 held_back;
-	/* L */
-	u64 faults;
-	/* L */
-	u64 lost;
-	/* L */
-	u64 dirty;
-	/* L */
-	u64 blocked;
-	/* L */
-	u64 rejected;
-	/* L */
-	u64 cancelled;
-	/* L */
-	u64 caller_runs;
-	/* L */
-	unsigned int peak_waiting;
-	/* L */
-	unsigned int peak_running;
-	/* L */
-	unsigned int peak_busy;
-	/* L */
-	unsigned int peak_pending;
-};
-
 /* What kernel work items do for a pool: see upkeep.c. */
 struct ants_upkeep {
 	/* retires threads, fills the stock */
@@ -638,7 +602,11 @@ struct ants_pool {
 
 	struct ants_urgent urgent;
 	struct ants_delayed delayed;
-	struct ants_counts counts;
+	/*
+	 * L: what is counted, and the peaks. The other members are unused: those numbers
+	 * are elsewhere in this struct
+	 */
+	struct ants_stats counts;
 	struct ants_times times;
 	struct ants_stall stall;
 	struct ants_faults faults;

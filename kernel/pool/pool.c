@@ -186,6 +186,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 				       ANTS_BOUND_MAX);
 	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
+	pool->ops.fn = attrs->fn;
 	pool->ops.worker_init = attrs->worker_init;
 	pool->ops.worker_exit = attrs->worker_exit;
 	pool->ops.space_available = attrs->space_available;
@@ -244,109 +245,57 @@ static struct ants_pool *pool_abandon(struct ants_pool *pool, int err)
 	return ERR_PTR(err);
 }
 
-/* Create a pool of any kind, but for those of multis. */
-__printf(5, 0)
-static struct ants_pool *pool_make(struct module *owner,
-				   const struct ants_attrs *attrs, ants_fn_t fn,
-				   bool ordered, const char *fmt, va_list args)
+static void destroy_with_device(void *pool)
 {
-	static const struct ants_attrs defaults;
-	struct ants_pool *pool;
-	int err;
-
-	attrs = attrs ?: &defaults;
-	err = ants_check_attrs(attrs);
-	if (err)
-		return ERR_PTR(err);
-	pool = pool_alloc(owner, attrs);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	pool->ops.fn = fn;
-	pool->ordered = ordered;
-	err = ants_set_name(pool->name, fmt, args) ?:
-	      pool_publish(pool, attrs, attrs->cpumask);
-	return err ? pool_abandon(pool, err) : pool;
+	ants_pool_destroy(pool);
 }
 
 /**
- * __ants_pool_create() - create a pool; see ants_pool_create()
+ * __ants_pool_create() - create a pool of any kind, but for those of multis
  * @owner: the module that creates it, NULL if built in
+ * @dev: the device with whose driver it ends, or NULL
+ * @ordered: its tasks run one after another
  * @attrs: its attributes; NULL for the defaults
  * @fmt: printf format of the name
  *
  * Context: Process context. May sleep.
  * Return: the pool, or an ERR_PTR.
  */
-struct ants_pool *__ants_pool_create(struct module *owner,
+struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
+				     bool ordered,
 				     const struct ants_attrs *attrs,
 				     const char *fmt, ...)
 {
+	struct ants_attrs all = attrs ? *attrs : (struct ants_attrs){};
 	struct ants_pool *pool;
 	va_list args;
+	int err;
 
+	if (ordered) {
+		/* A caller that runs its task itself would overtake pending tasks. */
+		if (all.capacity > 1 || all.flags & ANTS_CALLER_RUNS)
+			return ERR_PTR(-EINVAL);
+		all.capacity = 1;
+		all.flags |= ANTS_FIXED;
+	}
+	err = ants_check_attrs(&all);
+	if (err)
+		return ERR_PTR(err);
+	pool = pool_alloc(owner, &all);
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	pool->ordered = ordered;
 	va_start(args, fmt);
-	pool = pool_make(owner, attrs, NULL, false, fmt, args);
+	err = ants_set_name(pool->name, fmt, args);
 	va_end(args);
-	return pool;
+	err = err ?: pool_publish(pool, &all, all.cpumask);
+	if (err)
+		return pool_abandon(pool, err);
+	if (dev)
+		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
+	return err ? ERR_PTR(err) : pool;
 }
 EXPORT_SYMBOL_GPL(__ants_pool_create);
-
-/**
- * __ants_pool_create_func() - create a pool; see ants_pool_create_func()
- * @owner: the module that creates it, NULL if built in
- * @attrs: its attributes; NULL for the defaults
- * @fn: what ants_invoke() runs
- * @fmt: printf format of the name
- *
- * Context: Process context. May sleep.
- * Return: the pool, or an ERR_PTR.
- */
-struct ants_pool *__ants_pool_create_func(struct module *owner,
-					  const struct ants_attrs *attrs,
-					  ants_fn_t fn, const char *fmt, ...)
-{
-	struct ants_pool *pool;
-	va_list args;
-
-	if (!fn)
-		return ERR_PTR(-EINVAL);
-	va_start(args, fmt);
-	pool = pool_make(owner, attrs, fn, false, fmt, args);
-	va_end(args);
-	return pool;
-}
-EXPORT_SYMBOL_GPL(__ants_pool_create_func);
-
-/**
- * __ants_pool_create_ordered() - create a pool; see ants_pool_create_ordered()
- * @owner: the module that creates it, NULL if built in
- * @attrs: its attributes; NULL for the defaults
- * @fmt: printf format of the name
- *
- * Context: Process context. May sleep.
- * Return: the pool, or an ERR_PTR.
- */
-struct ants_pool *__ants_pool_create_ordered(struct module *owner,
-					     const struct ants_attrs *attrs,
-					     const char *fmt, ...)
-{
-	struct ants_attrs one = {};
-	struct ants_pool *pool;
-	va_list args;
-
-	if (attrs)
-		one = *attrs;
-	/* A caller that runs its task itself would overtake pending tasks. */
-	if (one.capacity > 1 || one.flags & ANTS_CALLER_RUNS)
-		return ERR_PTR(-EINVAL);
-	one.capacity = 1;
-	one.flags |= ANTS_FIXED;
-	va_start(args, fmt);
-	pool = pool_make(owner, &one, NULL, true, fmt, args);
-	va_end(args);
-	return pool;
-}
-EXPORT_SYMBOL_GPL(__ants_pool_create_ordered);
 
 /*
  * Create a pool that is part of an object with a directory and a name. It has no
@@ -422,40 +371,6 @@ int ants_pool_destroy(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
 
-static void destroy_with_device(void *pool)
-{
-	ants_pool_destroy(pool);
-}
-
-/**
- * __devm_ants_pool_create() - create a pool; see devm_ants_pool_create()
- * @dev: the device
- * @owner: the module that creates it, NULL if built in
- * @attrs: its attributes; NULL for the defaults
- * @fmt: printf format of the name
- *
- * Context: Process context. May sleep.
- * Return: the pool, or an ERR_PTR.
- */
-struct ants_pool *__devm_ants_pool_create(struct device *dev,
-					  struct module *owner,
-					  const struct ants_attrs *attrs,
-					  const char *fmt, ...)
-{
-	struct ants_pool *pool;
-	va_list args;
-	int err;
-
-	va_start(args, fmt);
-	pool = pool_make(owner, attrs, NULL, false, fmt, args);
-	va_end(args);
-	if (IS_ERR(pool))
-		return pool;
-	err = devm_add_action_or_reset(dev, destroy_with_device, pool);
-	return err ? ERR_PTR(err) : pool;
-}
-EXPORT_SYMBOL_GPL(__devm_ants_pool_create);
-
 /* The last reference to the kobject has been dropped. */
 void ants_pool_free(struct kobject *kobj)
 {
@@ -508,6 +423,7 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(lock_of(pool), flags);
+	*stats = pool->counts;
 	stats->capacity = pool->limits.capacity;
 	stats->running = pool->workers.nr;
 	stats->idle = pool->workers.nr_idle;
@@ -515,24 +431,8 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 	stats->pending = pool->nr_pending;
 	stats->waiting = pool->space.nr_waiting;
 	stats->free = nr_free(pool);
-	stats->peak_running = pool->counts.peak_running;
-	stats->peak_busy = pool->counts.peak_busy;
-	stats->peak_pending = pool->counts.peak_pending;
-	stats->peak_waiting = pool->counts.peak_waiting;
 	stats->submitted = pool->submitted;
 	stats->completed = ants_nr_completed(pool);
-	stats->cancelled = pool->counts.cancelled;
-	stats->caller_runs = pool->counts.caller_runs;
-	stats->rejected = pool->counts.rejected;
-	stats->blocked = pool->counts.blocked;
-	stats->spawned = pool->counts.spawned;
-	stats->reaped = pool->counts.reaped;
-	stats->wakeups_in_vain = pool->counts.wakeups_in_vain;
-	stats->stalled = pool->counts.stalled;
-	stats->held_back = pool->counts.held_back;
-	stats->faults = pool->counts.faults;
-	stats->lost = pool->counts.lost;
-	stats->dirty = pool->counts.dirty;
 	raw_spin_unlock_irqrestore(lock_of(pool), flags);
 }
 EXPORT_SYMBOL_GPL(ants_pool_stats);

@@ -51,7 +51,8 @@ static const struct flavour flavours[] = {
 				   .spare_slots = 2, .flags = ANTS_FIXED } },
 	{ "data", KIND_POOL, 0, { .capacity = 4, .queue_depth = 8,
 				  THREAD_DATA } },
-	{ "func", KIND_FUNC, 0, { .capacity = 3, .queue_depth = 4 } },
+	{ "func", KIND_POOL, 0, { .capacity = 3, .queue_depth = 4,
+				  .fn = torture_task } },
 	{ "device", KIND_DEVM, 0, { .capacity = 3, .queue_depth = 4 } },
 	{ "ordered", KIND_ORDERED, 0, { .queue_depth = 8 } },
 	{ "round-robin", KIND_MULTI, ANTS_ROUND_ROBIN,
@@ -201,9 +202,6 @@ static struct ants_pool *make_pool(const struct target *target,
 	switch (flavour->kind) {
 	case KIND_DEVM:
 		return devm_ants_pool_create(target->dev, attrs,
-					     "torture-%s-%d", flavour->name, nr);
-	case KIND_FUNC:
-		return ants_pool_create_func(attrs, torture_task,
 					     "torture-%s-%d", flavour->name, nr);
 	case KIND_ORDERED:
 		return ants_pool_create_ordered(attrs, "torture-%s-%d",

@@ -230,7 +230,7 @@ void op_invoke(struct actor *actor)
 
 	if (!number)
 		return;
-	if (actor->target->flavour->kind == KIND_FUNC)
+	if (actor->target->flavour->attrs.fn)
 		ticket_close(number, invoke(actor, data));
 	else
 		ticket_close(number, CALL(actor, INVOKE_NO_FUNC,

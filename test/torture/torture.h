@@ -259,7 +259,6 @@ unsigned int tickets_left(const struct target *target);
 
 enum kind {
 	KIND_POOL,
-	KIND_FUNC,
 	KIND_ORDERED,
 	KIND_DEVM,
 	KIND_MULTI,
