@@ -24,12 +24,19 @@ static struct team *team_of_many(struct kunit *test, unsigned int flags)
 	return team;
 }
 
+/* Cancel, and wait until the upkeep work has ended what had not started. */
+static void cancel(struct team *team)
+{
+	ants_group_cancel(&team->group);
+	EXPECT_SOON(team->test, !ants_peek(team->rig->pool->upkeep.queued));
+}
+
 static void cancel_ends_what_is_pending(struct kunit *test)
 {
 	struct team *team = team_of_many(test, 0);
 	int i;
 
-	ants_group_cancel(&team->group);
+	cancel(team);
 	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(team->rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(team->rig->pool).cancelled, MANY);
@@ -75,20 +82,16 @@ static void cancel_wakes_the_waiter(struct kunit *test)
 	expect_members(team, 0, MANY, 0, -ECANCELED);
 }
 
-/* The room is given to a waiting caller in the same locked section. */
+/* The room is given to a waiting caller. */
 static void cancel_grants_others(struct kunit *test)
 {
 	struct team *team = team_of_many(test, 0);
 	struct async_call *call;
-	unsigned int waiting;
 
 	call = rig_async(team->rig, do_submit_count, FOREVER, NULL);
 	EXPECT_SOON(test, ants_nr_waiting(team->rig->pool) == 1);
-	local_bh_disable();
-	ants_group_cancel(&team->group);
-	waiting = ants_nr_waiting(team->rig->pool);
-	local_bh_enable();
-	KUNIT_EXPECT_EQ(test, waiting, 0);
+	cancel(team);
+	KUNIT_EXPECT_EQ(test, ants_nr_waiting(team->rig->pool), 0);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
@@ -99,7 +102,6 @@ static void cancel_grants_others(struct kunit *test)
 struct irq_cancel {
 	struct irq_work work;
 	struct team *team;
-	unsigned int waiting;
 	bool hard;
 	bool kept;
 };
@@ -111,7 +113,6 @@ static void cancel_in_irq(struct irq_work *work)
 	c->hard = in_hardirq();
 	ants_group_cancel(&c->team->group);
 	c->kept = in_hardirq() && irqs_disabled();
-	c->waiting = ants_nr_waiting(c->team->rig->pool);
 }
 
 /*
@@ -131,9 +132,9 @@ static void cancel_from_a_hard_interrupt(struct kunit *test)
 	irq_work_sync(&c.work);
 	KUNIT_EXPECT_TRUE(test, c.hard);
 	KUNIT_EXPECT_TRUE(test, c.kept);
-	KUNIT_EXPECT_EQ(test, c.waiting, 0);
-	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
+	EXPECT_SOON(test, !ants_peek(team->rig->pool->upkeep.queued));
+	expect_members(team, 1, MANY + 1, 0, -ECANCELED);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	EXPECT_SOON(test, atomic_read(&team->rig->count) == 1);

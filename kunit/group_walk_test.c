@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Groups that end and are freed while another thread cancels them: a cancel
- * walks through the members in rounds, and is held between two of these.
+ * Groups that end, and are freed, before the upkeep work has come to cancel their
+ * members.
  */
 #include <linux/module.h>
 
 #include "group.h"
 
-/* More than two rounds take. */
+/* More than two rounds of the upkeep work take. */
 #define MANY	40
 
 /* A group and its members, which are freed as soon as they were waited for. */
@@ -15,12 +15,6 @@ struct crew {
 	struct ants_group group;
 	struct member members[MANY];
 };
-
-static int do_cancel(struct async_call *call)
-{
-	ants_group_cancel(call->data);
-	return 0;
-}
 
 /* @data is the crew. */
 static int do_wait_and_free(struct async_call *call)
@@ -56,171 +50,9 @@ static void crew_submit(struct rig *rig, struct crew *crew, int first, int end)
 	}
 }
 
-static struct rig *rig_of_one(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
-
-	/* The cancelling thread keeps its CPU while it is held. */
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs two CPUs");
-	return rig_make(test, "walk", attrs);
-}
-
 static bool crew_is_waited_for(struct crew *crew)
 {
 	return !list_empty(&crew->group.waiters);
-}
-
-/* Start a cancel of the group, and hold it after its first round. */
-static struct async_call *start_cancel(struct rig *rig,
-				       struct ants_group *group)
-{
-	struct async_call *call;
-
-	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
-	call = rig_async(rig, do_cancel, 0, group);
-	held(rig, ANTS_PAUSE_GROUP_CANCEL);
-	return call;
-}
-
-/* The members end between two rounds, and the last round wakes the waiter. */
-static void waiter_frees_what_is_being_cancelled(struct kunit *test)
-{
-	struct rig *rig = rig_of_one(test);
-	struct async_call *cancel, *wait;
-	struct crew *crew;
-
-	fill_pool(test, rig->pool, &rig->gate, 1);
-	crew = crew_make(rig, 0);
-	crew_submit(rig, crew, 0, MANY);
-	wait = rig_async(rig, do_wait_and_free, 0, crew);
-	EXPECT_SOON(test, crew_is_waited_for(crew));
-	cancel = start_cancel(rig, &crew->group);
-	gate_open(&rig->gate);
-	KUNIT_EXPECT_EQ(test, ants_flush_timeout(rig->pool, TEST_DEADLINE), 0);
-	/* All members have ended. */
-	KUNIT_EXPECT_TRUE(test, crew_is_waited_for(crew));
-	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
-	expect_waited(test, wait, -ECANCELED);
-	expect_counted(test, rig->pool, MANY + 1, MANY);
-}
-
-/* The last member ends in the last round, which is a full one. */
-static void waiter_frees_after_the_last_round(struct kunit *test)
-{
-	struct rig *rig = rig_of_one(test);
-	struct async_call *cancel, *wait;
-	struct crew *crew;
-
-	fill_pool(test, rig->pool, &rig->gate, 1);
-	crew = crew_make(rig, 0);
-	crew_submit(rig, crew, 0, ANTS_HOLD_MAX);
-	wait = rig_async(rig, do_wait_and_free, 0, crew);
-	EXPECT_SOON(test, crew_is_waited_for(crew));
-	hold(rig, ANTS_PAUSE_GROUP_CANCEL);
-	cancel = rig_async(rig, do_cancel, 0, &crew->group);
-	expect_waited(test, wait, -ECANCELED);
-	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
-}
-
-/*
- * All members have ended, and yet the group has not while a cancel walks
- * through it.
- */
-static void cancelled_group_is_busy(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 1, .queue_depth = MANY };
-	struct team *team = team_make(test, MANY, attrs, 0);
-	struct async_call *cancel;
-	int i;
-
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs two CPUs");
-	fill_pool(test, team->rig->pool, &team->rig->gate, 1);
-	submit_range(team, 0, MANY);
-	cancel = start_cancel(team->rig, &team->group);
-	/* A second cancel leaves the work to the first one. */
-	ants_group_cancel(&team->group);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(work_at(team, MANY - 1)->state),
-			ANTS_WORK_PENDING);
-	gate_open(&team->rig->gate);
-	KUNIT_EXPECT_EQ(test, ants_flush_timeout(team->rig->pool,
-						 TEST_DEADLINE), 0);
-	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ants_group_wait_timeout(&team->group, 1, NULL),
-			-ETIMEDOUT);
-	for (i = 0; i < MANY; i++)
-		expect_next(team, i);
-	expect_none(team, 1, ERR_PTR(-ETIMEDOUT));
-	let_go(team->rig, ANTS_PAUSE_GROUP_CANCEL);
-	expect_none(team, FOREVER, NULL);
-	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
-	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), 0);
-}
-
-/* A task that stops at a gate of its own. */
-static int gate_fn(struct ants_work *work)
-{
-	gate_task(member_of(work)->gate);
-	return 0;
-}
-
-static struct member *submit_new(struct rig *rig, struct ants_group *group,
-				 struct gate *gate)
-{
-	struct member *m = kzalloc(sizeof(*m), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(rig->test, m);
-	INIT_ANTS_WORK(&m->work, gate ? gate_fn : member_fn);
-	m->gate = gate;
-	KUNIT_ASSERT_EQ(rig->test, ants_group_submit(group, &m->work), 0);
-	return m;
-}
-
-static void take_and_free(struct rig *rig, struct ants_group *group, int nr)
-{
-	struct ants_work *work;
-
-	while (nr--) {
-		work = ants_group_next(group, PROMPT);
-		KUNIT_ASSERT_FALSE(rig->test, IS_ERR_OR_NULL(work));
-		kfree(member_of(work));
-	}
-}
-
-/* The members that the walk would reach next end, are taken, and freed. */
-static void taken_members_leave_the_walk(struct kunit *test)
-{
-	struct ants_attrs attrs = { .capacity = 2, .queue_depth = MANY };
-	struct ants_group *group;
-	struct async_call *cancel;
-	struct rig *rig;
-	int i;
-
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs two CPUs");
-	group = kunit_kzalloc(test, sizeof(*group), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, group);
-	rig = rig_make(test, "walk", attrs);
-	KUNIT_ASSERT_EQ(test, ants_group_init(group, rig->pool, 0), 0);
-	submit_new(rig, group, &rig->late);
-	fill_pool(test, rig->pool, &rig->gate, 1);
-	ASSERT_SOON(test, atomic_read(&rig->late.entered) == 1);
-	for (i = 1; i < MANY; i++)
-		submit_new(rig, group, NULL);
-	cancel = start_cancel(rig, group);
-	gate_open(&rig->gate);
-	take_and_free(rig, group, MANY - 1);
-	/* The first member still runs, and so the walk continues. */
-	let_go(rig, ANTS_PAUSE_GROUP_CANCEL);
-	KUNIT_EXPECT_EQ(test, async_result(cancel), 0);
-	gate_open(&rig->late);
-	take_and_free(rig, group, 1);
-	KUNIT_EXPECT_TRUE(test, list_empty(&group->works));
-	KUNIT_EXPECT_EQ(test, ants_group_wait(group, NULL), 0);
-	expect_counted(test, rig->pool, MANY + 1, MANY - 1);
 }
 
 /* Its only thread is parked; the upkeep work has something to tell it, and stops. */
@@ -258,8 +90,8 @@ static void error_does_not_wait_for_the_upkeep(struct kunit *test)
 	expect_counted(test, rig->pool, MANY, MANY - 1);
 }
 
-/* The upkeep work has not begun; the caller cancels the members at once. */
-static void cancel_takes_over_from_the_upkeep(struct kunit *test)
+/* The upkeep work has not begun: the members are still there, and a cancel adds nothing. */
+static void cancel_waits_for_the_upkeep(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .min_workers = 1,
 				    .queue_depth = MANY };
@@ -276,9 +108,11 @@ static void cancel_takes_over_from_the_upkeep(struct kunit *test)
 	expect_next(team, 1);
 	KUNIT_EXPECT_EQ(test, submit(team, 1), -ECANCELED);
 	ants_group_cancel(&team->group);
-	KUNIT_EXPECT_TRUE(test, list_empty(&pool->cancelled_groups));
-	expect_members(team, 1, MANY, 0, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(work_at(team, MANY - 1)->state),
+			ANTS_WORK_PENDING);
 	let_go(team->rig, ANTS_PAUSE_REBIND);
+	EXPECT_SOON(test, !ants_peek(pool->upkeep.queued));
+	expect_members(team, 1, MANY, 0, -ECANCELED);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
 	expect_counted(test, pool, MANY, MANY - 1);
@@ -309,12 +143,8 @@ static void error_in_any_context_cancels(struct kunit *test)
 }
 
 static struct kunit_case group_walk_cases[] = {
-	KUNIT_CASE(waiter_frees_what_is_being_cancelled),
-	KUNIT_CASE(waiter_frees_after_the_last_round),
-	KUNIT_CASE(cancelled_group_is_busy),
-	KUNIT_CASE(taken_members_leave_the_walk),
 	KUNIT_CASE(error_does_not_wait_for_the_upkeep),
-	KUNIT_CASE(cancel_takes_over_from_the_upkeep),
+	KUNIT_CASE(cancel_waits_for_the_upkeep),
 	KUNIT_CASE(error_in_any_context_cancels),
 	{}
 };

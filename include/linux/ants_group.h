@@ -43,7 +43,6 @@ struct ants_group {
 	int error;
 	bool sealed;
 	bool cancelled;
-	bool walking;
 	bool cancel_on_error;
 };
 
@@ -145,16 +144,12 @@ struct ants_work *ants_group_next(struct ants_group *group,
  * ants_group_cancel() - prevent members that have not started from running
  * @group: the group; must not have been freed when this is called
  *
- * Those members end with the result -ECANCELED. Members that run go on. Until
- * they have ended they cannot be queued again, and one that was, or whose timer
- * was to be armed, ends with -ECANCELED when its function has returned. Callers
- * that wait in ants_group_submit() continue to wait for room, and get 0 then, but
- * their work items end with -ECANCELED and do not run.
- *
- * Another thread may wait for the group meanwhile, and free it when it has
- * ended: the group does not end before this has touched it for the last time.
- * If another caller is cancelling the group, this returns at once and leaves
- * the rest to that caller.
+ * Those members end with the result -ECANCELED, soon after this has returned.
+ * Members that run go on. Until they have ended they cannot be queued again, and
+ * one that was, or whose timer was to be armed, ends with -ECANCELED when its
+ * function has returned. Callers that wait in ants_group_submit() continue to
+ * wait for room, and get 0 then, but their work items end with -ECANCELED and do
+ * not run.
  *
  * Context: as ants_queue_work().
  */
@@ -167,7 +162,7 @@ void ants_group_cancel(struct ants_group *group);
  * The work items that are left in it do not belong to it any more.
  *
  * Context: Process context.
- * Return: 0. -EBUSY: it has not ended, or a caller waits for it, or cancels it.
+ * Return: 0. -EBUSY: it has not ended, or a caller waits for it.
  */
 int ants_group_reset(struct ants_group *group);
 

@@ -33,8 +33,6 @@
  * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
  * @ANTS_PAUSE_WALK: between two holds of a walk over a list
  * @ANTS_PAUSE_SCAN: unload.c is about to scan the pool
- * @ANTS_PAUSE_GROUP_CANCEL: between two rounds of ants_group_cancel(), inside
- *	an RCU section
  * @ANTS_PAUSE_REFUSED: all shards of a multi have refused a task; @pool is the
  *	first choice, and no shard is marked congested yet
  * @ANTS_PAUSE_CLOSED: everything is closed, and the wait for its end has not
@@ -66,7 +64,6 @@ enum ants_pause_point {
 	ANTS_PAUSE_DRAIN,
 	ANTS_PAUSE_WALK,
 	ANTS_PAUSE_SCAN,
-	ANTS_PAUSE_GROUP_CANCEL,
 	ANTS_PAUSE_REFUSED,
 	ANTS_PAUSE_CLOSED,
 	ANTS_PAUSE_REBOOT,

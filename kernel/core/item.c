@@ -42,11 +42,28 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 	WRITE_ONCE(work->group_stamp, 0);
 }
 
-/* A member has ended, or was refused after its submitter had waited. */
-static void group_note(struct ants_pool *pool, struct ants_group *group,
-		       struct ants_work *work, struct ants_todo *todo)
+/*
+ * The group is cancelled: from here on no member starts. The context is unknown, so the
+ * upkeep work ends those that have not started.
+ */
+void ants_group_stop(struct ants_group *group, struct ants_todo *todo)
 {
-	lockdep_assert_held(&pool->lock);
+	lockdep_assert_held(&group->pool->lock);
+	if (group->cancelled)
+		return;
+	group->cancelled = true;
+	if (!group->nr_left)
+		return;
+	group->cancel_at = group->works.next;
+	list_add_tail(&group->node, &group->pool->cancelled_groups);
+	ants_todo_upkeep(group->pool, todo);
+}
+
+/* A member has ended, or was refused after its submitter had waited. */
+static void group_note(struct ants_group *group, struct ants_work *work,
+		       struct ants_todo *todo)
+{
+	lockdep_assert_held(&group->pool->lock);
 	/* Nothing is left to cancel, and the group may be freed. */
 	if (!--group->nr_left && unlikely(!list_empty(&group->node)))
 		list_del_init(&group->node);
@@ -58,18 +75,8 @@ static void group_note(struct ants_pool *pool, struct ants_group *group,
 	if (!work->result)
 		return;
 	group->error = group->error ?: work->result;
-	if (!group->cancel_on_error || group->cancelled)
-		return;
-	group->cancelled = true;
-	if (!group->nr_left)
-		return;
-	/*
-	 * The context is unknown, so the upkeep work ends the members that have
-	 * not started.
-	 */
-	group->cancel_at = group->works.next;
-	list_add_tail(&group->node, &pool->cancelled_groups);
-	ants_todo_upkeep(pool, todo);
+	if (group->cancel_on_error)
+		ants_group_stop(group, todo);
 }
 
 /*
@@ -332,7 +339,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 	lockdep_assert_held(&pool->lock);
 	WRITE_ONCE(work->result, result);
 	if (group)
-		group_note(pool, group, work, todo);
+		group_note(group, work, todo);
 	ants_work_move(work, ANTS_WORK_IDLE);
 	if (unlikely(work->flags))
 		WRITE_ONCE(work->flags, work->flags &

@@ -120,6 +120,7 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
 void ants_group_enter(struct ants_group *group, struct ants_work *work);
+void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
 struct ants_work *ants_group_take(struct ants_group *group);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
 
@@ -129,16 +130,10 @@ static inline bool ants_group_stops(const struct ants_work *work)
 	return work->group && work->group->cancelled;
 }
 
-/* No member is left, and no cancel walks over the group. */
-static inline bool ants_group_is_quiet(const struct ants_group *group)
-{
-	return !group->nr_left && !group->walking;
-}
-
 /* The group has ended: a waiter that is notified of this may free it. */
 static inline bool ants_group_done(const struct ants_group *group)
 {
-	return group->sealed && ants_group_is_quiet(group);
+	return group->sealed && !group->nr_left;
 }
 
 /*

@@ -5,11 +5,9 @@
  * lock, and afterwards touches neither the group nor its members, which may be
  * freed then.
  *
- * A cancel ends the members that have not started, in several holds of the
- * lock. Such a walk keeps the group: while @walking is set the group does not
- * end. A walk that an error began is done by the upkeep work. Between two holds
- * the group is then in pool->cancelled_groups; it leaves that list when its last
- * member ends, so no group waits for the upkeep work.
+ * When a group is cancelled the upkeep work ends the members that have not started, in
+ * several holds of the lock. Until it has, the group is in pool->cancelled_groups; it
+ * leaves that list when its last member ends, so no group waits for the upkeep work.
  */
 #include <linux/export.h>
 
@@ -115,7 +113,7 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 
 	might_sleep();
 	ants_lock(pool, &todo);
-	err = ants_group_is_quiet(group) ? 0 : check_waiter(group);
+	err = group->nr_left ? check_waiter(group) : 0;
 	if (err) {
 		ants_unlock(pool, &todo);
 		return err;
@@ -168,83 +166,46 @@ struct ants_work *ants_group_next(struct ants_group *group,
 EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
- * End members that do not run, as many as one hold allows. Return false at the
- * end of the walk: the group may be freed then.
- */
-static bool walk_round(struct ants_group *group, struct ants_todo *todo)
-{
-	unsigned int nr = ANTS_HOLD_MAX;
-	struct ants_work *work;
-
-	lockdep_assert_held(&group->pool->lock);
-	while (group->nr_left && group->cancel_at != &group->works) {
-		if (!nr-- || ants_todo_full(todo))
-			return true;
-		work = list_entry(group->cancel_at, struct ants_work, in_group);
-		/* When it ends, a caller in ants_group_next() may take it. */
-		group->cancel_at = work->in_group.next;
-		/* A caller that waits for room with one finds out by itself. */
-		if (work->group == group && work->state != ANTS_WORK_WAITING)
-			ants_work_cancel_waiting(group->pool, work, todo);
-	}
-	group->cancel_at = NULL;
-	group->walking = false;
-	ants_group_wake(group, todo);
-	return false;
-}
-
-/*
- * One section for the upkeep work: walk over the first group that an error
- * cancelled.
+ * One section for the upkeep work: end members of the first cancelled group that do not
+ * run, as many as one hold allows. Return true if there is more to do.
  */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused)
 {
+	unsigned int nr = ANTS_HOLD_MAX;
 	struct ants_group *group;
+	struct ants_work *work;
 
 	group = list_first_entry_or_null(&pool->cancelled_groups,
 					 struct ants_group, node);
 	if (!group)
 		return false;
 	list_del_init(&group->node);
-	group->walking = true;
-	if (walk_round(group, todo)) {
-		group->walking = false;
-		list_add(&group->node, &pool->cancelled_groups);
+	/* When its last member ends, the group stays until the lock is dropped. */
+	while (group->nr_left && group->cancel_at != &group->works) {
+		if (!nr-- || ants_todo_full(todo)) {
+			list_add(&group->node, &pool->cancelled_groups);
+			break;
+		}
+		work = list_entry(group->cancel_at, struct ants_work, in_group);
+		/* When it ends, a caller in ants_group_next() may take it. */
+		group->cancel_at = work->in_group.next;
+		/* A caller that waits for room with one finds out by itself. */
+		if (work->group == group && work->state != ANTS_WORK_WAITING)
+			ants_work_cancel_waiting(pool, work, todo);
 	}
 	ants_room_freed(pool, todo);
 	return !list_empty(&pool->cancelled_groups);
 }
 
-/* From the first section on no member starts. */
 void ants_group_cancel(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;
-	struct ants_wake_batch batch;
-	struct ants_todo todo = { .batch = &batch };
-	bool walks = false, more;
+	struct ants_todo todo;
 
-	/* Keeps the pool, whose last tasks may end here. */
-	rcu_read_lock();
-	for (;;) {
-		ants_lock_any(pool, &todo);
-		group->cancelled = true;
-		if (!walks && !group->walking && group->nr_left) {
-			/* A walk that the upkeep work has not finished goes on. */
-			if (list_empty(&group->node))
-				group->cancel_at = group->works.next;
-			list_del_init(&group->node);
-			group->walking = true;
-			walks = true;
-		}
-		more = walks && walk_round(group, &todo);
-		ants_room_freed(pool, &todo);
-		ants_unlock_any(pool, &todo);
-		if (!more)
-			break;
-		ants_pause_atomic(ANTS_PAUSE_GROUP_CANCEL, pool);
-	}
-	rcu_read_unlock();
+	ants_lock_any(pool, &todo);
+	ants_group_stop(group, &todo);
+	ants_unlock_any(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_group_cancel);
 
@@ -254,7 +215,7 @@ int ants_group_reset(struct ants_group *group)
 	int err = -EBUSY;
 
 	ants_lock(group->pool, &todo);
-	if (ants_group_is_quiet(group) && list_empty(&group->waiters)) {
+	if (!group->nr_left && list_empty(&group->waiters)) {
 		INIT_LIST_HEAD(&group->works);
 		INIT_LIST_HEAD(&group->finished);
 		group->stamp = new_stamp();

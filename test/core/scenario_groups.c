@@ -44,14 +44,10 @@ static int held_fn(struct ants_work *work)
 	return member_fn(work);
 }
 
-static void begin(const struct ants_attrs *attrs, unsigned int flags,
-		  unsigned int nr, ants_work_fn_t first)
+static void begin_group(unsigned int flags, unsigned int nr, ants_work_fn_t first)
 {
 	unsigned int i;
 
-	core_begin();
-	may_end = false;
-	pool = explore_pool(attrs);
 	group = kzalloc(sizeof(*group), GFP_KERNEL);
 	members = kcalloc(nr, sizeof(*members), GFP_KERNEL);
 	WARN_ON(ants_group_init(group, pool, flags));
@@ -59,6 +55,15 @@ static void begin(const struct ants_attrs *attrs, unsigned int flags,
 		INIT_ANTS_WORK(&members[i].work, i ? member_fn : first);
 		WARN_ON(ants_group_submit(group, &members[i].work));
 	}
+}
+
+static void begin(const struct ants_attrs *attrs, unsigned int flags,
+		  unsigned int nr, ants_work_fn_t first)
+{
+	core_begin();
+	may_end = false;
+	pool = explore_pool(attrs);
+	begin_group(flags, nr, first);
 }
 
 static void members_check(unsigned int nr)
@@ -188,6 +193,29 @@ static void group_cancel_few(void)
 	cancel_wait_on(2, next_fn);
 }
 
+static bool is_freed(void *unused)
+{
+	return !READ_ONCE(group);
+}
+
+static void outlast_fn(void *unused)
+{
+	shim_wait_until(is_freed, NULL);
+}
+
+/* No member starts, so the upkeep work ends all of them, and with the last one the group. */
+static void group_cancel_pending(void)
+{
+	core_begin();
+	pool = explore_pool(&(struct ants_attrs) { .capacity = 1, .queue_depth = 2 });
+	WARN_ON(ants_submit(pool, outlast_fn, NULL));
+	begin_group(0, 2, member_fn);
+	explore_begin();
+	explore_call(wait_fn, (void *)2UL, "wait");
+	explore_call(cancel_fn, group, "cancel");
+	end();
+}
+
 static void group_error(void)
 {
 	begin(&(struct ants_attrs) { .capacity = 2, .queue_depth = 2 },
@@ -235,6 +263,7 @@ const struct scenario scenarios_groups[] = {
 	{ "group-cancel-wait", group_cancel_wait },
 	{ "group-cancel-next", group_cancel_next },
 	{ "group-cancel-few", group_cancel_few },
+	{ "group-cancel-pending", group_cancel_pending },
 	{ "group-next-timeout", group_next_timeout },
 	{ "group-next-late", group_next_late },
 	{ "group-error", group_error },
