@@ -236,9 +236,7 @@ void ants_drop_fn(struct work_struct *work);
 /* upkeep.c: the threads of all pools */
 void ants_thread_dead(struct ants_worker *w);
 void ants_threads_wait_gone(void);
-void ants_threads_forget(struct ants_pool *pool);
-unsigned int ants_max_threads(void);
-void ants_set_max_threads(unsigned int max);
+extern unsigned int ants_max_threads;
 
 /* upkeep.c: making and retiring threads */
 void ants_upkeep_init(struct ants_pool *pool);

@@ -13,28 +13,7 @@ module_param(system_capacity, uint, 0444);
 MODULE_PARM_DESC(system_capacity,
 		 "capacity of the system pool, in threads (default 256)");
 
-static int max_threads_set(const char *text, const struct kernel_param *param)
-{
-	unsigned int max;
-	int err = kstrtouint(text, 0, &max);
-
-	if (!err)
-		ants_set_max_threads(max);
-	return err;
-}
-
-static int max_threads_get(char *buf, const struct kernel_param *param)
-{
-	return sysfs_emit(buf, "%u\n", ants_max_threads());
-}
-
-static const struct kernel_param_ops max_threads_ops = {
-	.set = max_threads_set,
-	.get = max_threads_get,
-};
-
-module_param_cb(max_threads, &max_threads_ops, NULL, 0644);
-__MODULE_PARM_TYPE(max_threads, "uint");
+module_param_named(max_threads, ants_max_threads, uint, 0644);
 MODULE_PARM_DESC(max_threads,
 		 "most threads of all pools; each pool may always have one (default 0, no limit)");
 

@@ -7,7 +7,7 @@
 /* No other pool has threads meanwhile. */
 static void limit(unsigned int max)
 {
-	ants_set_max_threads(max);
+	WRITE_ONCE(ants_max_threads, max);
 }
 
 static struct rig *rig_of(struct kunit *test, const char *name,
@@ -17,9 +17,10 @@ static struct rig *rig_of(struct kunit *test, const char *name,
 				.capacity = capacity });
 }
 
+/* A thread was refused since the last one was made. */
 static bool is_held(struct rig *rig)
 {
-	return ants_peek(rig->pool->upkeep.held);
+	return ants_peek(rig->pool->upkeep.backoff);
 }
 
 static u64 nr_held(struct rig *rig)
@@ -69,8 +70,8 @@ static void all_pools_together_have_no_more(struct kunit *test)
 	post_held(a, 2);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(a->pool), 2U);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(b->pool), 1U);
-	KUNIT_EXPECT_EQ(test, nr_held(a), 1ULL);
-	KUNIT_EXPECT_EQ(test, nr_held(b), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(a), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(b), 1ULL);
 }
 
 /* Whatever else waits: otherwise its tasks would never run. */
@@ -87,7 +88,7 @@ static void each_pool_may_have_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_nr_running(b->pool), 1U);
 }
 
-/* The pool is still in the list of those that wait when it needs the first. */
+/* The pool was refused another one when it had one. */
 static void held_pool_without_a_thread_makes_one(struct kunit *test)
 {
 	struct rig *a = rig_of(test, "a", 1), *b = rig_of(test, "b", 2);
@@ -102,9 +103,8 @@ static void held_pool_without_a_thread_makes_one(struct kunit *test)
 	ASSERT_SOON(test, ants_nr_idle(b->pool) == 1);
 	expire(b->pool, 1);
 	ASSERT_SOON(test, settled(b->pool) && !ants_nr_running(b->pool));
-	KUNIT_EXPECT_TRUE(test, is_held(b));
 	post_start(b, 2);
-	KUNIT_EXPECT_EQ(test, nr_held(b), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(b), 1ULL);
 }
 
 /* Nor does a thread count that leaves, which may take long. */
@@ -143,7 +143,7 @@ static void existing_thread_serves(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, rig->posts[i].thread,
 				    rig->posts[0].thread);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 1ULL);
-	KUNIT_EXPECT_EQ(test, nr_held(rig), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(rig), 1ULL);
 }
 
 /* As many tasks are accepted as ever, and one more waits or is refused. */
@@ -178,15 +178,14 @@ static void limit_is_raised_and_lifted(struct kunit *test)
 	post_held(b, 1);
 	post_held(a, 1);
 	submit_post(a, 2);
-	/* The one that has waited longer goes first. */
+	/* The one that tries first has it. */
 	limit(3);
-	expect_started(b, 1);
-	KUNIT_EXPECT_FALSE(test, has_started(a, 1));
-	/* All that are needed are made, one after another. */
+	EXPECT_SOON(test, has_started(a, 1) + has_started(b, 1) == 1);
 	limit(0);
 	expect_started(a, 1);
 	expect_started(a, 2);
-	KUNIT_EXPECT_FALSE(test, is_held(a) || is_held(b));
+	expect_started(b, 1);
+	EXPECT_SOON(test, !is_held(a) && !is_held(b));
 }
 
 /* Threads stay, busy or idle, but no further one is made before they are fewer. */
@@ -219,7 +218,7 @@ static void thread_that_ends_makes_room(struct kunit *test)
 	expire(a->pool, 1);
 	expect_started(b, 1);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(a->pool), 1U);
-	KUNIT_EXPECT_EQ(test, nr_held(b), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(b), 1ULL);
 }
 
 static void pool_that_ends_makes_room(struct kunit *test)
@@ -239,7 +238,7 @@ static void pool_that_ends_makes_room(struct kunit *test)
 }
 
 /* A pool that needs no thread any more does not keep others from having one. */
-static void next_pool_is_told(struct kunit *test)
+static void pool_without_need_keeps_none(struct kunit *test)
 {
 	struct rig *a = rig_of(test, "a", 2), *b = rig_of(test, "b", 2);
 	struct rig *c = rig_of(test, "c", 2);
@@ -252,36 +251,12 @@ static void next_pool_is_told(struct kunit *test)
 	post_held(c, 1);
 	gate_open(&b->posts[0].gate);
 	expect_started(b, 1);
-	KUNIT_EXPECT_TRUE(test, is_held(b));
 	expire(a->pool, 1);
 	expect_started(c, 1);
-	EXPECT_SOON(test, !is_held(b));
 	KUNIT_EXPECT_EQ(test, ants_nr_running(b->pool), 1U);
 }
 
-/* It is told, and others take its tasks before it looks. */
-static void told_pool_tells_the_next_one(struct kunit *test)
-{
-	struct rig *b = rig_of(test, "b", 2), *c = rig_of(test, "c", 2);
-
-	limit(2);
-	post_start(b, 0);
-	post_start(c, 0);
-	post_held(b, 1);
-	post_held(c, 1);
-	/* Its maker stops before it looks for what is needed. */
-	hold(b, ANTS_PAUSE_MAKER);
-	limit(3);
-	held(b, ANTS_PAUSE_MAKER);
-	gate_open(&b->posts[0].gate);
-	expect_started(b, 1);
-	KUNIT_EXPECT_FALSE(test, has_started(c, 1));
-	let_go(b, ANTS_PAUSE_MAKER);
-	expect_started(c, 1);
-	KUNIT_EXPECT_EQ(test, stats_of(b->pool).spawned, 1ULL);
-}
-
-/* The next pool is told before the first one has made its thread. */
+/* One pool does not wait until another one has made its thread. */
 static void pools_make_their_threads_side_by_side(struct kunit *test)
 {
 	struct rig *a = rig_of(test, "a", 2), *b = rig_of(test, "b", 2);
@@ -299,8 +274,8 @@ static void pools_make_their_threads_side_by_side(struct kunit *test)
 	expect_started(a, 1);
 }
 
-/* The memory of the pool is gone when the limit is lifted. */
-static void destroyed_pool_is_forgotten(struct kunit *test)
+/* The memory of the pool is gone when it would try again. */
+static void held_pool_is_destroyed(struct kunit *test)
 {
 	struct rig *a = rig_of(test, "a", 2), *b = rig_of(test, "b", 2);
 
@@ -371,7 +346,7 @@ static void preallocated_pool_does_not_grow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "capacity", 4), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, ants_capacity(rig->pool), 2U);
 	KUNIT_EXPECT_EQ(test, ants_nr_running(rig->pool), 2U);
-	KUNIT_EXPECT_EQ(test, nr_held(rig), 2ULL);
+	KUNIT_EXPECT_GE(test, nr_held(rig), 2ULL);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 3);
 }
@@ -398,7 +373,7 @@ static void floor_is_reached_later(struct kunit *test)
 	limit(2);
 	KUNIT_EXPECT_EQ(test, set_attr(rig->pool, "min_workers", 3), 0);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 2 && is_held(rig));
-	KUNIT_EXPECT_EQ(test, nr_held(rig), 1ULL);
+	KUNIT_EXPECT_GE(test, nr_held(rig), 1ULL);
 	limit(0);
 	EXPECT_SOON(test, ants_nr_idle(rig->pool) == 3);
 }
@@ -415,28 +390,6 @@ static void failure_gives_the_thread_back(struct kunit *test)
 	post_start(rig, 1);
 	post_held(rig, 2);
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spawned, 2ULL);
-}
-
-/* It is told, but cannot make the thread; another pool can. */
-static void failure_is_the_next_pools_chance(struct kunit *test)
-{
-	struct rig *b = rig_of(test, "b", 2), *c = rig_of(test, "c", 2);
-
-	limit(2);
-	post_start(b, 0);
-	post_start(c, 0);
-	post_held(b, 1);
-	post_held(c, 1);
-	/* Its pause is long. */
-	raw_spin_lock_irq(&b->pool->lock);
-	WRITE_ONCE(b->pool->upkeep.backoff, ANTS_BACKOFF_MAX);
-	b->pool->upkeep.backoff_until = jiffies - ANTS_BACKOFF_MAX;
-	raw_spin_unlock_irq(&b->pool->lock);
-	ants_fail_arm(ANTS_FAIL_THREAD, 1);
-	limit(3);
-	expect_started(c, 1);
-	limit(4);
-	expect_started(b, 1);
 }
 
 /* Pools come, are tuned and go; then the limit is still exact. */
@@ -505,17 +458,15 @@ static struct kunit_case threads_cases[] = {
 	KUNIT_CASE(limit_is_lowered),
 	KUNIT_CASE(thread_that_ends_makes_room),
 	KUNIT_CASE(pool_that_ends_makes_room),
-	KUNIT_CASE(next_pool_is_told),
-	KUNIT_CASE(told_pool_tells_the_next_one),
+	KUNIT_CASE(pool_without_need_keeps_none),
 	KUNIT_CASE(pools_make_their_threads_side_by_side),
-	KUNIT_CASE(destroyed_pool_is_forgotten),
+	KUNIT_CASE(held_pool_is_destroyed),
 	KUNIT_CASE(reopened_pool_goes_on),
 	KUNIT_CASE(preallocated_pool_is_refused),
 	KUNIT_CASE(preallocated_pool_does_not_grow),
 	KUNIT_CASE(preallocated_pool_stays_closed),
 	KUNIT_CASE(floor_is_reached_later),
 	KUNIT_CASE(failure_gives_the_thread_back),
-	KUNIT_CASE(failure_is_the_next_pools_chance),
 	KUNIT_CASE(thread_that_has_left_does_not_count),
 	KUNIT_CASE(count_is_exact),
 	{}

@@ -22,8 +22,8 @@
  *
  * Order: ants_registry_lock and pool->config.lock are never held together;
  * multi->config is taken before the pool->config.lock of one or all shards;
- * pool->lock is innermost, except for the lock of the timer base, that of
- * upkeep.c, and those of the buckets in submit.c.
+ * pool->lock is innermost, except for the lock of the timer base, and those of the
+ * buckets in submit.c.
  */
 #ifndef _ANTS_POOL_H
 #define _ANTS_POOL_H
@@ -283,13 +283,6 @@ struct ants_upkeep {
 	unsigned long backoff;
 	/* L: jiffies before which no thread is made */
 	unsigned long backoff_until;
-	/*
-	 * L: a thread was refused because there are too many in all pools: none
-	 * is wanted beside those that the pool has
-	 */
-	bool held;
-	/* in the list of held pools in upkeep.c, under the lock of that list */
-	struct list_head held_node;
 };
 
 /* As configured; what is derived from it for each task is in struct ants_limits. */

@@ -35,16 +35,10 @@ static bool below_floor(const struct ants_pool *pool)
 	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
 }
 
-/* The threads that the pool has must do until upkeep.c allows more. */
-static bool held_back(const struct ants_pool *pool)
-{
-	return unlikely(pool->upkeep.held) && ants_has_thread(pool);
-}
-
 /* Is another thread to be made? Workers that are leaving count as well. */
 bool ants_need_worker(const struct ants_pool *pool)
 {
-	return pool->workers.nr < pool->limits.capacity && !held_back(pool) &&
+	return pool->workers.nr < pool->limits.capacity &&
 	       (wants_worker(pool) || below_floor(pool));
 }
 

@@ -326,7 +326,6 @@ void ants_pool_hide(struct ants_pool *pool)
 {
 	ants_sysfs_del(pool);
 	ants_registry_del(&pool->registered);
-	ants_threads_forget(pool);
 	/* Nothing is left that could arm it again; it may be about to call back. */
 	timer_delete_sync(&pool->timer.timer);
 }

@@ -16,11 +16,7 @@
  * An administrator may limit the number of threads. A pool without a thread that
  * stays may make one all the same: its tasks would never run otherwise, and those
  * of other pools may wait for them. When any other thread is refused, its pool
- * joins a list, and wants no further thread until it is told to try again. A
- * pool is told, the one that has waited longest first, whenever a thread can be
- * made again. It takes what it needs, and then tells the next one, because it
- * may need less than it could have. So while a thread can be made, either the
- * list is empty or some pool is about to look.
+ * pauses before it tries again, as after any failure to make one.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -34,109 +30,36 @@
 
 #include "../internal.h"
 
-/*
- * Guards what follows, and adding to ants_nr_threads; taken inside the lock of a pool,
- * or without one.
- */
-static DEFINE_RAW_SPINLOCK(threads_lock);
-/* The most of them; 0: as many as the pools want. */
-static unsigned int max_threads;
-/* The pools that wait until another thread can be made, by upkeep.held_node. */
-static LIST_HEAD(held_pools);
+/* The most threads of all pools; 0: as many as they want. */
+unsigned int ants_max_threads;
+EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
 
 /* Each thread that has started completes this when it has left the module's code. */
 static DECLARE_COMPLETION(thread_gone);
 /* Threads that have started, and that nobody has seen complete it. */
 static atomic_t nr_unseen;
 
-static bool may_make(void)
-{
-	return !max_threads || atomic_read(&ants_nr_threads) < max_threads;
-}
-
 /*
  * Count a thread that is about to be made for @pool, which may always have one.
- * @others: it has one that is not a worker yet. If there are too many threads in
- * all, and @wait is set, the pool waits until one can be made.
+ * @others: it has one that is not a worker yet. Return false if there are too many
+ * threads in all.
  */
-static bool count_thread(struct ants_pool *pool, bool others, bool wait)
+static bool count_thread(struct ants_pool *pool, bool others)
 {
-	bool taken;
+	unsigned int max = READ_ONCE(ants_max_threads);
+	int nr = atomic_read(&ants_nr_threads);
 
 	lockdep_assert_held(&pool->lock);
-	raw_spin_lock(&threads_lock);
-	taken = (!others && !ants_has_thread(pool)) || may_make();
-	if (taken)
-		atomic_inc(&ants_nr_threads);
-	if (!taken && wait)
-		list_add_tail(&pool->upkeep.held_node, &held_pools);
-	raw_spin_unlock(&threads_lock);
-	pool->upkeep.held |= !taken && wait;
-	pool->counts.held_back += !taken;
-	return taken;
+	if (!max || (!others && !ants_has_thread(pool)))
+		max = UINT_MAX;
+	do {
+		if (nr >= max) {
+			pool->counts.held_back++;
+			return false;
+		}
+	} while (!atomic_try_cmpxchg(&ants_nr_threads, &nr, nr + 1));
+	return true;
 }
-
-/* The pool that has waited longest, if it could make a thread now. */
-static struct ants_pool *held_pop(void)
-{
-	struct ants_pool *pool = NULL;
-
-	raw_spin_lock_irq(&threads_lock);
-	if (may_make() && !list_empty(&held_pools)) {
-		pool = list_first_entry(&held_pools, struct ants_pool,
-					upkeep.held_node);
-		list_del_init(&pool->upkeep.held_node);
-	}
-	raw_spin_unlock_irq(&threads_lock);
-	return pool;
-}
-
-/*
- * If another thread can be made, let the pool that has waited longest try again,
- * or the next one if that needs no thread any more. Its maker then does the same.
- * A pool that is taken off the list stays until this RCU section ends.
- */
-static void tell_held(void)
-{
-	struct ants_pool *pool;
-	struct ants_todo todo;
-	bool needed = false;
-
-	rcu_read_lock();
-	while (!needed && (pool = held_pop())) {
-		ants_lock(pool, &todo);
-		pool->upkeep.held = false;
-		needed = ants_need_worker(pool);
-		if (needed)
-			ants_todo_maker(pool, &todo);
-		ants_unlock(pool, &todo);
-	}
-	rcu_read_unlock();
-}
-
-/* @pool has ended, and needs no thread. */
-void ants_threads_forget(struct ants_pool *pool)
-{
-	raw_spin_lock_irq(&threads_lock);
-	list_del_init(&pool->upkeep.held_node);
-	raw_spin_unlock_irq(&threads_lock);
-}
-
-unsigned int ants_max_threads(void)
-{
-	return READ_ONCE(max_threads);
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
-
-/* Threads beyond a lower limit stay until their pools retire them. */
-void ants_set_max_threads(unsigned int max)
-{
-	raw_spin_lock_irq(&threads_lock);
-	WRITE_ONCE(max_threads, max);
-	raw_spin_unlock_irq(&threads_lock);
-	tell_held();
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_set_max_threads);
 
 /*
  * Allocate a worker whose thread is counted, and not made yet. If there is no
@@ -153,7 +76,6 @@ static struct ants_worker *worker_alloc(struct ants_pool *pool)
 		kfree(estate);
 		kfree(w);
 		atomic_dec(&ants_nr_threads);
-		tell_held();
 		return NULL;
 	}
 	w->pool = pool;
@@ -173,7 +95,6 @@ static void worker_free(struct ants_worker *w)
 	ants_affinity_put(w->affinity);
 	kfree(w->estate);
 	kfree(w);
-	tell_held();
 }
 
 /* A thread of a pool. Once it has left that, the pool may be gone. */
@@ -285,11 +206,11 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			return -ESHUTDOWN;
 		}
 		raw_spin_lock_irq(&pool->lock);
-		taken = count_thread(pool, !list_empty(prepared), false);
+		taken = count_thread(pool, !list_empty(prepared));
 		ants_unlock_irq(pool);
 		if (!taken)
 			pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
-					    pool->name, ants_max_threads());
+					    pool->name, READ_ONCE(ants_max_threads));
 		w = taken ? worker_alloc(pool) : NULL;
 		err = w ? thread_make(w) : -ENOMEM;
 		if (err) {
@@ -372,8 +293,7 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 
 /*
  * Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice.
- * If it may not be made, the pool waits until it may. Return false if none is to be
- * made; then the maker can be queued again.
+ * Return false if none is to be made; then the maker can be queued again.
  */
 static bool make_begin(struct ants_pool *pool)
 {
@@ -381,8 +301,11 @@ static bool make_begin(struct ants_pool *pool)
 	bool begin;
 
 	ants_lock(pool, &todo);
-	begin = ants_need_worker(pool) && !ants_backing_off(pool) &&
-		count_thread(pool, false, true);
+	begin = ants_need_worker(pool) && !ants_backing_off(pool);
+	if (begin && !count_thread(pool, false)) {
+		ants_back_off(pool);
+		begin = false;
+	}
 	if (begin) {
 		worker_reserve(pool);
 		pool->workers.nr_making = 1;
@@ -407,7 +330,6 @@ static void maker_fn(struct work_struct *work)
 
 	ants_pause(ANTS_PAUSE_MAKER, pool);
 	while (make_begin(pool)) {
-		tell_held();
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_alloc(pool);
 		err = w ? thread_make(w) : -ENOMEM;
@@ -415,8 +337,6 @@ static void maker_fn(struct work_struct *work)
 			ants_pause(ANTS_PAUSE_MADE, pool);
 		make_end(pool, err ? ERR_PTR(err) : w);
 	}
-	/* It may have been told, and need none. */
-	tell_held();
 }
 
 /*
@@ -537,7 +457,6 @@ static void upkeep_fn(struct work_struct *work)
 
 void ants_upkeep_init(struct ants_pool *pool)
 {
-	INIT_LIST_HEAD(&pool->upkeep.held_node);
 	INIT_WORK(&pool->upkeep.work, upkeep_fn);
 	INIT_WORK(&pool->upkeep.maker, maker_fn);
 }

@@ -224,7 +224,7 @@ static void prealloc_busy(void)
 
 static int lift_fn(void *unused)
 {
-	ants_set_max_threads(0);
+	WRITE_ONCE(ants_max_threads, 0);
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static int lift_fn(void *unused)
 static void limit_lifted(void)
 {
 	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
-	ants_set_max_threads(1);
+	WRITE_ONCE(ants_max_threads, 1);
 	explore_begin();
 	explore_call(lift_fn, NULL, "lift");
 	WARN_ON(submit_fn(wait_fn, 0) || submit(1));
@@ -257,14 +257,14 @@ static void limit_passed_on(void)
 	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
 	other = ants_pool_create(&one, "other");
 	WARN_ON(IS_ERR(other));
-	ants_set_max_threads(2);
+	WRITE_ONCE(ants_max_threads, 2);
 	explore_begin();
 	explore_call(destroy_fn, other, "destroy");
 	WARN_ON(submit_fn(wait_fn, 0) || submit(1));
 	explore_join();
 	shim_wait_until(all_ran, NULL);
 	WARN_ON(ants_pool_destroy(pool));
-	ants_set_max_threads(0);
+	WRITE_ONCE(ants_max_threads, 0);
 	end();
 }
 

@@ -33,6 +33,14 @@ static inline void atomic_dec(atomic_t *v)
 	__atomic_fetch_sub(&v->counter, 1, __ATOMIC_RELAXED);
 }
 
+static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
+{
+	shim_point();
+	shim_wrote(v);
+	return __atomic_compare_exchange_n(&v->counter, old, new, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
 static inline int atomic_inc_return(atomic_t *v)
 {
 	shim_point();
