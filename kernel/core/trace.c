@@ -19,7 +19,7 @@ void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
 	    READ_ONCE(((const struct ants_work *)data)->state) == ANTS_WORK_AGAIN)
 		return;
 	func = ants_client_func(fn, &data);
-	trace_ants_task_accept(pool, func, data, pending);
+	trace_ants_task_accept(pool, func, data, pending, 0);
 }
 
 void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
@@ -27,7 +27,7 @@ void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
 {
 	unsigned long func = ants_client_func(fn, &data);
 
-	trace_ants_task_refuse(pool, func, data, err);
+	trace_ants_task_refuse(pool, func, data, pool->nr_pending, err);
 }
 
 void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
@@ -35,7 +35,7 @@ void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 {
 	unsigned long func = ants_client_func(fn, &data);
 
-	trace_ants_task_cancel(pool, func, data);
+	trace_ants_task_cancel(pool, func, data, 0, 0);
 }
 
 /*
@@ -66,7 +66,7 @@ void ants_trace_task_start(const struct ants_worker *w)
 	unsigned long func = running_func(w, &data);
 
 	if (func)
-		trace_ants_task_start(w->pool, func, data);
+		trace_ants_task_start(w->pool, func, data, 0, 0);
 }
 
 void ants_trace_task_end(const struct ants_worker *w)
@@ -75,7 +75,7 @@ void ants_trace_task_end(const struct ants_worker *w)
 	unsigned long func = running_func(w, &data);
 
 	if (func)
-		trace_ants_task_end(w->pool, func, data);
+		trace_ants_task_end(w->pool, func, data, 0, 0);
 }
 
 void ants_trace_waiter_enrol(const struct ants_pool *pool,

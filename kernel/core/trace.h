@@ -15,75 +15,17 @@
 
 #include "pool.h"
 
-/* Tasks. @func and @data are those of the client. */
+/*
+ * Tasks. @func and @data are those of the client, @pending and @error only of events that
+ * print them.
+ */
 
 DECLARE_EVENT_CLASS(ants_task,
 
 	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data),
+		 const void *data, unsigned int pending, int error),
 
-	TP_ARGS(pool, func, data),
-
-	TP_STRUCT__entry(
-		__array(char, pool, ANTS_NAME_LEN)
-		__field(void *, function)
-		__field(const void *, data)
-	),
-
-	TP_fast_assign(
-		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
-		__entry->function = (void *)func;
-		__entry->data = data;
-	),
-
-	TP_printk("pool=%s function=%ps data=%p", __entry->pool,
-		  __entry->function, __entry->data)
-);
-
-#define DEFINE_TASK_EVENT(event)					\
-DEFINE_EVENT(ants_task, event,						\
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,	\
-		 const void *data),					\
-	TP_ARGS(pool, func, data))
-
-DEFINE_TASK_EVENT(ants_task_start);
-DEFINE_TASK_EVENT(ants_task_end);
-DEFINE_TASK_EVENT(ants_task_cancel);
-
-TRACE_EVENT(ants_task_accept,
-
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data, unsigned int pending),
-
-	TP_ARGS(pool, func, data, pending),
-
-	TP_STRUCT__entry(
-		__array(char, pool, ANTS_NAME_LEN)
-		__field(void *, function)
-		__field(const void *, data)
-		__field(unsigned int, busy)
-		__field(unsigned int, pending)
-	),
-
-	TP_fast_assign(
-		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
-		__entry->function = (void *)func;
-		__entry->data = data;
-		__entry->busy = pool->nr_busy;
-		__entry->pending = pending;
-	),
-
-	TP_printk("pool=%s function=%ps data=%p busy=%u pending=%u",
-		  __entry->pool, __entry->function, __entry->data,
-		  __entry->busy, __entry->pending)
-);
-
-TRACE_EVENT(ants_task_refuse,
-
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data, int error),
-
-	TP_ARGS(pool, func, data, error),
+	TP_ARGS(pool, func, data, pending, error),
 
 	TP_STRUCT__entry(
 		__array(char, pool, ANTS_NAME_LEN)
@@ -100,10 +42,32 @@ TRACE_EVENT(ants_task_refuse,
 		__entry->function = (void *)func;
 		__entry->data = data;
 		__entry->error = error;
-		__entry->busy = pool->nr_busy;
-		__entry->pending = pool->nr_pending;
-		__entry->waiting = pool->space.nr_waiting;
+		__entry->busy = data_race(pool->nr_busy);
+		__entry->pending = pending;
+		__entry->waiting = data_race(pool->space.nr_waiting);
 	),
+
+	TP_printk("pool=%s function=%ps data=%p", __entry->pool,
+		  __entry->function, __entry->data)
+);
+
+#define TASK_PROTO							\
+	TP_PROTO(const struct ants_pool *pool, unsigned long func,	\
+		 const void *data, unsigned int pending, int error)
+#define TASK_ARGS	TP_ARGS(pool, func, data, pending, error)
+
+DEFINE_EVENT(ants_task, ants_task_start, TASK_PROTO, TASK_ARGS);
+DEFINE_EVENT(ants_task, ants_task_end, TASK_PROTO, TASK_ARGS);
+DEFINE_EVENT(ants_task, ants_task_cancel, TASK_PROTO, TASK_ARGS);
+
+DEFINE_EVENT_PRINT(ants_task, ants_task_accept, TASK_PROTO, TASK_ARGS,
+
+	TP_printk("pool=%s function=%ps data=%p busy=%u pending=%u",
+		  __entry->pool, __entry->function, __entry->data,
+		  __entry->busy, __entry->pending)
+);
+
+DEFINE_EVENT_PRINT(ants_task, ants_task_refuse, TASK_PROTO, TASK_ARGS,
 
 	TP_printk("pool=%s function=%ps data=%p error=%d busy=%u pending=%u waiting=%u",
 		  __entry->pool, __entry->function, __entry->data,
