@@ -35,7 +35,7 @@ static void wait_times_out_and_can_be_repeated(struct kunit *test)
 	expect_wait(team, -EIO);
 }
 
-/* The last end wakes the waiter; the timeout of a slice does not. */
+/* The last end wakes the waiter, and the others do not. */
 static void last_end_wakes_the_waiter(struct kunit *test)
 {
 	struct team *team = team_busy(test);

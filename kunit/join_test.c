@@ -283,13 +283,17 @@ static void wait_for_item(void *item)
 static unsigned int nr_waiters(struct ants_pool *pool, struct ants_work *work,
 			       bool joins)
 {
-	struct ants_work_waiter *leader;
+	struct ants_work_waiter *leader, *other;
 	unsigned int nr = 0;
 
 	raw_spin_lock_irq(&pool->lock);
-	hlist_for_each_entry(leader, &work->waiters, link)
-		if (leader->joins == joins)
-			nr += 1 + list_count_nodes(&leader->node);
+	hlist_for_each_entry(leader, &work->waiters, link) {
+		if (leader->joins != joins)
+			continue;
+		nr++;
+		list_for_each_entry(other, &leader->node, node)
+			nr++;
+	}
 	raw_spin_unlock_irq(&pool->lock);
 	return nr;
 }

@@ -165,7 +165,7 @@ static void expect_no_ants(struct __test_metadata *_metadata,
 {
 	EXPECT_FALSE(is_loaded("ants"));
 	EXPECT_NE(0, access(ANTS_DIR, F_OK));
-	EXPECT_NE(0, access("/sys/kernel/slab/ants_slots", F_OK));
+	EXPECT_NE(0, access("/sys/kernel/slab/ants_slot", F_OK));
 	EXPECT_EQ(states, nr_states());
 	EXPECT_SOON(!nr_threads());
 }

@@ -425,7 +425,7 @@ inline check()
 	   and its taker goes on granting; without a slot one is pending, too, and brings it when it starts */
 	assert(!HEED || NFREE <= 0 || CLOSED || tuning ||
 	       (npend > 0 && (!HAS_SLOT || NFREE < BATCH(wq[0]) || GMAX < NW + QD)));
-	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed || !HAS_SLOT);
+	assert(!HEED || NFREE <= 0 || CLOSED || tuning || armed);
 	/* min_workers; a leaving worker may keep the pool at its capacity, and starts the upkeep when it has left */
 	assert(STAYING >= MINW || CLOSED || upkeep || (backoff && armed) || (workers >= cap && leaving > 0));
 	/* no worker is parked that may not be, unless a new one will leave instead */
@@ -763,8 +763,8 @@ inline ants_grant(most)
 		fi
 	:: else -> break
 	od;
-	if	/* one round was not enough; without a slot the next task that starts brings one */
-	:: HEED && !CLOSED && NFREE > 0 && HAS_SLOT -> arm_soon()
+	if	/* one round was not enough, or there was no slot */
+	:: HEED && !CLOSED && NFREE > 0 -> arm_soon()
 	:: else
 	fi
 }
@@ -1769,8 +1769,8 @@ end:	do
 			:: else
 			fi;
 			if
-			:: HEED && NFREE > 0 && HAS_SLOT && !CLOSED -> arm_soon()
-			:: !(HEED && NFREE > 0 && HAS_SLOT && !CLOSED) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
+			:: HEED && NFREE > 0 && !CLOSED -> arm_soon()
+			:: !(HEED && NFREE > 0 && !CLOSED) && (OVERDUE || (NEED && PAUSED)) -> armed = 1
 			:: else
 			fi;
 			check()

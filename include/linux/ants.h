@@ -40,8 +40,7 @@
  * A timeout is in jiffies; with MAX_SCHEDULE_TIMEOUT a wait has no limit. A
  * wait ends early with -EINTR on a fatal signal, and when the calling kthread
  * is told to stop; a wait for another change of the pool ends early on a fatal
- * signal only. A wait for tasks to end of more than two minutes is logged; who
- * waits for room, and for how long, is in debugfs.
+ * signal only. Who waits for room, and for how long, is in debugfs.
  */
 #ifndef _LINUX_ANTS_H
 #define _LINUX_ANTS_H

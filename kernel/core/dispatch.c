@@ -170,7 +170,7 @@ static struct ants_waiter *pick_waiter(struct ants_pool *pool)
 /*
  * Make the task of the next waiter pending. Return false if there is no slot:
  * then all slots are in use by pending tasks. The next task that starts returns
- * one, and its worker dispatches.
+ * one.
  */
 static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -257,7 +257,8 @@ static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
 /*
  * Grant due work items and waiters as long as there is room, as many as one
  * hold allows. An item that is granted wakes no thread, but counts all the
- * same.
+ * same. The timer tries again if there was no slot, or if the next hold is
+ * late.
  */
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -272,8 +273,10 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 			grant_later(pool, todo);
 			return;
 		}
-		if (!grant_one(pool, todo))
+		if (!grant_one(pool, todo)) {
+			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 			return;
+		}
 	}
 }
 

@@ -283,6 +283,11 @@ struct ants_upkeep {
 	unsigned long backoff;
 	/* L: jiffies before which no thread is made */
 	unsigned long backoff_until;
+	/*
+	 * L: jiffies before which no other thread is made, since one was refused:
+	 * there are too many in all pools
+	 */
+	unsigned long held_until;
 };
 
 /* As configured; what is derived from it for each task is in struct ants_limits. */
@@ -610,7 +615,7 @@ struct ants_pool {
 	struct ants_target target;
 	struct ants_ops ops;
 	/*
-	 * L: groups that an error has cancelled, for the upkeep work. Each has a
+	 * L: groups that were cancelled, for the upkeep work. Each has a
 	 * member that has not ended, so the list of a drained pool is empty
 	 */
 	struct list_head cancelled_groups;

@@ -93,7 +93,9 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 
 	for (excess -= min(excess, nr); excess; excess -= cut) {
 		raw_spin_lock_irq(&pool->lock);
-		cut = min3(excess, pool->nr_stock, (unsigned int)ANTS_HOLD_MAX);
+		/* Others may trim as well. */
+		cut = min3(excess, pool->nr_stock - min(pool->nr_stock, nr),
+			   (unsigned int)ANTS_HOLD_MAX);
 		for (i = 0; i < cut; i++)
 			slots[i] = ants_stock_get(pool);
 		ants_unlock_irq(pool);

@@ -112,11 +112,8 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 {
 	if (unlikely(pool->scan_mod))
 		ants_scan_task(pool, slot->fn, slot->data);
-	if (unlikely(pool->timed)) {
-		slot->tag &= ~ANTS_TAG_TIMED;
-		if (!pool->times.left--)
-			ants_time_accept(pool, slot);
-	}
+	if (unlikely(pool->timed) && !pool->times.left--)
+		ants_time_accept(pool, slot);
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
 	pool->fast_submits = 0;
 	if (unlikely(high)) {

@@ -5,12 +5,12 @@
  * is armed for the earliest of them. If it was armed for wake-ups that then
  * arrived in time, it is taken back, so that it does not wake a CPU for nothing;
  * for anything else it fires in vain once at most. An idle pool whose workers
- * have expired has no armed timer. The timer retires no worker itself: that
+ * have expired, and that lacks none, has no armed timer. The timer retires no worker itself: that
  * sleeps, which a timer may not.
  *
  * A task that runs for longer than an administrator allows is reported once, if it
- * still runs when somebody looks. When a worker that was woken starts its first task,
- * it arms the timer, unless the timer is armed for this already. When the timer fires,
+ * still runs when somebody looks. A task that starts arms the timer, unless the timer
+ * is armed for this already. When the timer fires,
  * the kernel work item that tells programs, in files/sysfs.c, looks through the
  * workers first, and arms the timer again if tasks run. While no task runs, nothing
  * looks.

@@ -35,19 +35,24 @@ void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 	slot->tag |= ANTS_TAG_TIMED;
 }
 
-/* @w starts such a task. It may be the only one that runs. */
+/*
+ * @w starts the task in @slot, and times are taken, perhaps since it was accepted. It may
+ * be the only one that runs.
+ */
 void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 {
 	struct ants_pool *pool = w->pool;
 
 	lockdep_assert_held(&pool->lock);
-	w->started = ants_clock();
-	count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
+	if (pool->timed & ANTS_TIMED_ALL || slot->tag & ANTS_TAG_TIMED)
+		w->started = ants_clock();
+	if (slot->tag & ANTS_TAG_TIMED)
+		count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
 	if (pool->timed & ANTS_TIMED_STALL)
 		ants_stall_arm(pool);
 }
 
-/* The task has ended. */
+/* A task that is timed has ended. */
 void ants_time_end(struct ants_worker *w)
 {
 	lockdep_assert_held(&w->pool->lock);
@@ -101,7 +106,9 @@ int ants_set_timing(struct ants_pool *pool, unsigned int every)
 
 	if (err)
 		return err;
+	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
+	ants_unlock_irq(pool);
 	ants_times_switch(pool);
 	return 0;
 }

@@ -35,11 +35,25 @@ static bool below_floor(const struct ants_pool *pool)
 	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
 }
 
-/* Is another thread to be made? Workers that are leaving count as well. */
-bool ants_need_worker(const struct ants_pool *pool)
+/* Would another thread be of use? Workers that are leaving count as well. */
+static bool could_use_worker(const struct ants_pool *pool)
 {
 	return pool->workers.nr < pool->limits.capacity &&
 	       (wants_worker(pool) || below_floor(pool));
+}
+
+/* The pool was refused one, and is not to try again yet. */
+static bool held_back(const struct ants_pool *pool)
+{
+	return ants_has_thread(pool) &&
+	       time_in_range_open(jiffies, pool->upkeep.held_until - HZ,
+				  pool->upkeep.held_until);
+}
+
+/* Is another thread to be made? */
+bool ants_need_worker(const struct ants_pool *pool)
+{
+	return could_use_worker(pool) && !held_back(pool);
 }
 
 /* The last try to make a thread has failed, and the pause is not over. */
@@ -74,8 +88,9 @@ void ants_back_off(struct ants_pool *pool)
 void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_need_worker(pool) && !pool->upkeep.making)
-		ants_timer_arm(pool, pool->upkeep.backoff_until);
+	if (could_use_worker(pool) && !pool->upkeep.making)
+		ants_timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
+						       pool->upkeep.backoff_until);
 }
 
 /*

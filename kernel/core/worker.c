@@ -172,8 +172,6 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	struct ants_work *work = ants_slot_work(slot);
 
 	w->tag &= ~ANTS_TAG_HIGH;
-	if (w->tag & ANTS_TAG_TIMED)
-		ants_time_start(w, slot);
 	if (!(w->tag & ANTS_TAG_WORK)) {
 		slot_return(w->pool, slot, todo);
 		return;
@@ -201,6 +199,8 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 	}
 	worker_rescind(w);
 	slot = ants_pending_pop(pool);
+	if (unlikely(pool->timed | (slot->tag & ANTS_TAG_TIMED)))
+		ants_time_start(w, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;

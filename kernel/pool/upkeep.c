@@ -5,18 +5,17 @@
  * submit path, because they sleep.
  *
  * Two work items of each pool do that. The upkeep work wakes idle workers to move
- * or to leave, fills the stock, ends the members of groups that an error cancelled,
- * and notifies the callers that one hold of the lock did not reach. It waits
- * neither for a thread nor for a function of a client. Making a thread takes until
- * the thread has run for the first time, so that is left to the maker, which makes
- * one after the other. Before either of them ends, it checks under the lock whether
+ * or to leave, fills the stock, ends the members of cancelled groups, and notifies
+ * the callers that one hold of the lock did not reach. It waits neither for a thread
+ * nor for a function of a client. Making a thread takes until the thread has run for
+ * the first time, so that is left to the maker, which makes one after the other. Before either of them ends, it checks under the lock whether
  * anything is left to do. A thread that has left its pool ends by itself, and only
  * the exit of this module waits for that.
  *
  * An administrator may limit the number of threads. A pool without a thread that
  * stays may make one all the same: its tasks would never run otherwise, and those
  * of other pools may wait for them. When any other thread is refused, its pool
- * pauses before it tries again, as after any failure to make one.
+ * tries again a second later.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -303,7 +302,7 @@ static bool make_begin(struct ants_pool *pool)
 	ants_lock(pool, &todo);
 	begin = ants_need_worker(pool) && !ants_backing_off(pool);
 	if (begin && !count_thread(pool, false)) {
-		ants_back_off(pool);
+		pool->upkeep.held_until = jiffies + HZ;
 		begin = false;
 	}
 	if (begin) {
