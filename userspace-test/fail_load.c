@@ -215,11 +215,11 @@ TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 	tell(&tally);
 }
 
-/* Two caches, two states of CPU hotplug, the notifier and the system pool. */
+/* A cache, two states of CPU hotplug, the notifier and the system pool. */
 TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
 {
 	static const int errors[] = {
-		ENOMEM, ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM,
+		ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM,
 	};
 	unsigned int i;
 

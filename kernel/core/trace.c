@@ -27,7 +27,7 @@ void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
 {
 	unsigned long func = ants_client_func(fn, &data);
 
-	trace_ants_task_refuse(pool, func, data, pool->nr_pending, err);
+	trace_ants_task_refuse(pool, func, data, ants_peek(pool->nr_pending), err);
 }
 
 void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,

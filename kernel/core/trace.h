@@ -42,8 +42,10 @@ DECLARE_EVENT_CLASS(ants_task,
 		__entry->function = (void *)func;
 		__entry->data = data;
 		__entry->error = error;
+		/* Where these are printed, the lock is held. */
 		__entry->busy = data_race(pool->nr_busy);
 		__entry->pending = pending;
+		/* The same goes for this one. */
 		__entry->waiting = data_race(pool->space.nr_waiting);
 	),
 

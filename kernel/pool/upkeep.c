@@ -8,9 +8,10 @@
  * or to leave, fills the stock, ends the members of cancelled groups, and notifies
  * the callers that one hold of the lock did not reach. It waits neither for a thread
  * nor for a function of a client. Making a thread takes until the thread has run for
- * the first time, so that is left to the maker, which makes one after the other. Before either of them ends, it checks under the lock whether
- * anything is left to do. A thread that has left its pool ends by itself, and only
- * the exit of this module waits for that.
+ * the first time, so that is left to the maker, which makes one after the other.
+ * Before either of them ends, it checks under the lock whether anything is left to
+ * do. A thread that has left its pool ends by itself, and only the exit of this
+ * module waits for that.
  *
  * An administrator may limit the number of threads. A pool without a thread that
  * stays may make one all the same: its tasks would never run otherwise, and those

@@ -48,7 +48,8 @@ static inline struct kmem_cache *shim_cache_create(size_t size)
 {
 	struct kmem_cache *cache = shim_alloc(sizeof(*cache));
 
-	cache->size = size;
+	if (cache)
+		cache->size = size;
 	return cache;
 }
 
