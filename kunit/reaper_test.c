@@ -414,8 +414,7 @@ static void stock_is_trimmed_when_all_left(struct kunit *test)
 	expire(rig->pool, 2);
 	EXPECT_SOON(test, ants_nr_running(rig->pool) == 0);
 	EXPECT_SOON(test, silent(rig->pool));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_stock),
-			ANTS_SPARE_SLOTS + ANTS_SLOT_BATCH);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->nr_stock), ants_stock_level(rig->pool));
 }
 
 /* Tasks come just when their worker is about to leave. */

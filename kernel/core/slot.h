@@ -42,11 +42,15 @@ static inline void ants_stock_put(struct ants_pool *pool,
 	pool->nr_stock++;
 }
 
-/* The number of slots that the pool keeps even if nothing is pending. */
+/*
+ * The number of slots that the pool keeps even if nothing is pending. Those beyond the
+ * spare ones allow the fast path, also to work items, which need no slot.
+ */
 static inline unsigned int ants_stock_level(const struct ants_pool *pool)
 {
-	return pool->flags & ANTS_PREALLOC ? pool->limits.stock - ANTS_SLOT_BATCH :
-					     pool->limits.spare_slots;
+	return pool->flags & ANTS_PREALLOC ?
+	       pool->limits.stock - ANTS_SLOT_BATCH :
+	       pool->limits.spare_slots + 2 * ANTS_SLOT_BATCH;
 }
 
 /* Take a free slot, or return NULL. */

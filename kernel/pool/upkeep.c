@@ -447,11 +447,9 @@ static void upkeep_fn(struct work_struct *work)
 		level = ants_stock_level(pool);
 		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
-		/* One batch stays: the next burst would only allocate it again. */
 		if (!idle)
 			ants_stock_fill(pool, level);
-		ants_stock_trim(pool, idle ? level + ANTS_SLOT_BATCH :
-					     READ_ONCE(pool->limits.stock));
+		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
 	} while (!upkeep_done(pool));
 }
 
