@@ -372,8 +372,8 @@ static inline unsigned int ants_fast_submits(const struct ants_pool *pool)
  */
 static inline bool ants_needs_slow_path(const struct ants_pool *pool)
 {
-	return pool->workers.nr > pool->limits.stay || pool->pick.needed || pool->timed ||
-	       !ants_wakes_settled(pool) ||
+	return pool->workers.nr > pool->limits.stay || pool->pick.needed ||
+	       pool->timed & ANTS_TIMED_ALL || !ants_wakes_settled(pool) ||
 	       (pool->space.wanted && (!ants_nr_admissible(pool) || ants_can_admit(pool)));
 }
 
