@@ -5,7 +5,6 @@
  * that a busy pool never enters the slab.
  */
 #include <linux/module.h>
-#include <linux/preempt.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 

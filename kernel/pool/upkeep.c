@@ -23,7 +23,6 @@
 #include <linux/completion.h>
 #include <linux/kmemleak.h>
 #include <linux/kthread.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
