@@ -267,8 +267,6 @@ static void party_break_up(struct party *party, struct actor *actor)
 			continue;
 		member->taken = CALL(actor, WORK_CANCEL_SYNC,
 				     ants_work_cancel_sync(&member->work));
-		if (member->taken && atomic_read(&member->accepted) == 1)
-			broken("a member of a cancelled group was queued");
 	}
 	party_free_members(party, actor->target);
 }
