@@ -173,7 +173,8 @@ static bool tasks_served(const struct ants_pool *pool)
 	return ants_nr_arriving(pool) ||
 	       pool->workers.nr >= pool->limits.capacity ||
 	       pool->upkeep.making ||
-	       pool->upkeep.backoff || !ants_need_worker(pool);
+	       pool->upkeep.backoff || !ants_need_worker(pool) ||
+	       ants_timer_armed(pool, pool->upkeep.held_until);
 }
 
 /* The wake-ups in flight are consistent. */

@@ -94,15 +94,15 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 }
 
 /*
- * Have a thread made, if one is wanted. The maker makes one after the other, and looks
- * once more before it ends.
+ * Have a thread made, if one is wanted, or else when the pause is over. The maker makes
+ * one after the other, and looks once more before it ends.
  */
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 {
-	if (pool->upkeep.making || !ants_need_worker(pool))
+	if (pool->upkeep.making || !could_use_worker(pool))
 		return;
-	if (ants_backing_off(pool))
-		ants_timer_arm(pool, pool->upkeep.backoff_until);
+	if (held_back(pool) || ants_backing_off(pool))
+		ants_timer_arm_worker(pool);
 	else
 		ants_todo_maker(pool, todo);
 }
