@@ -174,7 +174,7 @@ static bool tasks_served(const struct ants_pool *pool)
 	       pool->workers.nr >= pool->limits.capacity ||
 	       pool->upkeep.making ||
 	       pool->upkeep.backoff || !ants_need_worker(pool) ||
-	       ants_timer_armed(pool, pool->upkeep.held_until);
+	       ants_timer_armed(pool, pool->upkeep.held_until + ants_timer_slack(HZ));
 }
 
 /* The wake-ups in flight are consistent. */
