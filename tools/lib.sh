@@ -23,6 +23,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 # Builds read messages of tools; they must not depend on the user's language.
 export LC_ALL=C.UTF-8
 
+# A script that would write bytecode among the sources is to be found on any machine.
+unset PYTHONDONTWRITEBYTECODE
+
 log()
 {
 	printf '[%4ds] %s\n' $((EPOCHSECONDS - ANTS_T0)) "$*" >&2

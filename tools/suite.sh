@@ -174,16 +174,19 @@ unpack_debs()
 	done
 }
 
-# What a build reads, and the image.
+# What a build reads, and the image, which is not in /boot any more since 7.3.4.
 unpack_foreign()
 {
-	local dir=$1
+	local dir=$1 image
 
 	unpack_debs "$dir" || return
 	mkdir -p "$dir/usr/lib"
 	mv "$dir/tmp/root/usr/src" "$dir/usr/" || return
 	mv "$dir"/tmp/root/usr/lib/linux-kbuild-* "$dir/usr/lib/" || return
-	mv "$(find "$dir/tmp/root/boot" -name 'vmlinu?-*' -type f)" "$dir/vmlinuz" || return
+	image=$(find "$dir/tmp/root" -type f \
+		\( -path '*/boot/vmlinu?-*' -o -path '*/lib/modules/*/vmlinu?' \) | head -n 1)
+	[[ $image ]] || die "no package in $dir/tmp has an image of a kernel"
+	mv "$image" "$dir/vmlinuz" || return
 	rm -rf "$dir/tmp"
 }
 
