@@ -454,7 +454,6 @@ static void upkeep_fn(struct work_struct *work)
 
 void ants_upkeep_init(struct ants_pool *pool)
 {
-	pool->upkeep.held_until = jiffies;
 	INIT_WORK(&pool->upkeep.work, upkeep_fn);
 	INIT_WORK(&pool->upkeep.maker, maker_fn);
 }
