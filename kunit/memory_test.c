@@ -91,6 +91,38 @@ static void blocking_submit_waits_for_a_slot(struct kunit *test)
 	expect_passed(test, pool, gate, stock + 2);
 }
 
+/* No task ends, but there is memory again: the timer has to look more than once. */
+static void waiter_gets_a_slot_that_is_made(struct kunit *test)
+{
+	struct gate *gate;
+	struct ants_pool *pool = poor_pool(test, 0, &gate);
+	unsigned int stock = pool->nr_stock, i;
+	struct async_call *waiter;
+
+	for (i = 0; i < stock; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	/* The first look of the timer is over, in vain. */
+	msleep(100);
+	ants_fail_arm(ANTS_FAIL_SLOT, 0);
+	/* It is refused, and has the stock filled. */
+	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -EAGAIN);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gate->passed), 0);
+	gate_open(gate);
+	KUNIT_EXPECT_EQ(test, async_result(waiter), 0);
+	expect_passed(test, pool, gate, stock + 2);
+}
+
+/* Work items need no slot, but the fast path is for pools that have some to spare. */
+static void new_pool_has_slots_to_spare(struct kunit *test)
+{
+	struct ants_pool *pool = test_pool(test, NULL, "new");
+
+	KUNIT_EXPECT_GT(test, ants_peek(pool->nr_stock), ANTS_SPARE_SLOTS);
+}
+
 /* The pool has room, but no caller is admitted ahead of those that wait. */
 static void congested_while_callers_wait(struct kunit *test)
 {
@@ -364,6 +396,8 @@ static void submit_from_reclaim_is_noticed(struct kunit *test)
 static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(nonblocking_submit_uses_up_the_stock),
 	KUNIT_CASE(blocking_submit_waits_for_a_slot),
+	KUNIT_CASE(waiter_gets_a_slot_that_is_made),
+	KUNIT_CASE(new_pool_has_slots_to_spare),
 	KUNIT_CASE(congested_while_callers_wait),
 	KUNIT_CASE(multi_says_what_its_first_choice_lacks),
 	KUNIT_CASE(boundless_pool_without_a_slot_is_congested),

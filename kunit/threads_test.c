@@ -285,6 +285,24 @@ static void held_pool_is_destroyed(struct kunit *test)
 	expect_started(a, 1);
 }
 
+/* Within the second after a refusal a task asks for nothing, but somebody has to later. */
+static void next_task_has_its_thread_later(struct kunit *test)
+{
+	struct rig *rig = rig_of(test, "a", 2);
+
+	limit(1);
+	post_start(rig, 0);
+	post_held(rig, 1);
+	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 1U);
+	/* As if wake-ups had arrived, and nothing else were due. */
+	raw_spin_lock_irq(&rig->pool->lock);
+	timer_delete(&rig->pool->timer.timer);
+	raw_spin_unlock_irq(&rig->pool->lock);
+	submit_post(rig, 2);
+	limit(0);
+	expect_started(rig, 2);
+}
+
 static void reopened_pool_goes_on(struct kunit *test)
 {
 	struct rig *a = rig_of(test, "a", 1), *b = rig_of(test, "b", 2);
@@ -455,6 +473,7 @@ static struct kunit_case threads_cases[] = {
 	KUNIT_CASE(pool_without_need_keeps_none),
 	KUNIT_CASE(pools_make_their_threads_side_by_side),
 	KUNIT_CASE(held_pool_is_destroyed),
+	KUNIT_CASE(next_task_has_its_thread_later),
 	KUNIT_CASE(reopened_pool_goes_on),
 	KUNIT_CASE(preallocated_pool_is_refused),
 	KUNIT_CASE(preallocated_pool_does_not_grow),

@@ -349,6 +349,29 @@ static void age_is_known_from_the_switch_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, age_of_worker(test, rig->pool), -1L);
 }
 
+/* A task that was pending at the switch on has run from its start on, not from there. */
+static void age_of_a_pending_task_is_from_its_start(struct kunit *test)
+{
+	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
+				.capacity = 1, .queue_depth = 1 });
+	struct ants_pool *pool = rig->pool;
+	struct ants_worker *w;
+	u64 started, since;
+
+	KUNIT_ASSERT_EQ(test, ants_submit(pool, post_task, &rig->posts[0]), 0);
+	switch_on(rig);
+	since = ants_clock();
+	/* The clock of some guests moves with the tick. */
+	ASSERT_SOON(test, ants_clock() > since);
+	gate_open(&rig->gate);
+	ASSERT_SOON(test, atomic_read(&rig->posts[0].gate.entered) == 1);
+	raw_spin_lock_irq(&pool->lock);
+	w = list_first_entry(&pool->workers.list, struct ants_worker, member);
+	started = ants_time_started(w);
+	raw_spin_unlock_irq(&pool->lock);
+	KUNIT_EXPECT_GT(test, started, since);
+}
+
 static void pending_tasks_have_an_age(struct kunit *test)
 {
 	struct rig *rig = rig_make_full(test, NAME, (struct ants_attrs){
@@ -418,6 +441,7 @@ static struct kunit_case times_cases[] = {
 	KUNIT_CASE(no_memory_is_refused),
 	KUNIT_CASE(longest_run_is_known_by_name),
 	KUNIT_CASE(age_is_known_from_the_switch_on),
+	KUNIT_CASE(age_of_a_pending_task_is_from_its_start),
 	KUNIT_CASE(pending_tasks_have_an_age),
 	KUNIT_CASE(wake_up_in_vain_is_counted),
 	{}
