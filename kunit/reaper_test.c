@@ -398,11 +398,24 @@ static void worker_idle_for_ages_leaves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).reaped, 1);
 }
 
-/* An idle pool gives back the memory of its busy times as well. */
+/*
+ * An idle pool gives back the memory of its busy times as well, however many slots it
+ * keeps to spare.
+ */
+static const unsigned int spare[] = { 0, ANTS_STOCK_MAX };
+
+static void spare_desc(const unsigned int *nr, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u to spare", *nr);
+}
+
+KUNIT_ARRAY_PARAM(spare, spare, spare_desc);
+
 static void stock_is_trimmed_when_all_left(struct kunit *test)
 {
 	struct rig *rig = rig_make(test, NAME, (struct ants_attrs){
-					.capacity = 2, .queue_depth = 200 });
+					.capacity = 2, .queue_depth = 200,
+					.spare_slots = *(const unsigned int *)test->param_value });
 	int i;
 
 	for (i = 0; i < 100; i++)
@@ -461,7 +474,7 @@ static struct kunit_case reaper_cases[] = {
 	KUNIT_CASE(leaving_worker_is_not_waited_for),
 	KUNIT_CASE(waking_worker_is_never_reaped),
 	KUNIT_CASE(worker_idle_for_ages_leaves),
-	KUNIT_CASE(stock_is_trimmed_when_all_left),
+	KUNIT_CASE_PARAM(stock_is_trimmed_when_all_left, spare_gen_params),
 	KUNIT_CASE(reaper_and_submits_race),
 	{}
 };

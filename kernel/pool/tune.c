@@ -26,11 +26,12 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 	return 0;
 }
 
+/* A batch more than ants_stock_level(), or the stock would be both filled and trimmed. */
 static void set_stock_limit(struct ants_pool *pool, unsigned int in_flight)
 {
 	unsigned int stock = pool->flags & ANTS_PREALLOC ?
 			     in_flight + pool->limits.spare_slots :
-			     max(ANTS_STOCK_MAX, pool->limits.spare_slots);
+			     max(ANTS_STOCK_MAX, ants_stock_level(pool));
 
 	lockdep_assert_held(&pool->lock);
 	WRITE_ONCE(pool->limits.stock, stock + ANTS_SLOT_BATCH);
