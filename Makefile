@@ -39,7 +39,7 @@ DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-arch test-tools test-drivers torture \
 	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
-	test-in-tree test-sources FORCE
+	test-in-tree test-sources test-targets FORCE
 .DEFAULT_GOAL := modules
 
 modules:
@@ -91,6 +91,9 @@ test-in-tree:
 
 test-sources:
 	@test/sources
+
+test-targets:
+	@T='$(T)' test/targets
 
 clean:
 	rm -rf build $(if $(O),$(addprefix $(BUILD)/,modules check-kernel antstat log))
@@ -211,6 +214,8 @@ help:
 	@echo '  make test-in-tree   a 6.1 kernel that contains ants, and its kunit.py'
 	@echo '  make test-sources   does each source of a kernel that Debian serves take our mends, and'
 	@echo '                      do the oldest headers of 6.1 compile all modules?'
+	@echo '  make test-targets   each target of this list in its shortest form, for some hours;'
+	@echo '                      T="demo mutate" for some of them'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make torture        everything at once, at random; the last line is the verdict'
