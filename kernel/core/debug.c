@@ -230,7 +230,6 @@ void ants_check(struct ants_pool *pool)
 	     pool->workers.nr_new + pool->workers.nr_leaving +
 	     pool->nr_busy > threads ||
 	     pool->target.nr_stale > threads ||
-	     ants_stock_level(pool) >= pool->limits.stock ||
 	     pool->in_epoch[0] + pool->in_epoch[1] != tasks + pool->nr_again,
 	     "ants: pool %s: counts do not fit\n", pool->name);
 	WARN(!arriving_fits(pool),
