@@ -9,7 +9,7 @@
  *	core/	debug, trace
  *	core/	walk, slot, affinity, times
  *	core/	item, wake, dispatch
- *	core/	timer, dirty, thread
+ *	core/	dirty, thread
  *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
@@ -21,9 +21,9 @@
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, slot.c asks call.c
- * for the functions of a task, and trace.c, timer.c and dirty.c ask it for the
- * function of a client. pool.c and multi.c add their files to sysfs. times.h asks
- * timer.c, and dispatch.c asks sysfs.c to tell programs of a change. Functions that
+ * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
+ * function of a client. pool.c and multi.c add their files to sysfs. times.c asks
+ * wake.c to arm the timer, and dispatch.c asks sysfs.c to tell programs of a change. Functions that
  * are called through a pointer, as those of work items and timers are, may be
  * anywhere.
  */
@@ -250,11 +250,7 @@ void ants_retire_above(struct ants_pool *pool);
 void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
 void ants_burial_fn(struct work_struct *work);
 
-/* timer.c: tasks that run for too long */
-void ants_stall_look(struct ants_pool *pool);
-int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
-
-/* timer.c: reaper, late wake-ups, end of a back-off */
+/* wake.c: the timer */
 bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);

@@ -452,7 +452,7 @@ inline check()
 #define URGENT_NEXT	(len(urg) > 0 && (len(pend) == 0 || hrun < HRUN))
 #endif
 
-/* ants_pending_pop() */
+/* pending_pop() */
 inline pend_pop(x)
 {
 	if
@@ -829,7 +829,7 @@ inline wake_next()
 #endif
 }
 
-/* ants_forget_late(): all of them at once */
+/* forget_late(): all of them at once */
 inline give_up()
 {
 	for (ix : 0 .. NW - 1) {
@@ -871,7 +871,7 @@ inline ants_dispatch()
 	wake_next()
 }
 
-/* ants_dispatch_rest(), by a worker that has taken a task */
+/* dispatch_rest(), by a worker that has taken a task */
 inline dispatch_rest()
 {
 	ants_serve();
@@ -1724,7 +1724,7 @@ end:	do
 	od
 }
 
-/* ---- timer.c: ants_timer_fn().  Time is abstract: what an armed timer serves may be due at any moment ---- */
+/* ---- wake.c: ants_timer_fn().  Time is abstract: what an armed timer serves may be due at any moment ---- */
 active proctype timer_fn()
 {
 end:	do

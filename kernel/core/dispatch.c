@@ -12,24 +12,6 @@ struct workqueue_struct *ants_wq;
 EXPORT_SYMBOL_FOR_TESTS(ants_wq);
 struct workqueue_struct *ants_makers_wq;
 
-/*
- * Arm the timer for @when, earlier or later than it was. If it was armed for
- * the same time before, mod_timer() would leave it on its level of the wheel,
- * which may be coarse.
- */
-void ants_timer_set(struct ants_pool *pool, unsigned long when)
-{
-	unsigned long now = jiffies;
-	/* The wheel holds no timer for longer than this; the slack fits beside it. */
-	unsigned long by = min_t(long, when - now, MAX_JIFFY_OFFSET);
-
-	lockdep_assert_held(&pool->lock);
-	if (pool->timer.timer.expires == when)
-		timer_delete(&pool->timer.timer);
-	pool->timer.by = now + by + ants_timer_slack(by);
-	mod_timer(&pool->timer.timer, when);
-}
-
 /* A closed pool that has nothing to run needs no timer any more. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
@@ -118,7 +100,8 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	list_del(&waiter->node);
 	pool->space.nr_waiting--;
 	/* The work item may be gone once it has ended. */
-	ants_trace(waiter_give_up, pool, waiter, result);
+	if (trace_ants_waiter_give_up_enabled() && result)
+		ants_trace_waiter_end(pool, waiter, result);
 	pool->counts.rejected += !!result;
 	if (waiter->work)
 		waiter_work_end(pool, waiter, result, todo);
@@ -127,44 +110,20 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		pool->waiters.nr_nested--;
 	}
 	ants_update_admit_limit(pool);
-	ants_trace(waiter_grant, pool, waiter, result);
+	if (trace_ants_waiter_grant_enabled() && !result)
+		ants_trace_waiter_end(pool, waiter, result);
 	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
 }
 
-static struct ants_waiter *first_waiter(struct ants_pool *pool,
-					enum ants_prio prio)
-{
-	return list_first_entry_or_null(&pool->waiters.fifo[prio],
-					struct ants_waiter, node);
-}
-
 /* Return the first waiter of high priority, else of normal, else NULL. */
 struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
 {
-	return first_waiter(pool, ANTS_PRIO_HIGH) ?:
-	       first_waiter(pool, ANTS_PRIO_NORMAL);
-}
+	struct list_head *fifo = pool->waiters.fifo;
 
-/* As for tasks, see ants_pending_pick(). */
-static noinline struct ants_waiter *pick_high(struct ants_pool *pool)
-{
-	struct ants_waiter *normal = first_waiter(pool, ANTS_PRIO_NORMAL);
-
-	if (!normal || pool->waiters.high_grants++ < ANTS_HIGH_RUN)
-		return first_waiter(pool, ANTS_PRIO_HIGH);
-	pool->waiters.high_grants = 0;
-	return normal;
-}
-
-/* Return the waiter that is served next; the caller knows that there is one. */
-static struct ants_waiter *pick_waiter(struct ants_pool *pool)
-{
-	if (unlikely(!list_empty(&pool->waiters.fifo[ANTS_PRIO_HIGH])))
-		return pick_high(pool);
-	return list_first_entry(&pool->waiters.fifo[ANTS_PRIO_NORMAL],
-				struct ants_waiter, node);
+	return list_first_entry_or_null(&fifo[ANTS_PRIO_HIGH], struct ants_waiter, node) ?:
+	       list_first_entry_or_null(&fifo[ANTS_PRIO_NORMAL], struct ants_waiter, node);
 }
 
 /*
@@ -174,7 +133,10 @@ static struct ants_waiter *pick_waiter(struct ants_pool *pool)
  */
 static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 {
-	struct ants_waiter *waiter = pick_waiter(pool);
+	struct list_head *fifo = ants_pick_list(&pool->waiters.fifo[ANTS_PRIO_HIGH],
+						&pool->waiters.fifo[ANTS_PRIO_NORMAL],
+						&pool->waiters.high_grants);
+	struct ants_waiter *waiter = list_first_entry(fifo, struct ants_waiter, node);
 	unsigned int stamp = waiter->stamp;
 	struct ants_slot *slot;
 
@@ -194,71 +156,26 @@ static bool grant_waiter(struct ants_pool *pool, struct ants_todo *todo)
 	return true;
 }
 
-/* As for tasks, see ants_pending_pick(). */
-static struct list_head *pick_due(struct ants_pool *pool)
-{
-	struct list_head *normal = &pool->delayed.due[ANTS_PRIO_NORMAL];
-
-	if (list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]))
-		return normal;
-	if (list_empty(normal) || pool->delayed.high_due_grants++ < ANTS_HIGH_RUN)
-		return &pool->delayed.due[ANTS_PRIO_HIGH];
-	pool->delayed.high_due_grants = 0;
-	return normal;
-}
-
 /* Make the next due work item pending. */
 static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
 {
+	struct list_head *fifo = ants_pick_list(&pool->delayed.due[ANTS_PRIO_HIGH],
+						&pool->delayed.due[ANTS_PRIO_NORMAL],
+						&pool->delayed.high_due_grants);
 	struct ants_delayed_work *dwork;
 
-	dwork = list_first_entry(pick_due(pool), struct ants_delayed_work,
-				 node);
+	dwork = list_first_entry(fifo, struct ants_delayed_work, node);
 	ants_delayed_del(pool, dwork);
 	ants_work_pend(pool, &dwork->work, todo);
 }
 
 /*
- * Due work items go first. But after ANTS_HIGH_RUN of them in a row a waiting
- * caller is next, so that items that come again and again do not block it.
- */
-static noinline bool due_is_next(struct ants_pool *pool)
-{
-	return !pool->space.nr_waiting || pool->delayed.due_grants++ < ANTS_HIGH_RUN;
-}
-
-/*
- * Admit one task or item. Return false if the next waiter gets no slot. The
- * waiter stays the next one: otherwise work items behind it could take all room
- * while slots come back.
- */
-static bool grant_one(struct ants_pool *pool, struct ants_todo *todo)
-{
-	if (unlikely(pool->space.has_due) && due_is_next(pool)) {
-		grant_due(pool, todo);
-		return true;
-	}
-	if (!grant_waiter(pool, todo))
-		return false;
-	pool->delayed.due_grants = 0;
-	return true;
-}
-
-/*
- * Leave the rest of the grants to a hold of their own, or to the timer if that
- * is late.
- */
-static void grant_later(struct ants_pool *pool, struct ants_todo *todo)
-{
-	todo->bits |= ANTS_TODO_GRANT;
-	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-}
-
-/*
  * Grant due work items and waiters as long as there is room, as many as one
  * hold allows. An item that is granted wakes no thread, but counts all the
- * same. The timer tries again if there was no slot, or if the next hold is
- * late.
+ * same. Due items go first, but after ANTS_HIGH_RUN of them in a row a waiting
+ * caller is next, so that items that come again and again do not block it. A waiter
+ * that gets no slot stays the next one: otherwise work items behind it could take all
+ * room while slots come back. The timer tries again then, or if the next hold is late.
  */
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 {
@@ -270,14 +187,20 @@ void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
 	while ((pool->space.nr_waiting || pool->space.has_due) &&
 	       ants_nr_admissible(pool)) {
 		if (!left-- || ants_todo_full(todo)) {
-			grant_later(pool, todo);
-			return;
+			todo->bits |= ANTS_TODO_GRANT;
+			goto later;
 		}
-		if (!grant_one(pool, todo)) {
-			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-			return;
-		}
+		if (unlikely(pool->space.has_due) &&
+		    (!pool->space.nr_waiting || pool->delayed.due_grants++ < ANTS_HIGH_RUN))
+			grant_due(pool, todo);
+		else if (grant_waiter(pool, todo))
+			pool->delayed.due_grants = 0;
+		else
+			goto later;
 	}
+	return;
+later:
+	ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
 /*

@@ -57,12 +57,6 @@ static inline int ants_closed_error(const struct ants_pool *pool)
 	return pool->faults.tripped ? -EIO : 0;
 }
 
-/* Is @err one of those? Then there is nothing to wait for. */
-static inline bool ants_is_closed_error(int err)
-{
-	return err == -ESHUTDOWN || err == -EIO;
-}
-
 /*
  * To be called whenever limits.in_flight, released, tripped, nr_waiting, has_due or
  * nr_joined has changed.
@@ -169,16 +163,14 @@ void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_todo_maker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
-void ants_timer_set(struct ants_pool *pool, unsigned long when);
 
 /* wake.c */
+void ants_timer_set(struct ants_pool *pool, unsigned long when);
 bool ants_need_worker(const struct ants_pool *pool);
 void ants_back_off(struct ants_pool *pool);
 bool ants_backing_off(const struct ants_pool *pool);
-void ants_forget_late(struct ants_pool *pool);
 void ants_timer_arm_worker(struct ants_pool *pool);
 void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
-void ants_timer_arm_waking(struct ants_pool *pool);
 void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);
 void ants_wake_next(struct ants_pool *pool, struct ants_todo *todo);
@@ -291,19 +283,6 @@ static inline void ants_timer_arm_soon(struct ants_pool *pool,
 	pool->timer.waking = false;
 	if (!ants_timer_covers(pool, jiffies + ticks))
 		ants_timer_set(pool, jiffies + ticks);
-}
-
-/*
- * Make sure that the timer fires at @when or earlier, as far as the wheel is
- * exact.
- */
-static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
-{
-	unsigned long slack = ants_timer_slack(when - jiffies);
-
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_covers(pool, when + slack))
-		ants_timer_set(pool, when);
 }
 
 /*
@@ -453,35 +432,6 @@ static inline void ants_dispatch(struct ants_pool *pool,
 	if (unlikely(pool->wakes.deferred))
 		ants_deferred_end(pool);
 	ants_wake_next(pool, todo);
-}
-
-/* The same for a worker that is going to run a task that it has taken. */
-static inline void ants_dispatch_rest(struct ants_pool *pool,
-				      struct ants_todo *todo)
-{
-	if (unlikely(pool->space.wanted))
-		ants_serve(pool, todo);
-	if (pool->nr_pending)
-		ants_wake_helper(pool, todo);
-	else if (unlikely(pool->wakes.deferred))
-		ants_deferred_end(pool);
-}
-
-/*
- * While more tasks than this are pending, a worker takes the next one on the fast path. It
- * leaves that for the last one, and before that if ants_serve() would grant waiters, as far
- * as that can be told: workers that park, and tasks that join, end the fast path.
- */
-static inline unsigned int ants_fast_above(const struct ants_pool *pool)
-{
-	unsigned int below = pool->limits.grant_below, used = pool->nr_busy + pool->nr_joined;
-
-	if (ants_needs_slow_path(pool))
-		return UINT_MAX;
-	if (!pool->space.wanted || below <= used ||
-	    (pool->nr_busy == 1 && !ants_waiter_is_elsewhere(pool)))
-		return 1;
-	return max(below - used, 1U);
 }
 
 #endif /* _ANTS_DISPATCH_H */

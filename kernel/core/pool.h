@@ -334,7 +334,7 @@ struct ants_times {
 	unsigned int left;
 };
 
-/* Tasks that run for too long are reported: see timer.c. */
+/* Tasks that run for too long are reported: see times.c. */
 struct ants_stall {
 	/* C: how many milliseconds are too long; 0 for no limit */
 	unsigned int ms;
@@ -675,7 +675,7 @@ struct ants_pool {
 /*
  * The fast path. Most tasks are accepted as the one before was, and most are taken by a
  * worker that has just run another one. Then pool->fast_submits and pool->fast_above say
- * that there is nothing else to know: ants_fast_submits() and ants_fast_above() have the
+ * that there is nothing else to know: ants_fast_submits() and fast_above() have the
  * reasons. Whoever changes one of those calls this. The next submit and the next worker
  * take the slow path, and find out whether the fast one may be taken again.
  */

@@ -130,24 +130,13 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 	pool->pick.nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
 }
 
-/*
- * The slow path of ants_pending_pop(): the oldest task may not be the next one.
- * High priority goes first, but of ANTS_HIGH_RUN + 1 tasks one is of normal
- * priority, if there is any, so that no task starves.
- */
+/* The slow path of pending_pop(): the oldest task may not be the next one. */
 struct ants_slot *ants_pending_pick(struct ants_pool *pool)
 {
-	struct list_head *list = &pool->urgent.list;
-	struct ants_slot *slot;
+	struct list_head *fifo = ants_pick_list(&pool->urgent.list, &pool->pending,
+						&pool->urgent.run);
+	struct ants_slot *slot = list_first_entry(fifo, struct ants_slot, node);
 
-	if (!pool->pick.nr_high) {
-		list = &pool->pending;
-	} else if (!list_empty(&pool->pending) &&
-		   pool->urgent.run++ >= ANTS_HIGH_RUN) {
-		pool->urgent.run = 0;
-		list = &pool->pending;
-	}
-	slot = list_first_entry(list, struct ants_slot, node);
 	ants_pending_del(pool, slot);
 	return slot;
 }

@@ -165,38 +165,19 @@ static __always_inline void ants_pending_link_fast(struct ants_pool *pool,
 	pool->fast_submits--;
 }
 
-/* The fast path of ants_task_add(). Return false if it may not be taken. */
-static __always_inline bool ants_task_add_fast(struct ants_pool *pool, ants_fn_t fn,
-					       void *data)
+/*
+ * Which of two FIFOs goes next: that of high priority, but of ANTS_HIGH_RUN + 1 entries in
+ * a row one is of normal priority, if there is any, so that none starves.
+ */
+static inline struct list_head *ants_pick_list(struct list_head *high,
+					       struct list_head *normal, unsigned int *run)
 {
-	struct ants_slot *slot;
-
-	if (unlikely(!ants_may_add_fast(pool)))
-		return false;
-	/* First, so that nothing has to outlive the call. */
-	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
-	slot = pool->stock;
-	pool->stock = slot->next;
-	pool->nr_stock--;
-	slot->fn = fn;
-	slot->data = data;
-	slot->tag = pool->epoch;
-	ants_pending_link_fast(pool, slot);
-	return true;
-}
-
-/* Unlink the task that is to start next; the caller knows that there is one. */
-static inline struct ants_slot *ants_pending_pop(struct ants_pool *pool)
-{
-	struct ants_slot *slot;
-
-	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->pick.needed))
-		return ants_pending_pick(pool);
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	__list_del(slot->node.prev, slot->node.next);
-	pool->nr_pending--;
-	return slot;
+	if (likely(list_empty(high)))
+		return normal;
+	if (list_empty(normal) || (*run)++ < ANTS_HIGH_RUN)
+		return high;
+	*run = 0;
+	return normal;
 }
 
 #endif /* _ANTS_SLOT_H */

@@ -154,14 +154,30 @@ bool ants_runs_task_of(struct ants_pool *pool)
 	return found;
 }
 
-/*
- * A submit may sleep, but mostly does not. This checks that it may, without the
- * preemption point in might_sleep(), which on some kernels would cost a context
- * switch for each task.
- */
-static inline void assert_may_sleep(void)
+/* The fast path of ants_task_add(). Return false if it may not be taken. */
+static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn,
+					       void *data)
 {
-	ants_might_sleep();
+	struct ants_slot *slot;
+
+	if (unlikely(!ants_may_add_fast(pool)))
+		return false;
+	/* First, so that nothing has to outlive the call. */
+	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
+	slot = pool->stock;
+	pool->stock = slot->next;
+	pool->nr_stock--;
+	slot->fn = fn;
+	slot->data = data;
+	slot->tag = pool->epoch;
+	ants_pending_link_fast(pool, slot);
+	return true;
+}
+
+/* Is @err one of those that ants_closed_error() returns? Then there is nothing to wait for. */
+static bool is_closed_error(int err)
+{
+	return err == -ESHUTDOWN || err == -EIO;
 }
 
 /* Refuse the task. It is counted while the pool is sure to exist. */
@@ -218,30 +234,20 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 }
 
 /*
- * Run the task in the caller, which is counted in, or wait if there is no memory for
- * that: the threads of the pool need none.
- */
-static int run_or_wait(struct ants_pool *pool, ants_fn_t fn, void *data,
-		       enum ants_prio prio)
-{
-	if (run_here(pool, fn, data))
-		return 0;
-	return ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
-}
-
-/*
- * Run the task in the caller, as a worker would. The task may use the pool, so
- * the caller is counted in.
+ * Run the task in the caller, as a worker would, or wait if there is no memory for that:
+ * the threads of the pool need none. The task may use the pool, so the caller is counted
+ * in.
  */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       enum ants_prio prio, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	int err;
+	int err = 0;
 
 	ants_caller_in(pool);
 	ants_unlock(pool, todo);
-	err = run_or_wait(pool, fn, data, prio);
+	if (!run_here(pool, fn, data))
+		err = ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
 	ants_caller_leave(pool);
 	return err;
 }
@@ -252,7 +258,7 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
  */
 static bool runs_here(struct ants_pool *pool, int err)
 {
-	return pool->flags & ANTS_CALLER_RUNS && !ants_is_closed_error(err) &&
+	return pool->flags & ANTS_CALLER_RUNS && !is_closed_error(err) &&
 	       !ants_runs_task_of(pool);
 }
 
@@ -262,7 +268,7 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
-	if (ants_is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
+	if (is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	if (runs_here(pool, err))
 		return caller_runs(pool, fn, data, prio, todo);
@@ -330,7 +336,7 @@ static int submit_open(struct ants_pool *pool, ants_fn_t fn, void *data, bool hi
 {
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ants_lock(pool, todo);
-	if (!high && ants_task_add_fast(pool, fn, data))
+	if (!high && task_add_fast(pool, fn, data))
 		return 0;
 	return accept_may_sleep(pool, fn, data, high, todo);
 }
@@ -352,7 +358,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 
 int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
-	assert_may_sleep();
+	ants_might_sleep();
 	if (unlikely(!fn))
 		return -EINVAL;
 	if (IS_ENABLED(CONFIG_LOCKDEP) &&
@@ -360,7 +366,7 @@ int ants_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 		ants_wait_touch(pool);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	raw_spin_lock_irq(&pool->lock);
-	if (unlikely(!ants_task_add_fast(pool, fn, data)))
+	if (unlikely(!task_add_fast(pool, fn, data)))
 		return submit_slow(pool, fn, data);
 	ants_unlock_irq(pool);
 	return 0;
@@ -373,13 +379,13 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 	struct ants_todo todo;
 	int err;
 
-	assert_may_sleep();
+	ants_might_sleep();
 	if (unlikely(!fn || prio > ANTS_PRIO_HIGH))
 		return -EINVAL;
 	if (timeout)
 		ants_wait_touch(pool);
 	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
-	if (ants_is_closed_error(err))
+	if (is_closed_error(err))
 		return submit_reject(pool, fn, data, &todo, err);
 	if (err)
 		return submit_wait(pool, fn, data, prio, timeout, &todo);
@@ -429,34 +435,6 @@ static void batch_stay(struct batch *b)
 	}
 }
 
-/* The last task of a batch counts the caller out, in the same section. */
-static void batch_part(struct batch *b, struct ants_todo *todo)
-{
-	batch_stay(b);
-	if (!b->nr && b->counted) {
-		ants_caller_out(b->pool, todo);
-		b->counted = false;
-	}
-}
-
-/*
- * The pool has no room at all: submit one task, as the mode of the pool says.
- * The lock is held on entry and dropped here.
- */
-static int batch_slow(struct batch *b, const struct ants_task *task,
-		      struct ants_todo *todo, int err)
-	__releases(&b->pool->lock)
-{
-	struct ants_pool *pool = b->pool;
-
-	batch_stay(b);
-	if (b->counted && runs_here(pool, err)) {
-		ants_unlock(pool, todo);
-		return run_or_wait(pool, task->fn, task->data, task->prio);
-	}
-	return submit_full(pool, task->fn, task->data, task->prio, todo, err);
-}
-
 /* Submit as many tasks as the pool has room for, in one locked section. */
 static int batch_round(struct batch *b)
 {
@@ -466,16 +444,19 @@ static int batch_round(struct batch *b)
 	int err;
 
 	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
-	if (err)
-		return batch_slow(b, task, &todo, err);
+	if (err) {
+		/* There is no room at all: one task, as the mode of the pool says. */
+		batch_stay(b);
+		return submit_full(b->pool, task->fn, task->data, task->prio, &todo, err);
+	}
 	for (; more; more--, b->tasks++, b->nr--) {
 		task = b->tasks;
 		if (!(task->prio == ANTS_PRIO_NORMAL &&
-		      ants_task_add_fast(b->pool, task->fn, task->data)) &&
+		      task_add_fast(b->pool, task->fn, task->data)) &&
 		    accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
 	}
-	batch_part(b, &todo);
+	batch_stay(b);
 	ants_unlock(b->pool, &todo);
 	return 0;
 }
@@ -486,7 +467,7 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
 	int err = 0;
 
-	assert_may_sleep();
+	ants_might_sleep();
 	if (nr > INT_MAX || check_tasks(tasks, nr))
 		return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
@@ -546,7 +527,7 @@ int ants_try_submit(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (unlikely(!fn))
 		return -EINVAL;
 	raw_spin_lock_irqsave(&pool->lock, flags);
-	if (unlikely(!ants_task_add_fast(pool, fn, data)))
+	if (unlikely(!task_add_fast(pool, fn, data)))
 		return try_submit_slow(pool, fn, data, flags);
 	ants_check(pool);
 	raw_spin_unlock_irqrestore(&pool->lock, flags);
@@ -566,7 +547,7 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	struct ants_todo todo;
 	int err;
 
-	assert_may_sleep();
+	ants_might_sleep();
 	err = submit_open(pool, fn, data, false, &todo);
 	if (err == -ESHUTDOWN)
 		return submit_reject(pool, fn, data, &todo, err);
@@ -583,7 +564,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 	int err = 0;
 
 	ants_lock_any(pool, &todo);
-	if (!ants_task_add_fast(pool, fn, data))
+	if (!task_add_fast(pool, fn, data))
 		err = accept_any(pool, fn, data, &todo);
 	if (err == -ESHUTDOWN)
 		ants_refused(pool, fn, data, err);

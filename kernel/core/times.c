@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long tasks wait and run: see times.h. */
+/*
+ * How long tasks wait and run: see times.h.
+ *
+ * A task that runs for longer than an administrator allows is reported once, if it
+ * still runs when somebody looks. A task that starts arms the timer, unless the timer
+ * is armed for this already. When the timer fires,
+ * the kernel work item that tells programs, in files/sysfs.c, looks through the
+ * workers first, and arms the timer again if tasks run. While no task runs, nothing
+ * looks.
+ */
+#define pr_fmt(fmt) "ants: " fmt
+
 #include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/ratelimit.h>
+#include <linux/sched/debug.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 
 #include "../internal.h"
@@ -35,6 +50,28 @@ void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 	slot->tag |= ANTS_TAG_TIMED;
 }
 
+/* Arm the timer for @ticks from now, unless it will fire for this earlier. */
+static void stall_arm(struct ants_pool *pool, unsigned long ticks)
+{
+	unsigned long at = jiffies + ticks;
+
+	lockdep_assert_held(&pool->lock);
+	if (!pool->stall.ms)
+		return;
+	if (!pool->stall.armed || time_before(at, pool->stall.at))
+		pool->stall.at = at;
+	pool->stall.armed = true;
+	ants_timer_arm_lazy(pool, pool->stall.at);
+}
+
+/* A task starts that may be the only one that runs. */
+static void stall_begin(struct ants_pool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!pool->stall.armed)
+		stall_arm(pool, msecs_to_jiffies(pool->stall.ms) + 1);
+}
+
 /*
  * @w starts the task in @slot, and times are taken, perhaps since it was accepted. It may
  * be the only one that runs.
@@ -49,7 +86,7 @@ void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 	if (slot->tag & ANTS_TAG_TIMED)
 		count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
 	if (pool->timed & ANTS_TIMED_STALL)
-		ants_stall_arm(pool);
+		stall_begin(pool);
 }
 
 /* A task that is timed has ended. */
@@ -64,7 +101,7 @@ void ants_time_end(struct ants_worker *w)
  * Make sure that there is room for counts, before times are taken. It stays until
  * the pool is freed.
  */
-int ants_times_make(struct ants_pool *pool)
+static int times_make(struct ants_pool *pool)
 {
 	struct ants_histograms *counts = pool->times.counts;
 
@@ -81,7 +118,7 @@ int ants_times_make(struct ants_pool *pool)
  * Times are taken for an administrator, or to find tasks that stall, for which each task
  * is timed: this has changed.
  */
-void ants_times_switch(struct ants_pool *pool)
+static void times_switch(struct ants_pool *pool)
 {
 	unsigned int step, bits;
 
@@ -102,14 +139,14 @@ void ants_times_switch(struct ants_pool *pool)
 /* Have the times of one task in so many taken; 0 for none. */
 int ants_set_timing(struct ants_pool *pool, unsigned int every)
 {
-	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : every ? ants_times_make(pool) : 0;
+	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : every ? times_make(pool) : 0;
 
 	if (err)
 		return err;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
 	ants_unlock_irq(pool);
-	ants_times_switch(pool);
+	times_switch(pool);
 	return 0;
 }
 
@@ -134,3 +171,127 @@ void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 	ants_unlock_irq(pool);
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_times_read);
+
+/* A task that has run for too long. */
+struct stalled {
+	struct task_struct *task;
+	unsigned long func;
+	u64 time;
+};
+
+/**
+ * struct look - one look through the workers
+ * @walker: the walk
+ * @limit: the time that is too long, when the look began
+ * @left: the shortest time after which another task can have run for too long
+ * @nr: number of @found that are to be reported
+ * @found: those of one hold
+ */
+struct look {
+	struct ants_walker walker;
+	u64 limit;
+	u64 left;
+	unsigned int nr;
+	struct stalled found[ANTS_HOLD_MAX];
+};
+
+/*
+ * Note the task that a worker runs if it has run for too long. @told is when
+ * the task that was reported last had started: the worker may run another one
+ * now.
+ */
+static void see_running(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
+	struct look *look = container_of(walker, struct look, walker);
+	struct stalled *stalled = &look->found[look->nr];
+	u64 started, time;
+
+	/* Starts are not noted any more if this was switched off meanwhile. */
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_STALL))
+		return;
+	started = ants_time_started(w);
+	time = ants_clock() - started;
+	if (w->told == started)
+		return;
+	if (time < look->limit) {
+		look->left = min(look->left, look->limit - time);
+		return;
+	}
+	w->pool->counts.stalled++;
+	w->told = started;
+	stalled->task = get_task_struct(w->task);
+	stalled->func = ants_worker_func(w);
+	stalled->time = time;
+	look->nr++;
+}
+
+/* Report what one hold has found. */
+static bool report(struct ants_walker *walker)
+{
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
+	struct look *look = container_of(walker, struct look, walker);
+	struct stalled *stalled;
+	unsigned int i;
+
+	for (i = 0; i < look->nr; i++) {
+		stalled = &look->found[i];
+		if (__ratelimit(&limit)) {
+			pr_warn("pool %s: %ps has run for %lu ms in thread %d\n",
+				walker->pool->name, (void *)stalled->func,
+				ants_clock_ms(stalled->time),
+				task_pid_nr(stalled->task));
+			sched_show_task(stalled->task);
+		}
+		put_task_struct(stalled->task);
+	}
+	look->nr = 0;
+	return true;
+}
+
+/* Report the tasks that have run for too long, if the timer has asked for it. */
+void ants_stall_look(struct ants_pool *pool)
+{
+	struct look look = { .walker = { .see = see_running, .rest = report } };
+	bool due;
+
+	raw_spin_lock_irq(&pool->lock);
+	/* A request from here on is for the next look. */
+	due = pool->stall.due;
+	pool->stall.due = false;
+	look.limit = pool->stall.limit;
+	look.left = look.limit;
+	ants_unlock_irq(pool);
+	if (!due)
+		return;
+	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
+	raw_spin_lock_irq(&pool->lock);
+	/* A task that has begun behind the cursor has armed the timer itself. */
+	if (pool->nr_busy)
+		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
+	ants_unlock_irq(pool);
+}
+
+/* @ms is the value that sysfs shows; 0 for no limit. */
+int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
+{
+	int err = ms > ANTS_BOUND_MAX ? -EINVAL : ms ? times_make(pool) : 0;
+
+	if (err)
+		return err;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->stall.ms, ms);
+	/* The clock counts 15625 units for each 16 ms. */
+	pool->stall.limit = (u64)ms * 15625 >> 4;
+	pool->stall.armed = false;
+	pool->stall.due = false;
+	ants_unlock_irq(pool);
+	times_switch(pool);
+	/* Tasks may run already. */
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->nr_busy)
+		stall_begin(pool);
+	ants_unlock_irq(pool);
+	return 0;
+}

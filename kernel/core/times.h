@@ -23,10 +23,9 @@
 
 u64 ants_clock(void);
 unsigned long ants_clock_ms(u64 time);
-void ants_stall_arm(struct ants_pool *pool);
-int ants_times_make(struct ants_pool *pool);
-void ants_times_switch(struct ants_pool *pool);
 int ants_set_timing(struct ants_pool *pool, unsigned int every);
+void ants_stall_look(struct ants_pool *pool);
+int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
 void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot);
 void ants_time_start(struct ants_worker *w, const struct ants_slot *slot);
 void ants_time_end(struct ants_worker *w);

@@ -87,27 +87,15 @@ void ants_trace_waiter_enrol(const struct ants_pool *pool,
 	trace_ants_waiter_enrol(pool, waiter, func, data, 0);
 }
 
-/* The wait has ended with @result: this is for those that were granted. */
-void ants_trace_waiter_grant(const struct ants_pool *pool,
-			     const struct ants_waiter *waiter, int result)
+/* The wait has ended with @result. */
+void ants_trace_waiter_end(const struct ants_pool *pool,
+			   const struct ants_waiter *waiter, int result)
 {
 	const void *data;
-	unsigned long func;
+	unsigned long func = ants_waiter_func(waiter, &data);
 
 	if (result)
-		return;
-	func = ants_waiter_func(waiter, &data);
-	trace_ants_waiter_grant(pool, waiter, func, data, 0);
-}
-
-void ants_trace_waiter_give_up(const struct ants_pool *pool,
-			       const struct ants_waiter *waiter, int result)
-{
-	const void *data;
-	unsigned long func;
-
-	if (!result)
-		return;
-	func = ants_waiter_func(waiter, &data);
-	trace_ants_waiter_give_up(pool, waiter, func, data, result);
+		trace_ants_waiter_give_up(pool, waiter, func, data, result);
+	else
+		trace_ants_waiter_grant(pool, waiter, func, data, 0);
 }

@@ -247,12 +247,8 @@ void __cold ants_trace_task_start(const struct ants_worker *w);
 void __cold ants_trace_task_end(const struct ants_worker *w);
 void __cold ants_trace_waiter_enrol(const struct ants_pool *pool,
 				    const struct ants_waiter *waiter);
-void __cold ants_trace_waiter_grant(const struct ants_pool *pool,
-				    const struct ants_waiter *waiter,
-				    int result);
-void __cold ants_trace_waiter_give_up(const struct ants_pool *pool,
-				      const struct ants_waiter *waiter,
-				      int result);
+void __cold ants_trace_waiter_end(const struct ants_pool *pool,
+				  const struct ants_waiter *waiter, int result);
 
 /*
  * Emit ants_@event if it is on. Otherwise this is a nop, and the arguments are

@@ -4,8 +4,52 @@
  * in flight at a time, because each costs more than a short task: a worker that
  * arrives checks whether the next one is to be woken. Callers on other CPUs may
  * add to it, and threads that first have to get ready are made side by side.
+ *
+ * And the timer of a pool. It serves late wake-ups, waiters that a batch holds back,
+ * the end of a back-off, the reaper, and the look for tasks that stall. It is armed
+ * for the earliest of them. If it was armed for wake-ups that then arrived in time, it
+ * is taken back, so that it does not wake a CPU for nothing; for anything else it
+ * fires in vain once at most. An idle pool whose workers have expired, and that lacks
+ * none, has no armed timer. The timer retires no worker itself: that sleeps, which a
+ * timer may not.
+ *
+ * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
+ * of that time. The reaper and the look for tasks that stall tolerate that. For
+ * what is due within ticks pool->timer.by says whether the timer is armed
+ * precisely enough.
  */
 #include "../internal.h"
+
+/*
+ * Arm the timer for @when, earlier or later than it was. If it was armed for
+ * the same time before, mod_timer() would leave it on its level of the wheel,
+ * which may be coarse.
+ */
+void ants_timer_set(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long now = jiffies;
+	/* The wheel holds no timer for longer than this; the slack fits beside it. */
+	unsigned long by = min_t(long, when - now, MAX_JIFFY_OFFSET);
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->timer.timer.expires == when)
+		timer_delete(&pool->timer.timer);
+	pool->timer.by = now + by + ants_timer_slack(by);
+	mod_timer(&pool->timer.timer, when);
+}
+
+/*
+ * Make sure that the timer fires at @when or earlier, as far as the wheel is
+ * exact.
+ */
+static void timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long slack = ants_timer_slack(when - jiffies);
+
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when + slack))
+		ants_timer_set(pool, when);
+}
 
 /*
  * Is there a task that no worker in flight will take? While enough are in
@@ -72,13 +116,13 @@ void ants_back_off(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (ants_backing_off(pool)) {
-		ants_timer_arm(pool, pool->upkeep.backoff_until);
+		timer_arm(pool, pool->upkeep.backoff_until);
 		return;
 	}
 	pool->upkeep.backoff = clamp_t(unsigned long, pool->upkeep.backoff * 2,
 				       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
 	pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
-	ants_timer_arm(pool, pool->upkeep.backoff_until);
+	timer_arm(pool, pool->upkeep.backoff_until);
 }
 
 /*
@@ -89,7 +133,7 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (could_use_worker(pool) && !pool->upkeep.making)
-		ants_timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
+		timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
 						       pool->upkeep.backoff_until);
 }
 
@@ -124,7 +168,7 @@ static void set_wake_late(struct ants_pool *pool)
  * not help, but others may be faster. A late worker will find that it is not
  * counted any more.
  */
-void ants_forget_late(struct ants_pool *pool)
+static void forget_late(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (!ants_nr_arriving(pool) ||
@@ -142,7 +186,7 @@ void ants_forget_late(struct ants_pool *pool)
 }
 
 /* Make sure that wake-ups in flight are given up when they are late. */
-void ants_timer_arm_waking(struct ants_pool *pool)
+static void timer_arm_waking(struct ants_pool *pool)
 {
 	unsigned long when = pool->wakes.since + ants_late_ticks();
 
@@ -165,7 +209,7 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
 	if (ants_nr_arriving(pool))
 		return;
 	pool->wakes.since = jiffies;
-	ants_timer_arm_waking(pool);
+	timer_arm_waking(pool);
 }
 
 /*
@@ -259,13 +303,13 @@ static bool may_wake(struct ants_pool *pool, struct ants_todo *todo)
 	if (wake_suffices(pool))
 		return false;
 	if (!pool->workers.nr_idle) {
-		ants_forget_late(pool);
+		forget_late(pool);
 		ants_ask_for_worker(pool, todo);
 		return false;
 	}
 	if (pool->wakes.nr && todo->nr_wake)
 		return false;
-	ants_forget_late(pool);
+	forget_late(pool);
 	return !pool->wakes.nr;
 }
 
@@ -317,7 +361,7 @@ void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo)
 	pool->wakes.since = jiffies;
 	pool->wakes.nr++;
 	set_wake_late(pool);
-	ants_timer_arm_waking(pool);
+	timer_arm_waking(pool);
 }
 
 /* The CPU on which the worker that arrived last runs its task, or -1. */
@@ -373,4 +417,106 @@ void ants_worker_arrived(struct ants_worker *w)
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;
+}
+
+/* Are there more workers than have to stay? */
+static bool may_retire(const struct ants_pool *pool)
+{
+	return !pool->released &&
+	       !(pool->flags & (ANTS_NO_PURGE | ANTS_PREALLOC)) &&
+	       ants_nr_staying(pool) > pool->config.floor;
+}
+
+/* When the worker that has been idle longest expires; never too early. */
+static unsigned long idle_deadline(const struct ants_pool *pool)
+{
+	const struct ants_worker *oldest;
+
+	oldest = list_last_entry(&pool->workers.idle, struct ants_worker, node);
+	/* It may have parked just before a tick. */
+	return oldest->idle_since + pool->timer.expiry + 1;
+}
+
+/*
+ * A worker that had to stay may have been idle for so long that its deadline seems to
+ * lie ahead.
+ */
+bool ants_idle_expired(const struct ants_pool *pool)
+{
+	unsigned long deadline;
+
+	if (!pool->workers.nr_idle || !may_retire(pool))
+		return false;
+	deadline = idle_deadline(pool);
+	return !time_in_range_open(jiffies, deadline - pool->timer.expiry - 1,
+				   deadline);
+}
+
+/* Make sure that the timer fires when the next idle worker is to be retired. */
+void ants_timer_arm_reaper(struct ants_pool *pool)
+{
+	if (pool->workers.nr_idle && may_retire(pool))
+		ants_timer_arm_lazy(pool, ants_idle_expired(pool) ?
+					  jiffies : idle_deadline(pool));
+}
+
+/*
+ * Arm the timer for the earliest of what is due. A queued maker will arm it for the
+ * end of the back-off and, if a worker has expired, a queued upkeep work for those
+ * that are idle then. Otherwise the timer is armed even for what is due already: a tick may
+ * have passed since that was checked.
+ */
+static void timer_rearm(struct ants_pool *pool)
+{
+	if (ants_nr_arriving(pool))
+		timer_arm_waking(pool);
+	ants_timer_arm_worker(pool);
+	if (!(pool->upkeep.queued && ants_idle_expired(pool)))
+		ants_timer_arm_reaper(pool);
+	if (pool->stall.armed)
+		ants_timer_arm_lazy(pool, pool->stall.at);
+}
+
+/*
+ * All wake-ups in flight have arrived: set the timer to what else is due. This
+ * is done once a tick only, for it costs more than a timer that fires in vain
+ * while the pool is busy.
+ */
+void ants_timer_take_back(struct ants_pool *pool)
+{
+	unsigned long now = jiffies;
+
+	lockdep_assert_held(&pool->lock);
+	if (pool->timer.back == now)
+		return;
+	pool->timer.back = now;
+	pool->timer.waking = false;
+	timer_delete(&pool->timer.timer);
+	timer_rearm(pool);
+}
+
+void ants_timer_fn(struct timer_list *timer)
+{
+	struct ants_pool *pool = timer_container_of(pool, timer, timer.timer);
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+
+	ants_lock_batch(pool, &todo, &batch);
+	pool->timer.waking = false;
+	forget_late(pool);
+	ants_serve_now(pool, &todo);
+	ants_wake_next(pool, &todo);
+	ants_ask_for_worker(pool, &todo);
+	if (ants_idle_expired(pool))
+		ants_todo_upkeep(pool, &todo);
+	/* It is time to look for tasks that stall, but none may run. */
+	if (pool->stall.armed && time_after_eq(jiffies, pool->stall.at)) {
+		pool->stall.armed = false;
+		if (pool->nr_busy) {
+			pool->stall.due = true;
+			todo.bits |= ANTS_TODO_NOTICE;
+		}
+	}
+	timer_rearm(pool);
+	ants_unlock(pool, &todo);
 }

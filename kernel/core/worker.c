@@ -179,6 +179,20 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	ants_work_start(w, work);
 }
 
+/* Unlink the task that is to start next; the caller knows that there is one. */
+static inline struct ants_slot *pending_pop(struct ants_pool *pool)
+{
+	struct ants_slot *slot;
+
+	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->pick.needed))
+		return ants_pending_pick(pool);
+	slot = list_first_entry(&pool->pending, struct ants_slot, node);
+	__list_del(slot->node.prev, slot->node.next);
+	pool->nr_pending--;
+	return slot;
+}
+
 /*
  * Take the oldest task, if there is one and the worker may stay. If no task is
  * pending, a waiter is granted here, and its task taken.
@@ -198,7 +212,7 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 			return false;
 	}
 	worker_rescind(w);
-	slot = ants_pending_pop(pool);
+	slot = pending_pop(pool);
 	if (unlikely(pool->timed | (slot->tag & ANTS_TAG_TIMED)))
 		ants_time_start(w, slot);
 	w->fn = slot->fn;
@@ -301,6 +315,34 @@ static __always_inline bool worker_next(struct ants_pool *pool, struct ants_work
 	return true;
 }
 
+/* As ants_dispatch(), for a worker that is going to run a task that it has taken. */
+static inline void dispatch_rest(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (unlikely(pool->space.wanted))
+		ants_serve(pool, todo);
+	if (pool->nr_pending)
+		ants_wake_helper(pool, todo);
+	else if (unlikely(pool->wakes.deferred))
+		ants_deferred_end(pool);
+}
+
+/*
+ * While more tasks than this are pending, a worker takes the next one on the fast path. It
+ * leaves that for the last one, and before that if ants_serve() would grant waiters, as far
+ * as that can be told: workers that park, and tasks that join, end the fast path.
+ */
+static unsigned int fast_above(const struct ants_pool *pool)
+{
+	unsigned int below = pool->limits.grant_below, used = pool->nr_busy + pool->nr_joined;
+
+	if (ants_needs_slow_path(pool))
+		return UINT_MAX;
+	if (!pool->space.wanted || below <= used ||
+	    (pool->nr_busy == 1 && !ants_waiter_is_elsewhere(pool)))
+		return 1;
+	return max(below - used, 1U);
+}
+
 /*
  * Run one task, if there is one for this worker, and those after it that need no look
  * at anything else. The lock is held on entry and on return; @todo has what the open
@@ -316,8 +358,8 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 			ants_deferred_end(pool);
 		return false;
 	}
-	ants_dispatch_rest(pool, todo);
-	pool->fast_above = ants_fast_above(pool);
+	dispatch_rest(pool, todo);
+	pool->fast_above = fast_above(pool);
 	ants_unlock(pool, todo);
 	for (;;) {
 		ants_pause(ANTS_PAUSE_RUN, pool);
