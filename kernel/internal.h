@@ -338,14 +338,38 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 bool ants_pool_doom(struct ants_pool *pool);
 void ants_pool_quiesce(struct ants_pool *pool);
 
-/* tune.c: changes of a live pool, with pool->config.lock held */
-int __ants_tune(struct ants_pool *pool, unsigned int capacity);
-int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth);
-int ants_set_max_blocking(struct ants_pool *pool, unsigned int max);
-int ants_set_min_workers(struct ants_pool *pool, unsigned int min);
-int ants_set_max_faults(struct ants_pool *pool, unsigned int max);
-int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms);
-int ants_set_nonblocking(struct ants_pool *pool, unsigned int on);
+/* What may be set of a live pool; the first ones and the places also of a multi. */
+enum ants_setting {
+	ANTS_SET_CAPACITY = 1,
+	ANTS_SET_QUEUE_DEPTH,
+	ANTS_SET_MIN_WORKERS,
+	ANTS_SET_MAX_BLOCKING,
+	ANTS_SET_NONBLOCKING,
+	ANTS_SET_EXPIRY_MS,
+	ANTS_SET_STALL_MS,
+	ANTS_SET_MAX_FAULTS,
+	ANTS_SET_TIMING,
+	ANTS_SET_NICE,
+	ANTS_SET_SCHED,
+	ANTS_SET_CPUS,
+	/* No setting, but done to all shards or none as well: they are opened. */
+	ANTS_REBOOT,
+};
+
+/**
+ * struct ants_change - a change of one of these; the others stay
+ * @what: which one
+ * @value: the new value, as sysfs shows it; one of enum ants_sched
+ * @cpus: the CPUs, NULL for those that ants chooses
+ */
+struct ants_change {
+	enum ants_setting what;
+	unsigned int value;
+	const struct cpumask *cpus;
+};
+
+/* tune.c: with pool->config.lock held */
+int ants_set(struct ants_pool *pool, const struct ants_change *change);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags);
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,

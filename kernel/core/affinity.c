@@ -80,7 +80,7 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 
 /* A copy of the pool's affinity with one change; an ERR_PTR if it is refused. */
 struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
-					 const struct ants_place *place)
+					 const struct ants_change *change)
 {
 	struct ants_affinity *old = pool->target.affinity, *new;
 	const struct cpumask *cpus = old->any ? NULL : ants_affinity_cpus(old);
@@ -89,12 +89,12 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 	int nice = old->nice;
 
 	lockdep_assert_held(&pool->config.lock);
-	if (place->what == ANTS_PLACE_NICE) {
-		nice = place->value;
-	} else if (place->what == ANTS_PLACE_SCHED) {
-		sched = place->value;
+	if (change->what == ANTS_SET_NICE) {
+		nice = change->value;
+	} else if (change->what == ANTS_SET_SCHED) {
+		sched = change->value;
 	} else {
-		cpus = place->cpus;
+		cpus = change->cpus;
 		given = cpus;
 		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
 			return ERR_PTR(-EINVAL);

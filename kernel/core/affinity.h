@@ -11,6 +11,7 @@
 
 #include "pool.h"
 
+struct ants_change;
 struct ants_todo;
 
 /**
@@ -31,25 +32,6 @@ struct ants_affinity {
 	bool any;
 	bool given;
 	unsigned long cpus[];
-};
-
-/* What may change of it. */
-enum ants_placing {
-	ANTS_PLACE_NICE = 1,
-	ANTS_PLACE_SCHED,
-	ANTS_PLACE_CPUS,
-};
-
-/**
- * struct ants_place - a change of one of these; the others stay
- * @what: which one
- * @value: the nice value, or one of enum ants_sched
- * @cpus: the CPUs, NULL for those that ants chooses
- */
-struct ants_place {
-	enum ants_placing what;
-	int value;
-	const struct cpumask *cpus;
 };
 
 static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
@@ -77,7 +59,7 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 					  const struct cpumask *cpus, bool given,
 					  int node);
 struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
-					 const struct ants_place *place);
+					 const struct ants_change *change);
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
 void ants_affinity_put(struct ants_affinity *affinity);
 void ants_leave_out_isolated(struct cpumask *mask);
@@ -87,7 +69,7 @@ void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
 void ants_affinity_apply(struct ants_worker *w);
 
 /* place.c: with pool->config.lock held */
-int ants_set_place(struct ants_pool *pool, const struct ants_place *place);
+int ants_set_place(struct ants_pool *pool, const struct ants_change *change);
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
 

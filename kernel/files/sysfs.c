@@ -18,8 +18,6 @@
 /* What the text of a file stands for. */
 enum kind {
 	NUMBER,
-	/* 0 or 1 */
-	FLAG,
 	/* may be negative */
 	SIGNED,
 	/* a capacity: a number, or "max" */
@@ -40,10 +38,8 @@ enum kind {
  * @wide: it is there as a u64
  * @offset: where the value is in struct ants_pool, or in struct ants_stats; of the
  *	times of tasks 0 for how long they wait, 1 for how long they run
- * @place: the value is in struct ants_affinity
  * @get: returns the value of a pool; if NULL, it is at @offset
- * @set: changes that of a pool, with pool->config.lock held
- * @set_all: changes those of all shards, with multi->config held
+ * @set: what it stands for, if it can be changed
  */
 struct row {
 	struct kobj_attribute file;
@@ -54,10 +50,8 @@ struct row {
 	bool stat;
 	bool wide;
 	unsigned int offset;
-	enum ants_placing place;
 	s64 (*get)(struct ants_pool *pool);
-	int (*set)(struct ants_pool *pool, unsigned int value);
-	int (*set_all)(struct ants_multi *multi, unsigned int value);
+	enum ants_setting set;
 };
 
 static const struct row *row_of(const struct attribute *attr)
@@ -104,12 +98,12 @@ static s64 value_of(const struct row *row, struct ants_pool *pool)
 
 	if (row->get)
 		return row->get(pool);
-	if (!row->place)
+	if (row->set != ANTS_SET_NICE && row->set != ANTS_SET_SCHED)
 		return READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
 	raw_spin_lock_irq(&pool->lock);
 	affinity = pool->target.affinity;
 	value = affinity->nice;
-	if (row->place == ANTS_PLACE_SCHED)
+	if (row->set == ANTS_SET_SCHED)
 		value = affinity->sched;
 	ants_unlock_irq(pool);
 	return value;
@@ -151,10 +145,10 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
  * Make one change after the earlier ones; a signal ends the wait for those. Root
  * can change the mode of a file, but not what the owner has fixed.
  */
-static int change(struct kobject *kobj, const struct row *row,
-		  unsigned int value, const struct cpumask *cpus)
+static int store(struct kobject *kobj, const struct row *row,
+		 unsigned int value, const struct cpumask *cpus)
 {
-	struct ants_place place = { row->place, value, cpus };
+	struct ants_change change = { row->set, value, cpus };
 	struct ants_multi *multi = multi_of(kobj);
 	struct ants_pool *pool = to_pool(kobj);
 	struct mutex *lock = multi ? &multi->config : &pool->config.lock;
@@ -164,12 +158,8 @@ static int change(struct kobject *kobj, const struct row *row,
 		return err;
 	if (is_fixed(row, kobj))
 		err = -EPERM;
-	else if (row->place)
-		err = multi ? ants_multi_set_place(multi, &place) :
-			      ants_set_place(pool, &place);
 	else
-		err = multi ? row->set_all(multi, value) :
-			      row->set(pool, value);
+		err = multi ? ants_multi_set(multi, &change) : ants_set(pool, &change);
 	mutex_unlock(lock);
 	return err;
 }
@@ -198,10 +188,8 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 		err = kstrtouint(buf, 0, &value);
 		if (!err && row->kind == BOUND && value > ANTS_BOUND_MAX)
 			err = -ERANGE;
-		if (!err && row->kind == FLAG && value > 1)
-			err = -EINVAL;
 	}
-	err = err ?: change(kobj, row, value, NULL);
+	err = err ?: store(kobj, row, value, NULL);
 	return err ?: count;
 }
 
@@ -251,7 +239,7 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	/* A number that does not fit in the mask, like a CPU that cannot exist. */
 	if (err == -EOVERFLOW)
 		err = -ERANGE;
-	err = err ?: change(kobj, row_of(&attr->attr), 0, mask);
+	err = err ?: store(kobj, row_of(&attr->attr), 0, mask);
 	free_cpumask_var(mask);
 	return err ?: count;
 }
@@ -345,25 +333,23 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 #define COUNTER(_name)	GAUGE(_name, .wide = true)
 
 static struct attribute *pool_attrs[] = {
-	VALUE("capacity", .kind = BOUND, FIELD(limits.capacity), .set = __ants_tune,
-	      .multi = true, .sum = true, .set_all = __ants_multi_tune,
-	      .fixed = true),
+	VALUE("capacity", .kind = BOUND, FIELD(limits.capacity), .set = ANTS_SET_CAPACITY,
+	      .multi = true, .sum = true, .fixed = true),
 	VALUE("queue_depth", FIELD(config.queue_depth),
-	      .set = ants_set_queue_depth, .multi = true, .sum = true,
-	      .set_all = __ants_multi_set_queue_depth, .fixed = true),
-	VALUE("nonblocking", .kind = FLAG, .get = get_nonblocking,
-	      .set = ants_set_nonblocking, .fixed = true),
+	      .set = ANTS_SET_QUEUE_DEPTH, .multi = true, .sum = true, .fixed = true),
+	VALUE("nonblocking", .get = get_nonblocking,
+	      .set = ANTS_SET_NONBLOCKING, .fixed = true),
 	VALUE("max_blocking", FIELD(config.max_blocking),
-	      .set = ants_set_max_blocking),
+	      .set = ANTS_SET_MAX_BLOCKING),
 	VALUE("min_workers", FIELD(config.min_workers),
-	      .set = ants_set_min_workers),
-	VALUE("expiry_ms", FIELD(config.expiry_ms), .set = ants_set_expiry_ms),
-	VALUE("stall_ms", FIELD(stall.ms), .set = ants_set_stall_ms),
-	VALUE("max_faults", FIELD(faults.max), .set = ants_set_max_faults),
-	VALUE("nice", .kind = SIGNED, .place = ANTS_PLACE_NICE, .multi = true),
-	VALUE("sched", .kind = SCHED, .place = ANTS_PLACE_SCHED, .multi = true),
+	      .set = ANTS_SET_MIN_WORKERS),
+	VALUE("expiry_ms", FIELD(config.expiry_ms), .set = ANTS_SET_EXPIRY_MS),
+	VALUE("stall_ms", FIELD(stall.ms), .set = ANTS_SET_STALL_MS),
+	VALUE("max_faults", FIELD(faults.max), .set = ANTS_SET_MAX_FAULTS),
+	VALUE("nice", .kind = SIGNED, .set = ANTS_SET_NICE, .multi = true),
+	VALUE("sched", .kind = SCHED, .set = ANTS_SET_SCHED, .multi = true),
 	ROW("cpulist", 0644, cpulist_show, cpulist_store,
-	    .place = ANTS_PLACE_CPUS, .multi = true),
+	    .set = ANTS_SET_CPUS, .multi = true),
 	ROW("state", 0444, state_show, NULL, .multi = true),
 	NULL
 };
@@ -394,7 +380,7 @@ static struct attribute *stats_attrs[] = {
 	COUNTER(lost),
 	COUNTER(dirty),
 	ROW("last_fault", 0444, last_fault_show, NULL),
-	VALUE("timing", FIELD(times.every), .set = ants_set_timing),
+	VALUE("timing", FIELD(times.every), .set = ANTS_SET_TIMING),
 	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
 	ROW("run_us", 0444, times_show, NULL, .offset = 1),
 	ROW("longest_ms", 0444, value_show, NULL, .get = get_longest_ms),
@@ -417,7 +403,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 		return 0;
 	if (is_fixed(row, kobj) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
-	     row->place == ANTS_PLACE_CPUS))
+	     row->set == ANTS_SET_CPUS))
 		return 0444;
 	return attr->mode;
 }

@@ -14,15 +14,6 @@
 #include "../internal.h"
 #include "multi.h"
 
-static struct ants_shard *part_of(struct ants_multi *multi, unsigned int nr)
-{
-	return nr < multi->nr_shards ? &multi->shards[nr] : NULL;
-}
-
-/* Walk the shards, with what is noted about each of them during a change. */
-#define for_each_part(shard, multi)					\
-	for (unsigned int __i = 0; ((shard) = part_of(multi, __i)); __i++)
-
 /* Is the caller a task of a shard? */
 static bool is_own_task(const struct ants_multi *multi)
 {
@@ -180,171 +171,140 @@ EXPORT_SYMBOL_GPL(ants_multi_flush);
  * any, or is undone.
  */
 
-static int reboot_all(struct ants_multi *multi, unsigned int unused)
+/*
+ * Do for shard @nr whatever can fail. A bound that grows is set at once. With a part
+ * that was checked a shrink does not fail, so it is left to finish().
+ */
+static int try_change(struct ants_multi *multi, unsigned int nr,
+		      const struct ants_change *change)
 {
-	struct ants_shard *shard;
-	bool drained = true;
-	int err;
+	struct ants_shard *shard = &multi->shards[nr];
+	struct ants_pool *pool = shard->pool;
 
-	lockdep_assert_held(&multi->config);
-	/* From here on a release makes the reboot fail. */
-	for_each_part(shard, multi) {
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		shard->part = (struct ants_change){
+			.what = change->what,
+			.value = ants_share(multi, change->value, nr),
+		};
+		shard->was = pool->config.queue_depth;
+		if (change->what == ANTS_SET_CAPACITY) {
+			if (shard->part.value < pool->config.min_workers)
+				return -EINVAL;
+			shard->was = pool->limits.capacity;
+		}
+		return shard->part.value < shard->was ? 0 : ants_set(pool, &shard->part);
+	case ANTS_REBOOT:
+		return __ants_reboot(pool, shard->was);
+	default:
+		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
+				  ERR_PTR(-ENOMEM) :
+				  ants_affinity_with(pool, change);
+		return PTR_ERR_OR_ZERO(shard->affinity);
+	}
+}
+
+/* Another shard has failed. */
+static void undo_change(struct ants_shard *shard, const struct ants_change *change)
+{
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		if (shard->part.value < shard->was)
+			break;
+		shard->part.value = shard->was;
+		WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
+		break;
+	case ANTS_REBOOT:
+		ants_close(shard->pool);
+		break;
+	default:
+		ants_affinity_put(shard->affinity);
+	}
+}
+
+/* No shard has failed. */
+static void finish_change(struct ants_shard *shard, const struct ants_change *change)
+{
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		if (shard->part.value < shard->was)
+			WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
+		break;
+	case ANTS_REBOOT:
+		/*
+		 * Callers that have closed the multi may not have seen that it was
+		 * drained.
+		 */
+		wake_up_all(&shard->pool->waitq);
+		break;
+	default:
+		ants_affinity_change(shard->pool, shard->affinity);
+	}
+}
+
+/* Is the multi drained? Note for each shard how often it was closed. */
+static bool note_drained(struct ants_multi *multi)
+{
+	struct ants_shard *shard = multi->shards;
+	bool drained = true;
+
+	for (; shard < multi->shards + multi->nr_shards; shard++) {
 		raw_spin_lock_irq(&shard->pool->lock);
-		shard->seq = shard->pool->release.seq;
+		shard->was = shard->pool->release.seq;
 		drained &= ants_is_drained(shard->pool);
 		ants_unlock_irq(shard->pool);
 	}
-	if (!drained)
-		return -EBUSY;
-	for_each_part(shard, multi) {
-		mutex_lock(&shard->pool->config.lock);
-		err = __ants_reboot(shard->pool, shard->seq);
-		mutex_unlock(&shard->pool->config.lock);
-		if (!err)
-			continue;
-		while (shard-- != multi->shards)
-			ants_close(shard->pool);
-		return err;
-	}
-	/*
-	 * Wake callers that have closed the multi, and have not seen that it was
-	 * drained.
-	 */
-	for_each_part(shard, multi)
-		wake_up_all(&shard->pool->waitq);
-	return 0;
+	return drained;
 }
 
-/* While all of these are held, a bound that was checked does not change. */
-static void lock_shards(struct ants_multi *multi)
+/* Change all shards or none; with multi->config held. */
+int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
 	struct ants_pool *pool;
+	unsigned int nr;
+	int err = 0;
 
 	lockdep_assert_held(&multi->config);
+	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
+	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
+	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
+		return -EINVAL;
+	/* From here on a release makes a reboot fail. */
+	if (change->what == ANTS_REBOOT && !note_drained(multi))
+		return -EBUSY;
+	/* While all of these are held, a bound that was checked does not change. */
 	for_each_shard(pool, multi)
 		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
-}
-
-static void unlock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
+	for (nr = 0; nr < multi->nr_shards && !err; nr++)
+		err = try_change(multi, nr, change);
+	if (err) {
+		/* The last of these has failed. */
+		while (--nr)
+			undo_change(&multi->shards[nr - 1], change);
+	} else {
+		while (nr--)
+			finish_change(&multi->shards[nr], change);
+	}
 	for_each_shard(pool, multi)
 		mutex_unlock(&pool->config.lock);
-}
-
-/* The bounds of which each shard has its part. */
-enum bound {
-	CAPACITY,
-	QUEUE_DEPTH,
-};
-
-static int set_bound(struct ants_pool *pool, enum bound bound,
-		     unsigned int value)
-{
-	return bound == CAPACITY ? __ants_tune(pool, value) :
-				   ants_set_queue_depth(pool, value);
-}
-
-/*
- * Give each shard its part of another total. First all parts are checked. Then
- * those shards change whose part grows, which may fail; then the earlier ones get
- * back what they had. With parts that were checked a shrink does not fail, so the
- * others change last.
- */
-static int divide(struct ants_multi *multi, enum bound bound, unsigned int total)
-{
-	bool capacity = bound == CAPACITY;
-	struct ants_shard *shard;
-	struct ants_pool *pool;
-	unsigned int nr = 0;
-	int err = 0;
-
-	lock_shards(multi);
-	for_each_part(shard, multi) {
-		pool = shard->pool;
-		shard->share = ants_share(multi, total, nr++);
-		shard->was = capacity ? pool->limits.capacity :
-					pool->config.queue_depth;
-		err = ants_check_bounds(capacity ? shard->share : pool->limits.capacity,
-					capacity ? pool->config.queue_depth : shard->share,
-					pool->config.min_workers, pool->flags);
-		if (err)
-			goto unlock;
-	}
-	for_each_part(shard, multi) {
-		if (shard->share < shard->was)
-			continue;
-		err = set_bound(shard->pool, bound, shard->share);
-		if (!err)
-			continue;
-		while (shard-- != multi->shards)
-			set_bound(shard->pool, bound, shard->was);
-		goto unlock;
-	}
-	for_each_part(shard, multi)
-		if (shard->share < shard->was)
-			WARN_ON_ONCE(set_bound(shard->pool, bound, shard->share));
-unlock:
-	unlock_shards(multi);
 	return err;
 }
 
-int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+/* The same for a user of the multi. */
+static int set_user(struct ants_multi *multi, enum ants_setting what,
+		    unsigned int value, const struct cpumask *cpus)
 {
-	return capacity < multi->nr_shards ? -EINVAL :
-					     divide(multi, CAPACITY, capacity);
-}
-
-int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
-{
-	return depth > ANTS_BOUND_MAX ? -EINVAL :
-					divide(multi, QUEUE_DEPTH, depth);
-}
-
-/* All affinities are made before the first one is applied. */
-int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place)
-{
-	struct ants_shard *shard;
-	int err = 0;
-
-	if (place->what == ANTS_PLACE_CPUS && multi->strategy == ANTS_LOCAL)
-		return -EINVAL;
-	lock_shards(multi);
-	for_each_part(shard, multi) {
-		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
-				  ERR_PTR(-ENOMEM) :
-				  ants_affinity_with(shard->pool, place);
-		err = PTR_ERR_OR_ZERO(shard->affinity);
-		if (!err)
-			continue;
-		while (shard-- != multi->shards)
-			ants_affinity_put(shard->affinity);
-		goto unlock;
-	}
-	for_each_part(shard, multi)
-		ants_affinity_change(shard->pool, shard->affinity);
-unlock:
-	unlock_shards(multi);
-	return err;
-}
-
-/*
- * What a user of the multi asks for: that a function is called with the
- * configuration locked, or, if @set is NULL, that the threads of all shards have
- * another place.
- */
-static int change_user(struct ants_multi *multi,
-		       int (*set)(struct ants_multi *multi, unsigned int value),
-		       unsigned int value, const struct ants_place *place)
-{
+	struct ants_change change = { what, value, cpus };
 	struct ants_pool *first = multi->shards[0].pool;
 	int err;
 
 	ants_caller_enter(first);
 	err = mutex_lock_killable(&multi->config);
 	if (!err) {
-		err = place ? ants_multi_set_place(multi, place) : set(multi, value);
+		err = ants_multi_set(multi, &change);
 		mutex_unlock(&multi->config);
 	}
 	ants_caller_leave(first);
@@ -353,39 +313,36 @@ static int change_user(struct ants_multi *multi,
 
 int ants_multi_reboot(struct ants_multi *multi)
 {
-	return change_user(multi, reboot_all, 0, NULL);
+	return set_user(multi, ANTS_REBOOT, 0, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_reboot);
 
 int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
 {
-	return change_user(multi, __ants_multi_tune, capacity, NULL);
+	return set_user(multi, ANTS_SET_CAPACITY, capacity, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_tune);
 
 int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
 {
-	return change_user(multi, __ants_multi_set_queue_depth, depth, NULL);
+	return set_user(multi, ANTS_SET_QUEUE_DEPTH, depth, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
 
 int ants_multi_set_nice(struct ants_multi *multi, int nice)
 {
-	return change_user(multi, NULL, 0, &(struct ants_place){
-				.what = ANTS_PLACE_NICE, .value = nice });
+	return set_user(multi, ANTS_SET_NICE, nice, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_nice);
 
 int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
 {
-	return change_user(multi, NULL, 0, &(struct ants_place){
-				.what = ANTS_PLACE_SCHED, .value = sched });
+	return set_user(multi, ANTS_SET_SCHED, sched, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_sched);
 
 int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
 {
-	return change_user(multi, NULL, 0, &(struct ants_place){
-				.what = ANTS_PLACE_CPUS, .cpus = mask });
+	return set_user(multi, ANTS_SET_CPUS, 0, mask);
 }
 EXPORT_SYMBOL_GPL(ants_multi_set_cpumask);

@@ -12,22 +12,22 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
+#include "../internal.h"
+
 struct ants_affinity;
-struct ants_place;
 
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @seq: M: its release.seq when a reboot found it drained
- * @was: M: its part of a total before a change that may be undone
- * @share: M: its part after that change
+ * @was: M: its part of a total before a change that may be undone; or its
+ *	release.seq when a reboot found it drained
+ * @part: M: that change
  * @affinity: M: what its workers are to apply, once all shards have one
  */
 struct ants_shard {
 	struct ants_pool *pool;
-	unsigned int seq;
 	unsigned int was;
-	unsigned int share;
+	struct ants_change part;
 	struct ants_affinity *affinity;
 };
 
@@ -120,10 +120,7 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
 void ants_multi_touch(const struct ants_multi *multi);
 
-/* config.c: with multi->config held, for all shards or none */
-int __ants_multi_tune(struct ants_multi *multi, unsigned int capacity);
-int __ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth);
-int ants_multi_set_place(struct ants_multi *multi, const struct ants_place *place);
+int ants_multi_set(struct ants_multi *multi, const struct ants_change *change);
 
 /* multi.c */
 void __ants_multi_destroy(struct ants_multi *multi);

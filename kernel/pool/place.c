@@ -44,9 +44,9 @@ void ants_affinity_change(struct ants_pool *pool,
 }
 
 /* After an error nothing has changed. */
-int ants_set_place(struct ants_pool *pool, const struct ants_place *place)
+int ants_set_place(struct ants_pool *pool, const struct ants_change *change)
 {
-	struct ants_affinity *affinity = ants_affinity_with(pool, place);
+	struct ants_affinity *affinity = ants_affinity_with(pool, change);
 
 	if (IS_ERR(affinity))
 		return PTR_ERR(affinity);
@@ -55,35 +55,35 @@ int ants_set_place(struct ants_pool *pool, const struct ants_place *place)
 }
 
 /* The same for a user of the pool. */
-static int place_user(struct ants_pool *pool, const struct ants_place *place)
+static int place_user(struct ants_pool *pool, const struct ants_change *change)
 {
 	int err = ants_config_lock_user(pool);
 
 	if (err)
 		return err;
-	err = ants_set_place(pool, place);
+	err = ants_set_place(pool, change);
 	ants_config_unlock(pool);
 	return err;
 }
 
 int ants_set_nice(struct ants_pool *pool, int nice)
 {
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_NICE, .value = nice });
+	return place_user(pool, &(struct ants_change){
+				.what = ANTS_SET_NICE, .value = nice });
 }
 EXPORT_SYMBOL_GPL(ants_set_nice);
 
 int ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
 {
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_SCHED, .value = sched });
+	return place_user(pool, &(struct ants_change){
+				.what = ANTS_SET_SCHED, .value = sched });
 }
 EXPORT_SYMBOL_GPL(ants_set_sched);
 
 int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 {
-	return place_user(pool, &(struct ants_place){
-				.what = ANTS_PLACE_CPUS, .cpus = mask });
+	return place_user(pool, &(struct ants_change){
+				.what = ANTS_SET_CPUS, .cpus = mask });
 }
 EXPORT_SYMBOL_GPL(ants_set_cpumask);
 

@@ -135,15 +135,21 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
-static int set_bounds(struct ants_pool *pool, unsigned int capacity,
-		      unsigned int queue_depth, unsigned int min_workers)
+/* Set one of the bounds. */
+static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
+	unsigned int capacity = what == ANTS_SET_CAPACITY ? value : pool->limits.capacity;
+	unsigned int queue_depth = what == ANTS_SET_QUEUE_DEPTH ? value :
+				   pool->config.queue_depth;
+	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
+				   pool->config.min_workers;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
 	int err;
 
-	lockdep_assert_held(&pool->config.lock);
+	if (pool->ordered && capacity != 1)
+		return -EINVAL;
 	err = ants_check_bounds(capacity, queue_depth, min_workers,
 				pool->flags) ?:
 	      prealloc_missing(pool, capacity, queue_depth, &prepared);
@@ -173,11 +179,60 @@ static int set_bounds(struct ants_pool *pool, unsigned int capacity,
 	return err;
 }
 
-int __ants_tune(struct ants_pool *pool, unsigned int capacity)
+/* Set what each task, or each event that it is about, looks at anew. */
+static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
-	if (pool->ordered && capacity != 1)
+	struct ants_todo todo;
+	bool valid = true;
+
+	if (what == ANTS_SET_NONBLOCKING)
+		valid = value <= !(pool->flags & ANTS_CALLER_RUNS);
+	else if (what != ANTS_SET_MAX_BLOCKING)
+		valid = value && value <= ANTS_BOUND_MAX;
+	if (!valid)
 		return -EINVAL;
-	return set_bounds(pool, capacity, pool->config.queue_depth, pool->config.min_workers);
+	ants_lock(pool, &todo);
+	switch (what) {
+	case ANTS_SET_NONBLOCKING:
+		WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
+						pool->flags & ~ANTS_NONBLOCKING);
+		break;
+	case ANTS_SET_MAX_BLOCKING:
+		WRITE_ONCE(pool->config.max_blocking, value);
+		break;
+	case ANTS_SET_MAX_FAULTS:
+		WRITE_ONCE(pool->faults.max, value);
+		break;
+	default:
+		pool->timer.expiry = msecs_to_jiffies(value);
+		/* Sysfs shows what was written, although the pool counts in ticks. */
+		WRITE_ONCE(pool->config.expiry_ms, value);
+		ants_timer_arm_reaper(pool);
+	}
+	ants_unlock(pool, &todo);
+	return 0;
+}
+
+/* After an error nothing has changed. */
+int ants_set(struct ants_pool *pool, const struct ants_change *change)
+{
+	lockdep_assert_held(&pool->config.lock);
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+	case ANTS_SET_MIN_WORKERS:
+		return set_bound(pool, change->what, change->value);
+	case ANTS_SET_STALL_MS:
+		return ants_set_stall_ms(pool, change->value);
+	case ANTS_SET_TIMING:
+		return ants_set_timing(pool, change->value);
+	case ANTS_SET_NICE:
+	case ANTS_SET_SCHED:
+	case ANTS_SET_CPUS:
+		return ants_set_place(pool, change);
+	default:
+		return set_number(pool, change->what, change->value);
+	}
 }
 
 int ants_tune(struct ants_pool *pool, unsigned int capacity)
@@ -186,67 +241,8 @@ int ants_tune(struct ants_pool *pool, unsigned int capacity)
 
 	if (err)
 		return err;
-	err = __ants_tune(pool, capacity);
+	err = set_bound(pool, ANTS_SET_CAPACITY, capacity);
 	ants_config_unlock(pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_tune);
-
-int ants_set_queue_depth(struct ants_pool *pool, unsigned int depth)
-{
-	return set_bounds(pool, pool->limits.capacity, depth, pool->config.min_workers);
-}
-
-int ants_set_min_workers(struct ants_pool *pool, unsigned int min)
-{
-	return set_bounds(pool, pool->limits.capacity, pool->config.queue_depth, min);
-}
-
-int ants_set_max_blocking(struct ants_pool *pool, unsigned int max)
-{
-	lockdep_assert_held(&pool->config.lock);
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->config.max_blocking, max);
-	ants_unlock_irq(pool);
-	return 0;
-}
-
-int ants_set_max_faults(struct ants_pool *pool, unsigned int max)
-{
-	lockdep_assert_held(&pool->config.lock);
-	if (!max || max > ANTS_BOUND_MAX)
-		return -EINVAL;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->faults.max, max);
-	ants_unlock_irq(pool);
-	return 0;
-}
-
-int ants_set_expiry_ms(struct ants_pool *pool, unsigned int ms)
-{
-	struct ants_todo todo;
-
-	lockdep_assert_held(&pool->config.lock);
-	if (!ms || ms > ANTS_BOUND_MAX)
-		return -EINVAL;
-	ants_lock(pool, &todo);
-	pool->timer.expiry = msecs_to_jiffies(ms);
-	/* Sysfs shows what was written, although the pool counts in ticks. */
-	WRITE_ONCE(pool->config.expiry_ms, ms);
-	ants_timer_arm_reaper(pool);
-	ants_unlock(pool, &todo);
-	return 0;
-}
-
-/* @on is 0 or 1. */
-int ants_set_nonblocking(struct ants_pool *pool, unsigned int on)
-{
-	lockdep_assert_held(&pool->config.lock);
-	if (on && pool->flags & ANTS_CALLER_RUNS)
-		return -EINVAL;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->flags, on ? pool->flags | ANTS_NONBLOCKING :
-				     pool->flags & ~ANTS_NONBLOCKING);
-	ants_unlock_irq(pool);
-	return 0;
-}

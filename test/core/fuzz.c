@@ -219,7 +219,9 @@ static void call_config(u8 arg)
 		break;
 	default:
 		mutex_lock(&pool->config.lock);
-		ants_set_queue_depth(pool, pool->ordered ? 0 : arg >> 4);
+		ants_set(pool, &(struct ants_change) {
+				.what = ANTS_SET_QUEUE_DEPTH,
+				.value = pool->ordered ? 0 : arg >> 4 });
 		mutex_unlock(&pool->config.lock);
 	}
 }

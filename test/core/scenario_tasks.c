@@ -162,7 +162,8 @@ static void shrink_waiter(void)
 	explore_call(submit_beside, (void *)6, "waiter");
 	shim_wait_until(waiter_waits, NULL);
 	mutex_lock(&pool->config.lock);
-	WARN_ON(ants_set_queue_depth(pool, 2));
+	WARN_ON(ants_set(pool, &(struct ants_change) {
+			.what = ANTS_SET_QUEUE_DEPTH, .value = 2 }));
 	mutex_unlock(&pool->config.lock);
 	accepted[7] = 1;
 	WRITE_ONCE(runs[7], 1);
