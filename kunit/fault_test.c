@@ -391,6 +391,8 @@ static void expect_no_address(struct kunit *test, struct ants_pool *pool)
 
 	for (; *group; group++) {
 		for (attr = (*group)->attrs; *attr; attr++) {
+			if (!(*group)->is_visible(&pool->kobj, *attr, 0))
+				continue;
 			text = show(test, pool, (*attr)->name);
 			KUNIT_EXPECT_FALSE_MSG(test, has_address(text), "%s: %s",
 					       (*attr)->name, text);

@@ -15,43 +15,39 @@
 #include "debugfs.h"
 #include "../multi/multi.h"
 
-/* What the text of a file stands for. */
-enum kind {
-	NUMBER,
-	/* may be negative */
-	SIGNED,
-	/* a capacity: a number, or "max" */
-	BOUND,
-	/* one of enum ants_sched */
-	SCHED,
+/* Where a value is. */
+enum where {
+	IN_POOL,
+	IN_STATS,
+	/* in struct ants_affinity */
+	IN_PLACE,
+	/* only a multi has such a file */
+	IN_MULTI,
 };
 
 /**
  * struct row - a file
  * @file: its name and mode, and the functions that show and store it
- * @kind: what its text is
- * @multi: a multi has such a file as well
- * @sum: that of a multi shows the sum over the shards, else what the first one has;
- *	others differ if they were changed one by one
+ * @in: which structure the value is in
+ * @offset: where it is there; of the times of tasks 0 for how long they wait, 1 for how
+ *	long they run
+ * @get: if it is in no structure, returns the value of a pool
+ * @set: what can be changed
+ * @multi: a multi has such a file as well, although the value is in the pool
  * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
- * @stat: the value is in struct ants_stats, as an unsigned int
- * @wide: it is there as a u64
- * @offset: where the value is in struct ants_pool, or in struct ants_stats; of the
- *	times of tasks 0 for how long they wait, 1 for how long they run
- * @get: returns the value of a pool; if NULL, it is at @offset
- * @set: what it stands for, if it can be changed
+ * @bound: it is "max" instead of ANTS_UNLIMITED
+ * @names: what the values are called, NULL for numbers
  */
 struct row {
 	struct kobj_attribute file;
-	enum kind kind;
-	bool multi;
-	bool sum;
-	bool fixed;
-	bool stat;
-	bool wide;
+	enum where in;
 	unsigned int offset;
 	s64 (*get)(struct ants_pool *pool);
 	enum ants_setting set;
+	bool multi;
+	bool fixed;
+	bool bound;
+	const char * const *names;
 };
 
 static const struct row *row_of(const struct attribute *attr)
@@ -85,42 +81,33 @@ static bool is_fixed(const struct row *row, struct kobject *kobj)
 	return row->fixed && READ_ONCE(pool_of(kobj, 0)->flags) & ANTS_FIXED;
 }
 
-static const char * const sched_names[] = {
-	[ANTS_SCHED_NORMAL] = "normal",
-	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
-	[ANTS_SCHED_FIFO] = "fifo",
-};
-
+/* The value of a pool. In struct ants_stats those that are u64 come last. */
 static s64 value_of(const struct row *row, struct ants_pool *pool)
 {
-	const struct ants_affinity *affinity;
+	struct ants_stats stats;
 	s64 value;
 
-	if (row->get)
-		return row->get(pool);
-	if (row->set != ANTS_SET_NICE && row->set != ANTS_SET_SCHED)
-		return READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
-	raw_spin_lock_irq(&pool->lock);
-	affinity = pool->target.affinity;
-	value = affinity->nice;
-	if (row->set == ANTS_SET_SCHED)
-		value = affinity->sched;
-	ants_unlock_irq(pool);
-	return value;
+	switch (row->in) {
+	case IN_STATS:
+		ants_pool_stats(pool, &stats);
+		if (row->offset >= offsetof(struct ants_stats, submitted))
+			return *(u64 *)((void *)&stats + row->offset);
+		return *(unsigned int *)((void *)&stats + row->offset);
+	case IN_PLACE:
+		raw_spin_lock_irq(&pool->lock);
+		value = *(int *)((void *)pool->target.affinity + row->offset);
+		ants_unlock_irq(pool);
+		return value;
+	default:
+		return row->get ? row->get(pool) :
+		       READ_ONCE(*(unsigned int *)((void *)pool + row->offset));
+	}
 }
 
-static s64 stat_of(const struct row *row, struct kobject *kobj)
-{
-	struct ants_stats stats;
-	const void *field = (char *)&stats + row->offset;
-
-	if (multi_of(kobj))
-		ants_multi_stats(multi_of(kobj), &stats);
-	else
-		ants_pool_stats(to_pool(kobj), &stats);
-	return row->wide ? *(const u64 *)field : *(const unsigned int *)field;
-}
-
+/*
+ * A multi has the sum over its shards, or a place that the first one has; others differ
+ * if they were changed one by one.
+ */
 static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
@@ -129,14 +116,14 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 	unsigned int nr;
 	s64 value = 0;
 
-	if (row->stat)
-		value = stat_of(row, kobj);
+	if (row->in == IN_MULTI)
+		value = *(unsigned int *)((void *)multi_of(kobj) + row->offset);
 	else
-		for (nr = 0; (pool = pool_of(kobj, nr)) && (!nr || row->sum); nr++)
+		for (nr = 0; (pool = pool_of(kobj, nr)) && !(nr && row->in == IN_PLACE); nr++)
 			value += value_of(row, pool);
-	if (row->kind == SCHED)
-		return sysfs_emit(buf, "%s\n", sched_names[value]);
-	if (row->kind == BOUND && value >= ANTS_UNLIMITED)
+	if (row->names)
+		return sysfs_emit(buf, "%s\n", row->names[value]);
+	if (row->bound && value >= ANTS_UNLIMITED)
 		return sysfs_emit(buf, "max\n");
 	return sysfs_emit(buf, "%lld\n", value);
 }
@@ -171,22 +158,17 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 	unsigned int value;
 	int err = 0;
 
-	switch (row->kind) {
-	case SIGNED:
-		err = kstrtoint(buf, 0, (int *)&value);
-		break;
-	case SCHED:
-		err = sysfs_match_string(sched_names, buf);
+	if (row->names) {
+		err = __sysfs_match_string(row->names, -1, buf);
 		value = err;
 		err = min(err, 0);
-		break;
-	default:
-		if (row->kind == BOUND && sysfs_streq(buf, "max")) {
-			value = ANTS_UNLIMITED;
-			break;
-		}
+	} else if (row->bound && sysfs_streq(buf, "max")) {
+		value = ANTS_UNLIMITED;
+	} else if (row->set == ANTS_SET_NICE) {
+		err = kstrtoint(buf, 0, (int *)&value);
+	} else {
 		err = kstrtouint(buf, 0, &value);
-		if (!err && row->kind == BOUND && value > ANTS_BOUND_MAX)
+		if (!err && row->bound && value > ANTS_BOUND_MAX)
 			err = -ERANGE;
 	}
 	err = err ?: store(kobj, row, value, NULL);
@@ -248,18 +230,13 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 static const char *multi_state(const struct ants_multi *multi)
 {
 	bool released = ants_multi_is_released(multi);
-	bool drained = true, faulted = true;
+	const char *some = released ? "draining" : "open";
 	struct ants_pool *pool;
 
-	for_each_shard(pool, multi) {
-		raw_spin_lock_irq(&pool->lock);
-		drained &= ants_is_drained(pool);
-		faulted &= pool->faults.tripped;
-		ants_unlock_irq(pool);
-	}
-	if (released)
-		return drained ? "released" : "draining";
-	return faulted ? "faulted" : "open";
+	for_each_shard(pool, multi)
+		if (!strcmp(ants_state(pool), some))
+			return some;
+	return released ? "released" : "faulted";
 }
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -268,24 +245,6 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%s\n",
 			  multi_of(kobj) ? multi_state(multi_of(kobj)) :
 					   ants_state(to_pool(kobj)));
-}
-
-static ssize_t nr_shards_show(struct kobject *kobj, struct kobj_attribute *attr,
-			      char *buf)
-{
-	return sysfs_emit(buf, "%u\n", multi_of(kobj)->nr_shards);
-}
-
-static ssize_t strategy_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *buf)
-{
-	static const char * const names[] = {
-		[ANTS_ROUND_ROBIN] = "round_robin",
-		[ANTS_LEAST_TASKS] = "least_tasks",
-		[ANTS_LOCAL] = "local",
-	};
-
-	return sysfs_emit(buf, "%s\n", names[multi_of(kobj)->strategy]);
 }
 
 static ssize_t last_fault_show(struct kobject *kobj,
@@ -311,6 +270,19 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return len;
 }
 
+static const char * const sched_names[] = {
+	[ANTS_SCHED_NORMAL] = "normal",
+	[ANTS_SCHED_FIFO_LOW] = "fifo_low",
+	[ANTS_SCHED_FIFO] = "fifo",
+	NULL
+};
+
+static const char * const strategy_names[] = {
+	[ANTS_ROUND_ROBIN] = "round_robin",
+	[ANTS_LEAST_TASKS] = "least_tasks",
+	[ANTS_LOCAL] = "local",
+};
+
 #define ROW(_name, _mode, _show, _store, ...)				\
 	(&((struct row) {						\
 		.file.attr = { .name = _name, .mode = _mode },		\
@@ -318,78 +290,72 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 		##__VA_ARGS__						\
 	}).file.attr)
 
-/* A value that can be changed. */
+/* A value that can only be read, or that can be changed. */
 #define VALUE(_name, ...)						\
-	ROW(_name, 0644, value_show, value_store, ##__VA_ARGS__)
+	ROW(_name, 0444, value_show, NULL, __VA_ARGS__)
+#define SETTING(_name, _set, ...)					\
+	ROW(_name, 0644, value_show, value_store, .set = _set, __VA_ARGS__)
 
-/* It is an unsigned int in struct ants_pool that can be read without the lock. */
-#define FIELD(_field)							\
-	.offset = offsetof(struct ants_pool, _field)
-
-/* A member of struct ants_stats: an unsigned int, or a u64. */
-#define GAUGE(_name, ...)						\
-	ROW(#_name, 0444, value_show, NULL, .multi = true, .stat = true, \
-	    .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
-#define COUNTER(_name)	GAUGE(_name, .wide = true)
+/* In struct ants_pool it is an unsigned int that can be read without the lock. */
+#define FIELD(_field)	.offset = offsetof(struct ants_pool, _field)
+#define PLACE(_field)	.in = IN_PLACE, .offset = offsetof(struct ants_affinity, _field)
+#define WHOLE(_field)	.in = IN_MULTI, .offset = offsetof(struct ants_multi, _field)
+#define STAT(_name, ...)						\
+	VALUE(#_name, .in = IN_STATS,					\
+	      .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
 
 static struct attribute *pool_attrs[] = {
-	VALUE("capacity", .kind = BOUND, FIELD(limits.capacity), .set = ANTS_SET_CAPACITY,
-	      .multi = true, .sum = true, .fixed = true),
-	VALUE("queue_depth", FIELD(config.queue_depth),
-	      .set = ANTS_SET_QUEUE_DEPTH, .multi = true, .sum = true, .fixed = true),
-	VALUE("nonblocking", .get = get_nonblocking,
-	      .set = ANTS_SET_NONBLOCKING, .fixed = true),
-	VALUE("max_blocking", FIELD(config.max_blocking),
-	      .set = ANTS_SET_MAX_BLOCKING),
-	VALUE("min_workers", FIELD(config.min_workers),
-	      .set = ANTS_SET_MIN_WORKERS),
-	VALUE("expiry_ms", FIELD(config.expiry_ms), .set = ANTS_SET_EXPIRY_MS),
-	VALUE("stall_ms", FIELD(stall.ms), .set = ANTS_SET_STALL_MS),
-	VALUE("max_faults", FIELD(faults.max), .set = ANTS_SET_MAX_FAULTS),
-	VALUE("nice", .kind = SIGNED, .set = ANTS_SET_NICE, .multi = true),
-	VALUE("sched", .kind = SCHED, .set = ANTS_SET_SCHED, .multi = true),
-	ROW("cpulist", 0644, cpulist_show, cpulist_store,
-	    .set = ANTS_SET_CPUS, .multi = true),
+	SETTING("capacity", ANTS_SET_CAPACITY, FIELD(limits.capacity), .multi = true,
+		.fixed = true, .bound = true),
+	SETTING("queue_depth", ANTS_SET_QUEUE_DEPTH, FIELD(config.queue_depth),
+		.multi = true, .fixed = true),
+	SETTING("nonblocking", ANTS_SET_NONBLOCKING, .get = get_nonblocking,
+		.fixed = true),
+	SETTING("max_blocking", ANTS_SET_MAX_BLOCKING, FIELD(config.max_blocking)),
+	SETTING("min_workers", ANTS_SET_MIN_WORKERS, FIELD(config.min_workers)),
+	SETTING("expiry_ms", ANTS_SET_EXPIRY_MS, FIELD(config.expiry_ms)),
+	SETTING("stall_ms", ANTS_SET_STALL_MS, FIELD(stall.ms)),
+	SETTING("max_faults", ANTS_SET_MAX_FAULTS, FIELD(faults.max)),
+	SETTING("nice", ANTS_SET_NICE, PLACE(nice)),
+	SETTING("sched", ANTS_SET_SCHED, PLACE(sched), .names = sched_names),
+	ROW("cpulist", 0644, cpulist_show, cpulist_store, .set = ANTS_SET_CPUS,
+	    .in = IN_PLACE),
 	ROW("state", 0444, state_show, NULL, .multi = true),
+	VALUE("nr_shards", WHOLE(nr_shards)),
+	VALUE("strategy", WHOLE(strategy), .names = strategy_names),
 	NULL
 };
 
 static struct attribute *stats_attrs[] = {
-	GAUGE(running),
-	GAUGE(idle),
-	GAUGE(busy),
-	GAUGE(pending),
-	GAUGE(waiting),
-	GAUGE(free, .kind = BOUND),
-	GAUGE(peak_running),
-	GAUGE(peak_busy),
-	GAUGE(peak_pending),
-	GAUGE(peak_waiting),
-	COUNTER(submitted),
-	COUNTER(completed),
-	COUNTER(cancelled),
-	COUNTER(caller_runs),
-	COUNTER(rejected),
-	COUNTER(blocked),
-	COUNTER(spawned),
-	COUNTER(reaped),
-	COUNTER(wakeups_in_vain),
-	COUNTER(stalled),
-	COUNTER(held_back),
-	COUNTER(faults),
-	COUNTER(lost),
-	COUNTER(dirty),
+	STAT(running),
+	STAT(idle),
+	STAT(busy),
+	STAT(pending),
+	STAT(waiting),
+	STAT(free, .bound = true),
+	STAT(peak_running),
+	STAT(peak_busy),
+	STAT(peak_pending),
+	STAT(peak_waiting),
+	STAT(submitted),
+	STAT(completed),
+	STAT(cancelled),
+	STAT(caller_runs),
+	STAT(rejected),
+	STAT(blocked),
+	STAT(spawned),
+	STAT(reaped),
+	STAT(wakeups_in_vain),
+	STAT(stalled),
+	STAT(held_back),
+	STAT(faults),
+	STAT(lost),
+	STAT(dirty),
 	ROW("last_fault", 0444, last_fault_show, NULL),
-	VALUE("timing", FIELD(times.every), .set = ANTS_SET_TIMING),
+	SETTING("timing", ANTS_SET_TIMING, FIELD(times.every)),
 	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
 	ROW("run_us", 0444, times_show, NULL, .offset = 1),
-	ROW("longest_ms", 0444, value_show, NULL, .get = get_longest_ms),
-	NULL
-};
-
-static struct attribute *multi_attrs[] = {
-	ROW("nr_shards", 0444, nr_shards_show, NULL),
-	ROW("strategy", 0444, strategy_show, NULL),
+	VALUE("longest_ms", .get = get_longest_ms),
 	NULL
 };
 
@@ -399,7 +365,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 	const struct row *row = row_of(attr);
 	const struct ants_multi *multi = multi_of(kobj);
 
-	if (multi && !row->multi)
+	if (multi ? row->in == IN_POOL && !row->multi : row->in == IN_MULTI)
 		return 0;
 	if (is_fixed(row, kobj) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
@@ -419,23 +385,12 @@ static const struct attribute_group stats_group = {
 	.is_visible = mode_of,
 };
 
-static const struct attribute_group multi_group = {
-	.attrs = multi_attrs,
-};
-
 const struct attribute_group *ants_pool_groups[] = {
 	&pool_group,
 	&stats_group,
 	NULL
 };
 EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
-
-static const struct attribute_group *multi_groups[] = {
-	&pool_group,
-	&stats_group,
-	&multi_group,
-	NULL
-};
 
 /*
  * Tell programs when a pool changes its state, when a task has run for too
@@ -494,7 +449,7 @@ static void notice_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
-	u64 stalled, faults;
+	struct ants_stats stats;
 	bool gone;
 
 	raw_spin_lock_irq(&pool->lock);
@@ -504,16 +459,13 @@ static void notice_fn(struct work_struct *work)
 		return;
 	ants_stall_look(pool);
 	tell_state(pool);
-	raw_spin_lock_irq(&pool->lock);
-	stalled = pool->counts.stalled;
-	faults = pool->counts.faults;
-	ants_unlock_irq(pool);
-	if (stalled != pool->notice.stalled)
-		tell(pool, "stats", "stalled", "STALLED=%llu", stalled);
-	if (faults != pool->notice.faults)
-		tell(pool, "stats", "faults", "FAULTS=%llu", faults);
-	pool->notice.stalled = stalled;
-	pool->notice.faults = faults;
+	ants_pool_stats(pool, &stats);
+	if (stats.stalled != pool->notice.stalled)
+		tell(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
+	if (stats.faults != pool->notice.faults)
+		tell(pool, "stats", "faults", "FAULTS=%llu", stats.faults);
+	pool->notice.stalled = stats.stalled;
+	pool->notice.faults = stats.faults;
 }
 
 static struct kset *ants_kset;
@@ -533,6 +485,16 @@ const struct kobj_type ants_multi_ktype = {
 	.release = ants_multi_free,
 };
 
+/* Add the files of a pool or a multi to its directory. */
+static int show_files(struct kobject *kobj)
+{
+	int err = sysfs_create_groups(kobj, ants_pool_groups);
+
+	if (!err)
+		kobject_uevent(kobj, KOBJ_ADD);
+	return err;
+}
+
 /*
  * Show @pool in sysfs. After an error files may have been there for a moment, and the
  * caller has to end the pool.
@@ -548,10 +510,7 @@ int ants_sysfs_add(struct ants_pool *pool)
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	err = err ?: sysfs_create_groups(&pool->kobj, ants_pool_groups);
-	if (!err)
-		kobject_uevent(&pool->kobj, KOBJ_ADD);
-	return err;
+	return err ?: show_files(&pool->kobj);
 }
 
 /*
@@ -585,17 +544,13 @@ int ants_multi_sysfs_add(struct ants_multi *multi)
 /* Add the files, once there is something to show. */
 int ants_multi_sysfs_show(struct ants_multi *multi)
 {
-	int err = sysfs_create_groups(&multi->kobj, multi_groups);
-
-	if (!err)
-		kobject_uevent(&multi->kobj, KOBJ_ADD);
-	return err;
+	return show_files(&multi->kobj);
 }
 
 /* From here on the files give no access to the shards. */
 void ants_multi_sysfs_hide(struct ants_multi *multi)
 {
-	sysfs_remove_groups(&multi->kobj, multi_groups);
+	sysfs_remove_groups(&multi->kobj, ants_pool_groups);
 }
 
 int ants_sysfs_init(void)
