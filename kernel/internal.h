@@ -15,7 +15,7 @@
  *	work/	call, each, group
  *	pool/	cancel, upkeep, fault, release, tune, place
  *	pool/	pool
- *	multi/	fit, config, choose, multi
+ *	multi/	fit, multi
  *	files/	debugfs, sysfs
  *	./	unload, main
  *
@@ -400,8 +400,10 @@ void ants_pools_wait_freed(void);
 /* sysfs.c: /sys/kernel/ants */
 extern const struct kobj_type ants_pool_ktype;
 extern const struct attribute_group *ants_pool_groups[];
+extern struct kset *ants_kset;
 int ants_sysfs_init(void);
 void ants_sysfs_exit(void);
+int ants_sysfs_show(struct kobject *kobj);
 int ants_sysfs_add(struct ants_pool *pool);
 void ants_sysfs_del(struct ants_pool *pool);
 void ants_sysfs_put(struct ants_pool *pool);

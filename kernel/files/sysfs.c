@@ -468,7 +468,7 @@ static void notice_fn(struct work_struct *work)
 	pool->notice.faults = stats.faults;
 }
 
-static struct kset *ants_kset;
+struct kset *ants_kset;
 
 /*
  * There are no default groups: the kernel would remove those file by file, and
@@ -480,13 +480,8 @@ const struct kobj_type ants_pool_ktype = {
 	.release = ants_pool_free,
 };
 
-const struct kobj_type ants_multi_ktype = {
-	.sysfs_ops = &kobj_sysfs_ops,
-	.release = ants_multi_free,
-};
-
 /* Add the files of a pool or a multi to its directory. */
-static int show_files(struct kobject *kobj)
+int ants_sysfs_show(struct kobject *kobj)
 {
 	int err = sysfs_create_groups(kobj, ants_pool_groups);
 
@@ -510,7 +505,7 @@ int ants_sysfs_add(struct ants_pool *pool)
 				  strchr(pool->name, '/') + 1);
 	else
 		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	return err ?: show_files(&pool->kobj);
+	return err ?: ants_sysfs_show(&pool->kobj);
 }
 
 /*
@@ -532,25 +527,6 @@ void ants_sysfs_put(struct ants_pool *pool)
 {
 	cancel_work_sync(&pool->notice.work);
 	kobject_put(&pool->kobj);
-}
-
-/* Add the directory of a multi. After an error the caller still has to put the kobject. */
-int ants_multi_sysfs_add(struct ants_multi *multi)
-{
-	multi->kobj.kset = ants_kset;
-	return kobject_add(&multi->kobj, NULL, "%s", multi->name);
-}
-
-/* Add the files, once there is something to show. */
-int ants_multi_sysfs_show(struct ants_multi *multi)
-{
-	return show_files(&multi->kobj);
-}
-
-/* From here on the files give no access to the shards. */
-void ants_multi_sysfs_hide(struct ants_multi *multi)
-{
-	sysfs_remove_groups(&multi->kobj, ants_pool_groups);
 }
 
 int ants_sysfs_init(void)

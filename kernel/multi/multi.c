@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sharded pools: pools behind one handle, each with a lock, threads and a
- * directory of its own. Creating and destroying them, and their numbers.
+ * directory of its own. Creating and destroying them, and their numbers; submitting
+ * a task to the shard that suits it best; and what is done to all shards.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -9,22 +10,77 @@
 #include "../internal.h"
 #include "multi.h"
 
-static unsigned int saturated_add(unsigned int a, unsigned int b)
+/*
+ * The part of a total that shard @nr gets; the first ones share the remainder.
+ * Without a bound for the whole no shard has one.
+ */
+static unsigned int share_of(const struct ants_multi *multi, unsigned int total,
+			     unsigned int nr)
 {
-	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
+	if (total == ANTS_UNLIMITED)
+		return ANTS_UNLIMITED;
+	return total / multi->nr_shards + (nr < total % multi->nr_shards);
 }
+
+/* Is the caller a task of a shard? */
+static bool is_own_task(const struct ants_multi *multi)
+{
+	const struct ants_pool *pool = ants_current_pool();
+
+	return pool && pool->parent == &multi->kobj;
+}
+
+/* The shard that the caller is a task of, or of which it runs a task by itself. */
+static struct ants_pool *multi_runs(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	for_each_shard(pool, multi)
+		if (ants_runs_task_of(pool))
+			return pool;
+	return NULL;
+}
+
+/*
+ * ants_wait_touch() for a caller that may have to wait for tasks of any shard.
+ */
+static void multi_touch(const struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	if (!IS_ENABLED(CONFIG_LOCKDEP) || is_own_task(multi))
+		return;
+	for_each_shard(pool, multi)
+		ants_wait_touch(pool);
+}
+
+/* Creating and destroying a multi. */
+
+/* The last reference to the kobject has been dropped. */
+static void multi_free(struct kobject *kobj)
+{
+	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
+
+	free_percpu(multi->turn);
+	kfree(multi->shard_of);
+	kfree(multi);
+	ants_live_put();
+}
+
+/* As with pools, there are no default groups. */
+const struct kobj_type ants_multi_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = multi_free,
+};
 
 /*
  * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
  * unit of capacity. It has what its strategy needs, but no name and no shards yet.
  */
-static struct ants_multi *multi_alloc(struct module *owner,
-				      const struct ants_attrs *total,
-				      unsigned int nr_shards,
+static struct ants_multi *multi_alloc(const struct ants_attrs *total,
+				      unsigned int nr_shards, unsigned int most,
 				      enum ants_strategy strategy)
 {
-	unsigned int most = min_t(unsigned int, total->capacity,
-				  ANTS_MAX_SHARDS);
 	unsigned int cpu, *shard_of = NULL;
 	struct ants_multi *multi;
 
@@ -40,12 +96,12 @@ static struct ants_multi *multi_alloc(struct module *owner,
 	}
 	ants_live_get();
 	multi->shard_of = shard_of;
-	multi->owner = owner;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
 	ants_kobject_init(&multi->kobj, &ants_multi_ktype);
+	multi->kobj.kset = ants_kset;
 	if (strategy != ANTS_ROUND_ROBIN)
 		return multi;
 	/*
@@ -76,13 +132,13 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 		return -ENOMEM;
 	for (i = 0; i < multi->nr_shards; i++) {
 		attrs = *total;
-		attrs.capacity = ants_share(multi, total->capacity, i);
-		attrs.queue_depth = ants_share(multi, total->queue_depth, i);
-		attrs.min_workers = ants_share(multi, total->min_workers, i);
+		attrs.capacity = share_of(multi, total->capacity, i);
+		attrs.queue_depth = share_of(multi, total->queue_depth, i);
+		attrs.min_workers = share_of(multi, total->min_workers, i);
 		/* A limit on waiters must not become 0, which is no limit. */
 		if (total->max_blocking)
 			attrs.max_blocking =
-				max(ants_share(multi, total->max_blocking, i), 1U);
+				max(share_of(multi, total->max_blocking, i), 1U);
 		if (multi->shard_of)
 			ants_local_attrs(multi, i, &attrs, mask);
 		pool = ants_shard_create(&multi->kobj, multi->name, i, &attrs,
@@ -99,24 +155,22 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 }
 
 /*
- * Wait until the shards that were made are empty. All are, before the first one
+ * End a multi with the shards that were made. @shown: it has files. They are removed
+ * before the shards that they are about. All shards are empty before the first one
  * ends: a caller that holds a reference on one shard may be about to use another.
  */
-static void quiesce_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		ants_pool_doom(pool);
-	for_each_shard(pool, multi)
-		ants_pool_quiesce(pool);
-}
-
-static void end_shards(struct ants_multi *multi)
+static void multi_end(struct ants_multi *multi, bool shown)
 {
 	struct ants_pool *pool;
 	bool called_back = false;
 
+	multi_touch(multi);
+	for_each_shard(pool, multi)
+		ants_pool_doom(pool);
+	for_each_shard(pool, multi)
+		ants_pool_quiesce(pool);
+	if (shown)
+		sysfs_remove_groups(&multi->kobj, ants_pool_groups);
 	for_each_shard(pool, multi) {
 		ants_pool_hide(pool);
 		called_back |= READ_ONCE(pool->release.called_back);
@@ -125,29 +179,10 @@ static void end_shards(struct ants_multi *multi)
 		synchronize_rcu();
 	for_each_shard(pool, multi)
 		ants_pool_end(pool);
-}
-
-/* Reserve the name, add the directory, make the shards and add the files. */
-static int multi_publish(struct ants_multi *multi,
-			 const struct ants_attrs *total)
-{
-	int err = ants_registry_add(multi->name, &multi->registered,
-				    &ants_multis);
-
-	if (err)
-		return err;
-	err = ants_multi_sysfs_add(multi);
-	if (err)
-		goto err_name;
-	err = make_shards(multi, total) ?: ants_multi_sysfs_show(multi);
-	if (!err)
-		return 0;
-	quiesce_shards(multi);
-	end_shards(multi);
-	kobject_del(&multi->kobj);
-err_name:
+	if (multi->kobj.state_in_sysfs)
+		kobject_del(&multi->kobj);
 	ants_registry_del(&multi->registered);
-	return err;
+	kobject_put(&multi->kobj);
 }
 
 /**
@@ -169,20 +204,22 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 {
 	struct ants_attrs total = attrs ? *attrs : (struct ants_attrs){};
 	struct ants_multi *multi;
+	unsigned int most;
 	va_list args;
 	int err;
 
 	total.capacity = total.capacity ?: num_online_cpus();
-	if ((unsigned int)strategy > ANTS_LOCAL ||
-	    nr_shards > min_t(unsigned int, total.capacity, ANTS_MAX_SHARDS) ||
+	most = min_t(unsigned int, total.capacity, ANTS_MAX_SHARDS);
+	if ((unsigned int)strategy > ANTS_LOCAL || nr_shards > most ||
 	    (!nr_shards && strategy != ANTS_LOCAL))
 		return ERR_PTR(-EINVAL);
 	err = ants_check_attrs(&total);
 	if (err)
 		return ERR_PTR(err);
-	multi = multi_alloc(owner, &total, nr_shards, strategy);
+	multi = multi_alloc(&total, nr_shards, most, strategy);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
+	multi->owner = owner;
 	va_start(args, fmt);
 	err = ants_set_name(multi->name, fmt, args);
 	va_end(args);
@@ -190,25 +227,22 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
 			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
 		err = -EINVAL;
-	err = err ?: multi_publish(multi, &total);
-	if (err) {
-		kobject_put(&multi->kobj);
-		return ERR_PTR(err);
-	}
-	return multi;
+	/* The files are about the shards, which come first. */
+	err = err ?:
+	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
+	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
+	      make_shards(multi, &total) ?:
+	      ants_sysfs_show(&multi->kobj);
+	if (!err)
+		return multi;
+	multi_end(multi, false);
+	return ERR_PTR(err);
 }
 EXPORT_SYMBOL_GPL(__ants_multi_create);
 
-/* The multi's own files are removed before the shards that they are about. */
 void __ants_multi_destroy(struct ants_multi *multi)
 {
-	ants_multi_touch(multi);
-	quiesce_shards(multi);
-	ants_multi_sysfs_hide(multi);
-	end_shards(multi);
-	kobject_del(&multi->kobj);
-	ants_registry_del(&multi->registered);
-	kobject_put(&multi->kobj);
+	multi_end(multi, true);
 }
 
 int ants_multi_destroy(struct ants_multi *multi)
@@ -216,7 +250,7 @@ int ants_multi_destroy(struct ants_multi *multi)
 	might_sleep();
 	if (IS_ERR_OR_NULL(multi))
 		return 0;
-	if (WARN(ants_multi_runs(multi),
+	if (WARN(multi_runs(multi),
 		 "ants: multi %s destroyed by its task\n", multi->name))
 		return -EDEADLK;
 	__ants_multi_destroy(multi);
@@ -224,16 +258,7 @@ int ants_multi_destroy(struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_destroy);
 
-/* The last reference to the kobject has been dropped. */
-void ants_multi_free(struct kobject *kobj)
-{
-	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
-
-	free_percpu(multi->turn);
-	kfree(multi->shard_of);
-	kfree(multi);
-	ants_live_put();
-}
+/* Its numbers. */
 
 unsigned int ants_multi_nr_shards(const struct ants_multi *multi)
 {
@@ -249,6 +274,11 @@ struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
+static unsigned int saturated_add(unsigned int a, unsigned int b)
+{
+	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
+}
+
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
@@ -260,39 +290,554 @@ unsigned int ants_multi_capacity(const struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_capacity);
 
+/*
+ * The members are added up as two arrays: first unsigned integers, some of which may
+ * be %ANTS_UNLIMITED, and then those that are u64.
+ */
 void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 {
 	struct ants_stats one;
 	struct ants_pool *pool;
+	unsigned int *sum;
+	size_t at;
 
 	memset(stats, 0, sizeof(*stats));
 	for_each_shard(pool, multi) {
 		ants_pool_stats(pool, &one);
-		stats->capacity = saturated_add(stats->capacity, one.capacity);
-		stats->free = saturated_add(stats->free, one.free);
-		stats->running += one.running;
-		stats->idle += one.idle;
-		stats->busy += one.busy;
-		stats->pending += one.pending;
-		stats->waiting += one.waiting;
-		stats->peak_running += one.peak_running;
-		stats->peak_busy += one.peak_busy;
-		stats->peak_pending += one.peak_pending;
-		stats->peak_waiting += one.peak_waiting;
-		stats->submitted += one.submitted;
-		stats->completed += one.completed;
-		stats->cancelled += one.cancelled;
-		stats->caller_runs += one.caller_runs;
-		stats->rejected += one.rejected;
-		stats->blocked += one.blocked;
-		stats->spawned += one.spawned;
-		stats->reaped += one.reaped;
-		stats->wakeups_in_vain += one.wakeups_in_vain;
-		stats->stalled += one.stalled;
-		stats->held_back += one.held_back;
-		stats->faults += one.faults;
-		stats->lost += one.lost;
-		stats->dirty += one.dirty;
+		for (at = 0; at < offsetofend(struct ants_stats, peak_waiting);
+		     at += sizeof(*sum)) {
+			sum = (void *)stats + at;
+			*sum = saturated_add(*sum, *(unsigned int *)((void *)&one + at));
+		}
+		for (at = offsetof(struct ants_stats, submitted); at < sizeof(one);
+		     at += sizeof(u64))
+			*(u64 *)((void *)stats + at) += *(u64 *)((void *)&one + at);
 	}
 }
 EXPORT_SYMBOL_GPL(ants_multi_stats);
+
+/*
+ * Submitting a task to the shard that suits it best. If that one is full, the others
+ * are tried; if all are full, the caller waits in the first choice.
+ */
+
+/* A hint: the numbers are read without a lock. */
+static unsigned int least_tasks(const struct ants_multi *multi)
+{
+	unsigned int i, tasks, least = UINT_MAX, best = 0;
+	struct ants_pool *pool;
+
+	for (i = 0; (pool = ants_shard(multi, i)); i++) {
+		tasks = ants_nr_busy(pool) + ants_nr_pending(pool);
+		if (tasks >= least)
+			continue;
+		best = i;
+		least = tasks;
+		if (!least)
+			break;
+	}
+	return best;
+}
+
+static unsigned int choose_shard(struct ants_multi *multi)
+{
+	switch (multi->strategy) {
+	case ANTS_LEAST_TASKS:
+		return least_tasks(multi);
+	case ANTS_LOCAL:
+		return multi->shard_of[raw_smp_processor_id()];
+	default:
+		return this_cpu_inc_return(*multi->turn) % multi->nr_shards;
+	}
+}
+
+struct ants_pool *ants_multi_choose(struct ants_multi *multi)
+{
+	return multi->shards[choose_shard(multi)].pool;
+}
+EXPORT_SYMBOL_GPL(ants_multi_choose);
+
+/*
+ * The first shard has refused with @refusal; try the others in turn, each once.
+ * A closed one ends this. Return -EIO if none takes tasks after too many faults;
+ * one that does and is full can be waited for. @may_sleep: the caller may.
+ */
+static __always_inline int
+try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
+	   void *data, int refusal, bool may_sleep)
+{
+	unsigned int i, nr = first;
+	struct ants_pool *pool;
+	int err;
+
+	for (i = 1; i < multi->nr_shards; i++) {
+		if (++nr == multi->nr_shards)
+			nr = 0;
+		pool = multi->shards[nr].pool;
+		err = may_sleep ? ants_submit_attempt(pool, fn, data, false) :
+				  ants_try_attempt(pool, fn, data);
+		if (!err || err == -ESHUTDOWN)
+			return err;
+		if (err != -EIO)
+			refusal = err;
+	}
+	return refusal == -EIO ? -EIO : -EAGAIN;
+}
+
+/*
+ * All shards refused the caller; count that in @pool. The shard that has room
+ * first clears the flag of the multi and calls back. The flag is set before the
+ * first shard is marked. So an event that finds a mark of this refusal finds
+ * the flag set, unless another shard has cleared it after the refusal and calls
+ * back. A mark that is left over when the flag is clear has no effect. A shard
+ * that is marked may have room by now, and then there may be no further event, so
+ * its timer calls back.
+ */
+static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
+			ants_fn_t fn, void *data, int err)
+{
+	struct ants_todo todo;
+
+	ants_lock_any(pool, &todo);
+	ants_trace(task_refuse, pool, fn, data, err);
+	pool->counts.rejected++;
+	ants_unlock_any(pool, &todo);
+	if (err != -EAGAIN || !pool->ops.space_available)
+		return err;
+	ants_pause(ANTS_PAUSE_REFUSED, pool);
+	atomic_set(&multi->congested, 1);
+	for_each_shard(pool, multi) {
+		ants_lock_any(pool, &todo);
+		if (!pool->released) {
+			pool->space.congested_all = true;
+			ants_end_fast_path(pool);
+			if (ants_can_admit(pool))
+				ants_timer_arm_soon(pool, 1);
+		}
+		ants_unlock_any(pool, &todo);
+	}
+	return err;
+}
+
+/*
+ * A shard to wait in: @pool, unless that takes no tasks after too many faults. A
+ * task of the multi waits in its own shard only. So the rule that leaves one worker
+ * of each shard that does not wait covers the whole multi.
+ */
+static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
+					  struct ants_pool *pool)
+{
+	struct ants_pool *other = multi_runs(multi);
+
+	if (other)
+		return other;
+	if (likely(!READ_ONCE(pool->faults.tripped)))
+		return pool;
+	for_each_shard(other, multi)
+		if (!READ_ONCE(other->faults.tripped))
+			return other;
+	return pool;
+}
+
+/*
+ * Shard @nr is full, and the caller holds a reference on it, so no shard is freed
+ * meanwhile. If all are full, the caller waits for @timeout if @timed; otherwise it
+ * does what the shard that it would wait in is configured for.
+ */
+static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
+				     ants_fn_t fn, void *data, int refusal,
+				     unsigned long timeout, bool timed)
+{
+	struct ants_pool *pool = multi->shards[nr].pool, *last;
+	struct ants_inline *run = NULL;
+	int err;
+
+	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
+		/*
+		 * A caller for which there is no memory waits instead of running the
+		 * task: see submit.c.
+		 */
+		run = ants_inline_begin(pool, false);
+		timed |= !run;
+	}
+	err = try_others(multi, nr, fn, data, refusal, true);
+	if (err == -EAGAIN) {
+		last = shard_to_wait_in(multi, pool);
+		if (timed) {
+			err = ants_submit_timeout(last, fn, data, timeout);
+		} else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING)) {
+			err = ants_submit(last, fn, data);
+		} else {
+			err = ants_submit_attempt(last, fn, data, false);
+			if (err && err != -ESHUTDOWN)
+				multi_refuse(multi, last, fn, data, err);
+		}
+	} else if (err == -EIO) {
+		multi_refuse(multi, pool, fn, data, err);
+	}
+	ants_inline_end(run);
+	ants_caller_leave(pool);
+	return err;
+}
+
+static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn,
+					void *data, unsigned long timeout,
+					bool timed)
+{
+	unsigned int nr = choose_shard(multi);
+	struct ants_pool *pool = multi->shards[nr].pool;
+	int err;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	if (IS_ENABLED(CONFIG_LOCKDEP) && timeout &&
+	    (timed || !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING)))
+		multi_touch(multi);
+	err = ants_submit_attempt(pool, fn, data, true);
+	if (likely(!err) || err == -ESHUTDOWN)
+		return err;
+	return submit_elsewhere(multi, nr, fn, data, err, timeout, timed);
+}
+
+int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	return multi_submit(multi, fn, data, MAX_SCHEDULE_TIMEOUT, false);
+}
+EXPORT_SYMBOL_GPL(ants_multi_submit);
+
+int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
+			      void *data, unsigned long timeout)
+{
+	return multi_submit(multi, fn, data, timeout, true);
+}
+EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
+
+int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
+{
+	unsigned int nr = choose_shard(multi);
+	struct ants_pool *pool = multi->shards[nr].pool;
+	int err, others;
+
+	if (unlikely(!fn))
+		return -EINVAL;
+	err = ants_try_attempt(pool, fn, data);
+	if (likely(!err) || err == -ESHUTDOWN)
+		return err;
+	others = try_others(multi, nr, fn, data, err, false);
+	if (!others || others == -ESHUTDOWN)
+		return others;
+	/* What the first choice lacks, unless that takes no tasks and others do. */
+	return multi_refuse(multi, pool, fn, data, err == -EIO ? others : err);
+}
+EXPORT_SYMBOL_GPL(ants_multi_try_submit);
+
+/*
+ * Closing, flushing, opening again, and changing. Opening and changing are
+ * serialised by multi->config. Closing waits for neither, and makes an opening in
+ * progress fail. Only the functions here close and open shards, and they do so in
+ * order.
+ *
+ * A caller that may sleep holds a reference on the first shard, so that destroy
+ * waits for it.
+ */
+
+/* It is the last one to be closed, and to be opened. */
+static const struct ants_pool *last_shard(const struct ants_multi *multi)
+{
+	return multi->shards[multi->nr_shards - 1].pool;
+}
+
+bool ants_multi_is_released(const struct ants_multi *multi)
+{
+	return ants_is_released(last_shard(multi));
+}
+EXPORT_SYMBOL_GPL(ants_multi_is_released);
+
+/*
+ * Close all shards before any of them is waited for. Return the generation of
+ * the last one: it changes when all shards are open again.
+ */
+static unsigned int close_all(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+	unsigned int generation = 0;
+
+	for_each_shard(pool, multi)
+		generation = ants_close_begin(pool);
+	/* No reboot can open one of them before the last one is closed. */
+	for_each_shard(pool, multi)
+		ants_close_end(pool);
+	return generation;
+}
+
+int ants_multi_release(struct ants_multi *multi)
+{
+	struct ants_pool *first = multi->shards[0].pool;
+
+	ants_caller_enter(first);
+	close_all(multi);
+	ants_caller_leave(first);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_multi_release);
+
+/*
+ * Begin to wait for all shards; after 0, end with ants_caller_leave() on the first
+ * one. Lockdep is told of all of them here, because a short timeout may be used up
+ * before the last one.
+ */
+static int wait_enter(struct ants_multi *multi, unsigned long timeout)
+{
+	might_sleep();
+	if (is_own_task(multi))
+		return -EDEADLK;
+	if (timeout)
+		multi_touch(multi);
+	ants_caller_enter(multi->shards[0].pool);
+	return 0;
+}
+
+/*
+ * Is this shard drained, or were all shards drained and opened again since the end
+ * of @generation? A reboot may fail after it has opened some shards, because this
+ * caller has closed another one that the reboot had found drained. Then the reboot
+ * closes again what it has opened.
+ */
+static bool shard_drained(struct ants_pool *pool, const void *generation)
+{
+	const struct ants_pool *last;
+
+	lockdep_assert_held(&pool->lock);
+	last = last_shard(container_of(pool->parent, struct ants_multi, kobj));
+	return READ_ONCE(last->release.generation) !=
+	       *(const unsigned int *)generation || ants_is_drained(pool);
+}
+
+int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	struct ants_pool *pool;
+	unsigned int generation;
+	int err = wait_enter(multi, timeout);
+
+	if (err)
+		return err;
+	generation = close_all(multi);
+	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
+	for_each_shard(pool, multi) {
+		err = ants_wait_until(pool, shard_drained, &generation,
+				      ants_time_left(start, timeout),
+				      TASK_KILLABLE);
+		if (err)
+			break;
+	}
+	ants_caller_leave(multi->shards[0].pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
+
+int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
+{
+	unsigned long start = jiffies;
+	struct ants_pool *pool;
+	int err = wait_enter(multi, timeout);
+
+	if (err)
+		return err;
+	for_each_shard(pool, multi) {
+		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
+		if (err)
+			break;
+	}
+	ants_caller_leave(multi->shards[0].pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);
+
+int ants_multi_flush(struct ants_multi *multi)
+{
+	return ants_multi_flush_timeout(multi, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_multi_flush);
+
+/*
+ * Opening the shards of a closed multi, and changing those of a live one: all of
+ * them or none. Whatever can fail is done for each shard before it takes effect in
+ * any, or is undone.
+ */
+
+/*
+ * Do for shard @nr whatever can fail. A bound that grows is set at once. With a part
+ * that was checked a shrink does not fail, so it is left to finish().
+ */
+static int try_change(struct ants_multi *multi, unsigned int nr,
+		      const struct ants_change *change)
+{
+	struct ants_shard *shard = &multi->shards[nr];
+	struct ants_pool *pool = shard->pool;
+
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		shard->part = (struct ants_change){
+			.what = change->what,
+			.value = share_of(multi, change->value, nr),
+		};
+		shard->was = pool->config.queue_depth;
+		if (change->what == ANTS_SET_CAPACITY) {
+			if (shard->part.value < pool->config.min_workers)
+				return -EINVAL;
+			shard->was = pool->limits.capacity;
+		}
+		return shard->part.value < shard->was ? 0 : ants_set(pool, &shard->part);
+	case ANTS_REBOOT:
+		return __ants_reboot(pool, shard->was);
+	default:
+		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
+				  ERR_PTR(-ENOMEM) :
+				  ants_affinity_with(pool, change);
+		return PTR_ERR_OR_ZERO(shard->affinity);
+	}
+}
+
+/* Another shard has failed. */
+static void undo_change(struct ants_shard *shard, const struct ants_change *change)
+{
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		if (shard->part.value < shard->was)
+			break;
+		shard->part.value = shard->was;
+		WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
+		break;
+	case ANTS_REBOOT:
+		ants_close(shard->pool);
+		break;
+	default:
+		ants_affinity_put(shard->affinity);
+	}
+}
+
+/* No shard has failed. */
+static void finish_change(struct ants_shard *shard, const struct ants_change *change)
+{
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		if (shard->part.value < shard->was)
+			WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
+		break;
+	case ANTS_REBOOT:
+		/*
+		 * Callers that have closed the multi may not have seen that it was
+		 * drained.
+		 */
+		wake_up_all(&shard->pool->waitq);
+		break;
+	default:
+		ants_affinity_change(shard->pool, shard->affinity);
+	}
+}
+
+/* Is the multi drained? Note for each shard how often it was closed. */
+static bool note_drained(struct ants_multi *multi)
+{
+	struct ants_shard *shard = multi->shards;
+	bool drained = true;
+
+	for (; shard < multi->shards + multi->nr_shards; shard++) {
+		raw_spin_lock_irq(&shard->pool->lock);
+		shard->was = shard->pool->release.seq;
+		drained &= ants_is_drained(shard->pool);
+		ants_unlock_irq(shard->pool);
+	}
+	return drained;
+}
+
+/* Change all shards or none; with multi->config held. */
+int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
+{
+	struct ants_pool *pool;
+	unsigned int nr;
+	int err = 0;
+
+	lockdep_assert_held(&multi->config);
+	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
+	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
+	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
+		return -EINVAL;
+	/* From here on a release makes a reboot fail. */
+	if (change->what == ANTS_REBOOT && !note_drained(multi))
+		return -EBUSY;
+	/* While all of these are held, a bound that was checked does not change. */
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
+	for (nr = 0; nr < multi->nr_shards && !err; nr++)
+		err = try_change(multi, nr, change);
+	if (err) {
+		/* The last of these has failed. */
+		while (--nr)
+			undo_change(&multi->shards[nr - 1], change);
+	} else {
+		while (nr--)
+			finish_change(&multi->shards[nr], change);
+	}
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
+	return err;
+}
+
+/* The same for a user of the multi. */
+static int set_user(struct ants_multi *multi, enum ants_setting what,
+		    unsigned int value, const struct cpumask *cpus)
+{
+	struct ants_change change = { what, value, cpus };
+	struct ants_pool *first = multi->shards[0].pool;
+	int err;
+
+	ants_caller_enter(first);
+	err = mutex_lock_killable(&multi->config);
+	if (!err) {
+		err = ants_multi_set(multi, &change);
+		mutex_unlock(&multi->config);
+	}
+	ants_caller_leave(first);
+	return err;
+}
+
+int ants_multi_reboot(struct ants_multi *multi)
+{
+	return set_user(multi, ANTS_REBOOT, 0, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_reboot);
+
+int ants_multi_tune(struct ants_multi *multi, unsigned int capacity)
+{
+	return set_user(multi, ANTS_SET_CAPACITY, capacity, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_tune);
+
+int ants_multi_set_queue_depth(struct ants_multi *multi, unsigned int depth)
+{
+	return set_user(multi, ANTS_SET_QUEUE_DEPTH, depth, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_queue_depth);
+
+int ants_multi_set_nice(struct ants_multi *multi, int nice)
+{
+	return set_user(multi, ANTS_SET_NICE, nice, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_nice);
+
+int ants_multi_set_sched(struct ants_multi *multi, enum ants_sched sched)
+{
+	return set_user(multi, ANTS_SET_SCHED, sched, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_sched);
+
+int ants_multi_set_cpumask(struct ants_multi *multi, const struct cpumask *mask)
+{
+	return set_user(multi, ANTS_SET_CPUS, 0, mask);
+}
+EXPORT_SYMBOL_GPL(ants_multi_set_cpumask);

@@ -72,18 +72,6 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 #define for_each_shard(pool, multi)					\
 	for (unsigned int __i = 0; ((pool) = ants_shard(multi, __i)); __i++)
 
-/*
- * The part of a total that shard @nr gets; the first ones share the remainder.
- * Without a bound for the whole no shard has one.
- */
-static inline unsigned int ants_share(const struct ants_multi *multi,
-				      unsigned int total, unsigned int nr)
-{
-	if (total == ANTS_UNLIMITED)
-		return ANTS_UNLIMITED;
-	return total / multi->nr_shards + (nr < total % multi->nr_shards);
-}
-
 /* The most CPUs of a shard if ants chooses the number of shards. */
 #define ANTS_SHARD_CPUS		8
 
@@ -116,20 +104,9 @@ unsigned int *ants_local_map(const struct cpumask *asked,
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);
 
-/* config.c: what is done to all shards */
-struct ants_pool *ants_multi_runs(const struct ants_multi *multi);
-void ants_multi_touch(const struct ants_multi *multi);
-
-int ants_multi_set(struct ants_multi *multi, const struct ants_change *change);
-
 /* multi.c */
-void __ants_multi_destroy(struct ants_multi *multi);
-void ants_multi_free(struct kobject *kobj);
-
-/* sysfs.c */
 extern const struct kobj_type ants_multi_ktype;
-int ants_multi_sysfs_add(struct ants_multi *multi);
-int ants_multi_sysfs_show(struct ants_multi *multi);
-void ants_multi_sysfs_hide(struct ants_multi *multi);
+int ants_multi_set(struct ants_multi *multi, const struct ants_change *change);
+void __ants_multi_destroy(struct ants_multi *multi);
 
 #endif /* _ANTS_MULTI_H */

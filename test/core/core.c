@@ -18,7 +18,9 @@ struct ants_pool *ants_system_pool;
 /* Older trees do not have this function. */
 
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
-const struct kobj_type ants_multi_ktype = { .release = ants_multi_free };
+const struct attribute_group *ants_pool_groups[1];
+const struct sysfs_ops kobj_sysfs_ops;
+struct kset *ants_kset;
 
 bool shim_dirt_expected;
 
@@ -49,18 +51,9 @@ void ants_notice(struct ants_pool *pool)
 {
 }
 
-int ants_multi_sysfs_add(struct ants_multi *multi)
+int ants_sysfs_show(struct kobject *kobj)
 {
 	return 0;
-}
-
-int ants_multi_sysfs_show(struct ants_multi *multi)
-{
-	return 0;
-}
-
-void ants_multi_sysfs_hide(struct ants_multi *multi)
-{
 }
 
 void core_begin(void)

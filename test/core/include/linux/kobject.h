@@ -7,15 +7,21 @@
 
 #include <linux/refcount.h>
 
+struct attribute_group;
 struct kset;
+struct sysfs_ops { };
+
+extern const struct sysfs_ops kobj_sysfs_ops;
 
 struct kobject {
 	struct kset *kset;
+	bool state_in_sysfs;
 	refcount_t users;
 	const struct kobj_type *type;
 };
 
 struct kobj_type {
+	const struct sysfs_ops *sysfs_ops;
 	void (*release)(struct kobject *kobj);
 };
 
@@ -32,7 +38,18 @@ static inline void kobject_put(struct kobject *kobj)
 		kobj->type->release(kobj);
 }
 
+static inline int kobject_add(struct kobject *kobj, struct kobject *parent,
+			      const char *fmt, ...)
+{
+	return 0;
+}
+
 static inline void kobject_del(struct kobject *kobj)
+{
+}
+
+static inline void sysfs_remove_groups(struct kobject *kobj,
+				       const struct attribute_group **groups)
 {
 }
 
