@@ -203,7 +203,7 @@ static void destroy_forgotten(const struct module *mod)
 
 	while ((multi = multi_of(mod, true))) {
 		pr_err("module %s forgot multi %s\n", mod->name, multi->name);
-		__ants_multi_destroy(multi);
+		ants_multi_destroy(multi);
 	}
 	while ((pool = pool_of(mod, true))) {
 		pr_err("module %s forgot pool %s\n", mod->name, pool->name);

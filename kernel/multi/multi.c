@@ -240,11 +240,6 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 }
 EXPORT_SYMBOL_GPL(__ants_multi_create);
 
-void __ants_multi_destroy(struct ants_multi *multi)
-{
-	multi_end(multi, true);
-}
-
 int ants_multi_destroy(struct ants_multi *multi)
 {
 	might_sleep();
@@ -253,7 +248,7 @@ int ants_multi_destroy(struct ants_multi *multi)
 	if (WARN(multi_runs(multi),
 		 "ants: multi %s destroyed by its task\n", multi->name))
 		return -EDEADLK;
-	__ants_multi_destroy(multi);
+	multi_end(multi, true);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_multi_destroy);
@@ -582,22 +577,6 @@ int ants_multi_release(struct ants_multi *multi)
 EXPORT_SYMBOL_GPL(ants_multi_release);
 
 /*
- * Begin to wait for all shards; after 0, end with ants_caller_leave() on the first
- * one. Lockdep is told of all of them here, because a short timeout may be used up
- * before the last one.
- */
-static int wait_enter(struct ants_multi *multi, unsigned long timeout)
-{
-	might_sleep();
-	if (is_own_task(multi))
-		return -EDEADLK;
-	if (timeout)
-		multi_touch(multi);
-	ants_caller_enter(multi->shards[0].pool);
-	return 0;
-}
-
-/*
  * Is this shard drained, or were all shards drained and opened again since the end
  * of @generation? A reboot may fail after it has opened some shards, because this
  * caller has closed another one that the reboot had found drained. Then the reboot
@@ -613,44 +592,48 @@ static bool shard_drained(struct ants_pool *pool, const void *generation)
 	       *(const unsigned int *)generation || ants_is_drained(pool);
 }
 
-int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
+/*
+ * Wait for what is asked of each shard. Lockdep is told of all of them at the beginning,
+ * because a short timeout may be used up before the last one.
+ */
+static int wait_all(struct ants_multi *multi, unsigned long timeout, bool release)
 {
-	unsigned long start = jiffies;
-	struct ants_pool *pool;
-	unsigned int generation;
-	int err = wait_enter(multi, timeout);
+	struct ants_pool *pool, *first = multi->shards[0].pool;
+	unsigned long left, start = jiffies;
+	unsigned int generation = 0;
+	int err = 0;
 
-	if (err)
-		return err;
-	generation = close_all(multi);
-	ants_pause(ANTS_PAUSE_CLOSED, multi->shards[0].pool);
+	might_sleep();
+	if (is_own_task(multi))
+		return -EDEADLK;
+	if (timeout)
+		multi_touch(multi);
+	ants_caller_enter(first);
+	if (release) {
+		generation = close_all(multi);
+		ants_pause(ANTS_PAUSE_CLOSED, first);
+	}
 	for_each_shard(pool, multi) {
-		err = ants_wait_until(pool, shard_drained, &generation,
-				      ants_time_left(start, timeout),
-				      TASK_KILLABLE);
+		left = ants_time_left(start, timeout);
+		err = release ? ants_wait_until(pool, shard_drained, &generation, left,
+						TASK_KILLABLE) :
+				ants_flush_timeout(pool, left);
 		if (err)
 			break;
 	}
-	ants_caller_leave(multi->shards[0].pool);
+	ants_caller_leave(first);
 	return err;
+}
+
+int ants_multi_release_timeout(struct ants_multi *multi, unsigned long timeout)
+{
+	return wait_all(multi, timeout, true);
 }
 EXPORT_SYMBOL_GPL(ants_multi_release_timeout);
 
 int ants_multi_flush_timeout(struct ants_multi *multi, unsigned long timeout)
 {
-	unsigned long start = jiffies;
-	struct ants_pool *pool;
-	int err = wait_enter(multi, timeout);
-
-	if (err)
-		return err;
-	for_each_shard(pool, multi) {
-		err = ants_flush_timeout(pool, ants_time_left(start, timeout));
-		if (err)
-			break;
-	}
-	ants_caller_leave(multi->shards[0].pool);
-	return err;
+	return wait_all(multi, timeout, false);
 }
 EXPORT_SYMBOL_GPL(ants_multi_flush_timeout);
 

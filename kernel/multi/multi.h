@@ -107,6 +107,5 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 /* multi.c */
 extern const struct kobj_type ants_multi_ktype;
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change);
-void __ants_multi_destroy(struct ants_multi *multi);
 
 #endif /* _ANTS_MULTI_H */
