@@ -412,6 +412,21 @@ void ants_pool_free(struct kobject *kobj);
 /* sysfs.c: what programs are told */
 void ants_notice(struct ants_pool *pool);
 
+/* debugfs.c: the tables, which are the private data of their files */
+enum {
+	ANTS_SUMMARY,
+	ANTS_WORKERS,
+	ANTS_WAITERS,
+	ANTS_PENDING,
+};
+
+/* A list shows at most so many entries of a pool, and then how many are left. */
+#define ANTS_DEBUGFS_MOST	1024U
+
+extern const struct seq_operations ants_tables_sops;
+void ants_debugfs_init(void);
+void ants_debugfs_exit(void);
+
 /* unload.c: a client that is unloaded while it has tasks here */
 int ants_unload_init(void);
 void ants_unload_exit(void);

@@ -8,8 +8,6 @@
 
 #include "call.h"
 
-#include "../kernel/files/debugfs.h"
-
 #define SHOW_SIZE	(128 << 10)
 
 /* Read the head of a file, and what it says about @pool, or about all pools. */
@@ -17,7 +15,7 @@ static inline void show(struct ants_pool *pool, unsigned int table, char *text,
 			size_t size)
 {
 	struct seq_file seq = {
-		.buf = text, .size = size, .private = (void *)&ants_tables[table],
+		.buf = text, .size = size, .private = (void *)(long)table,
 	};
 	const struct seq_operations *ops = &ants_tables_sops;
 	loff_t pos = 0;

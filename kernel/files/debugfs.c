@@ -13,14 +13,30 @@
 #include <linux/seq_file.h>
 
 #include "../internal.h"
-#include "debugfs.h"
 
 /* An unknown age. */
 #define NO_AGE		ULONG_MAX
-/* A longer name moves the columns after it to the right. */
-#define NAME_WIDTH	24
-
 static struct dentry *root;
+
+/**
+ * struct table - a file: a line for each entry of some lists of a pool, or, if there
+ * are none, a line for the pool
+ * @name: its name
+ * @head: its columns behind the name of the pool
+ * @lists: where the lists are in struct ants_pool, and what is in them
+ * @nr: how long they are together
+ * @see: makes a row of an entry
+ */
+struct table {
+	const char *name;
+	const char *head;
+	struct {
+		const char *what;
+		unsigned int offset;
+	} lists[2];
+	unsigned int (*nr)(const struct ants_pool *pool);
+	void (*see)(struct ants_walker *walker, struct list_head *entry);
+};
 
 /**
  * struct ants_row - a line about an entry of a list
@@ -44,17 +60,13 @@ struct ants_row {
 
 /**
  * struct shown - what the reader that holds ants_registry_lock is being shown
- * @table: what file
- * @seq: where to print
- * @pool: of which pool
+ * @seq: where to print; its private member is the number of the table
  * @what: the priority of the tasks in the list, or NULL
  * @nr: number of @rows that are to be printed
  * @rows: those of one hold
  */
 static struct shown {
-	const struct ants_table *table;
 	struct seq_file *seq;
-	struct ants_pool *pool;
 	const char *what;
 	unsigned int nr;
 	struct ants_row rows[ANTS_HOLD_MAX];
@@ -65,10 +77,23 @@ static unsigned long ms_since(unsigned long when)
 	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
 }
 
-/* Each line begins with the name of a pool. */
+/* Each line begins with the name of a pool. A longer one moves the columns after it. */
 static void print_name(const char *name)
 {
-	seq_printf(shown.seq, "%-*s  ", NAME_WIDTH, name);
+	seq_printf(shown.seq, "%-24s  ", name);
+}
+
+/* For how long a function, or 0 if there is none, has been where it is. */
+static void print_func(unsigned long func, unsigned long ms)
+{
+	if (ms == NO_AGE)
+		seq_printf(shown.seq, "%12s", "-");
+	else
+		seq_printf(shown.seq, "%12lu", ms);
+	if (func)
+		seq_printf(shown.seq, "  %ps", (void *)func);
+	else
+		seq_puts(shown.seq, "  -");
 }
 
 /* The lock is dropped: print what was collected, unless it does not fit. */
@@ -76,33 +101,21 @@ static bool print_rows(struct ants_walker *walker)
 {
 	struct seq_file *seq = shown.seq;
 	const struct ants_row *row;
+	long table = (long)seq->private;
 
 	for (row = shown.rows; row < shown.rows + shown.nr; row++) {
-		print_name(shown.pool->name);
-		switch (shown.table - ants_tables) {
-		case ANTS_WORKERS:
-			seq_printf(seq, "%7d  %-7s  %3u", row->pid, row->what,
-				   row->cpu);
-			break;
-		case ANTS_WAITERS:
-			seq_printf(seq, "%7d  %-6s", row->pid, row->what);
-			break;
-		case ANTS_PENDING:
+		print_name(walker->pool->name);
+		if (table != ANTS_PENDING)
+			seq_printf(seq, "%7d  ", row->pid);
+		if (table == ANTS_WORKERS)
+			seq_printf(seq, "%-7s  %3u", row->what, row->cpu);
+		else
 			seq_printf(seq, "%-6s", row->what);
-			break;
-		}
-		if (row->ms == NO_AGE)
-			seq_printf(seq, "%12s", "-");
-		else
-			seq_printf(seq, "%12lu", row->ms);
-		if (row->func)
-			seq_printf(seq, "  %ps", (void *)row->func);
-		else
-			seq_puts(seq, "  -");
+		print_func(row->func, row->ms);
 		if (row->inner)
 			seq_printf(seq, " > %ps", (void *)row->inner);
 		/* A program can give itself any name. */
-		if (shown.table == &ants_tables[ANTS_WAITERS])
+		if (table == ANTS_WAITERS)
 			seq_printf(seq, "  (%*pE)", (int)strlen(row->comm),
 				   row->comm);
 		seq_putc(seq, '\n');
@@ -142,7 +155,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
 		row->ms = ms_since(w->idle_since);
-	else if (row->func && shown.pool->timed & ANTS_TIMED_ALL)
+	else if (row->func && w->pool->timed & ANTS_TIMED_ALL)
 		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 }
 
@@ -185,17 +198,14 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 		seq_printf(seq, "%10u", s.capacity);
 	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
 		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
-	if (longest.func)
-		seq_printf(seq, "%12lu  %ps\n", longest.ms,
-			   (void *)longest.func);
-	else
-		seq_puts(seq, "           -  -\n");
+	print_func(longest.func, longest.func ? longest.ms : NO_AGE);
+	seq_putc(seq, '\n');
 }
 
 #define LIST(_what, _field)						\
 	{ .what = _what, .offset = offsetof(struct ants_pool, _field) }
 
-const struct ants_table ants_tables[ANTS_NR_TABLES] = {
+static const struct table tables[] = {
 	[ANTS_SUMMARY] = {
 		.name = "summary",
 		.head =
@@ -205,7 +215,6 @@ const struct ants_table ants_tables[ANTS_NR_TABLES] = {
 		.name = "workers",
 		.head = "    pid  state    cpu          ms  runs",
 		.lists = { LIST(NULL, workers.list) },
-		.nr_lists = 1,
 		.nr = ants_nr_running,
 		.see = see_worker,
 	},
@@ -216,7 +225,6 @@ const struct ants_table ants_tables[ANTS_NR_TABLES] = {
 			LIST("high", waiters.fifo[ANTS_PRIO_HIGH]),
 			LIST("normal", waiters.fifo[ANTS_PRIO_NORMAL]),
 		},
-		.nr_lists = 2,
 		.nr = ants_nr_waiting,
 		.see = see_waiter,
 	},
@@ -226,12 +234,10 @@ const struct ants_table ants_tables[ANTS_NR_TABLES] = {
 		.lists = {
 			LIST("high", urgent.list), LIST("normal", pending),
 		},
-		.nr_lists = 2,
 		.nr = ants_nr_pending,
 		.see = see_pending,
 	},
 };
-EXPORT_SYMBOL_FOR_TESTS(ants_tables);
 
 static void *tables_start(struct seq_file *seq, loff_t *pos)
 {
@@ -252,25 +258,23 @@ static void tables_stop(struct seq_file *seq, void *entry)
 /* Print what a table says about one pool; and its head, in front of the first one. */
 static int tables_show(struct seq_file *seq, void *entry)
 {
-	const struct ants_table *table = seq->private;
+	const struct table *table = &tables[(long)seq->private];
 	struct ants_pool *pool = list_entry(entry, struct ants_pool, registered);
 	struct ants_walker walker = { .see = table->see, .rest = print_rows };
 	unsigned int i, nr, seen = 0;
 
 	shown.seq = seq;
-	shown.table = table;
 	if (entry == &ants_pools) {
 		print_name("pool");
 		seq_printf(seq, "%s\n", table->head);
 		return 0;
 	}
-	shown.pool = pool;
 	if (!table->see) {
 		print_name(pool->name);
 		show_numbers(seq, pool);
 		return 0;
 	}
-	for (i = 0; i < table->nr_lists; i++) {
+	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i].offset; i++) {
 		shown.what = table->lists[i].what;
 		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i].offset),
 				  ANTS_DEBUGFS_MOST - seen, &walker);
@@ -297,12 +301,12 @@ DEFINE_SEQ_ATTRIBUTE(ants_tables);
 /* Without debugfs, or without memory, there are no files; all else works. */
 void ants_debugfs_init(void)
 {
-	unsigned int i;
+	long i;
 
 	root = debugfs_create_dir("ants", NULL);
-	for (i = 0; i < ANTS_NR_TABLES; i++)
-		debugfs_create_file(ants_tables[i].name, 0400, root,
-				    (void *)&ants_tables[i], &ants_tables_fops);
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		debugfs_create_file(tables[i].name, 0400, root, (void *)i,
+				    &ants_tables_fops);
 }
 
 void ants_debugfs_exit(void)

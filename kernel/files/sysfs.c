@@ -12,7 +12,6 @@
 #include <linux/sysfs.h>
 
 #include "../internal.h"
-#include "debugfs.h"
 #include "../multi/multi.h"
 
 /* Where a value is. */
