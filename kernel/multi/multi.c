@@ -651,7 +651,7 @@ EXPORT_SYMBOL_GPL(ants_multi_flush);
 
 /*
  * Do for shard @nr whatever can fail. A bound that grows is set at once. With a part
- * that was checked a shrink does not fail, so it is left to finish().
+ * that was checked a shrink does not fail, so it is left to end_change().
  */
 static int try_change(struct ants_multi *multi, unsigned int nr,
 		      const struct ants_change *change)
@@ -683,43 +683,35 @@ static int try_change(struct ants_multi *multi, unsigned int nr,
 	}
 }
 
-/* Another shard has failed. */
-static void undo_change(struct ants_shard *shard, const struct ants_change *change)
+/* End what try_change() has begun; undo it if another shard has failed. */
+static void end_change(struct ants_shard *shard, const struct ants_change *change,
+		       bool failed)
 {
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
-		if (shard->part.value < shard->was)
+		/* What has grown is to be undone, and what shrinks is to be done. */
+		if ((shard->part.value < shard->was) == failed)
 			break;
-		shard->part.value = shard->was;
+		if (failed)
+			shard->part.value = shard->was;
 		WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
-		break;
-	case ANTS_REBOOT:
-		ants_close(shard->pool);
-		break;
-	default:
-		ants_affinity_put(shard->affinity);
-	}
-}
-
-/* No shard has failed. */
-static void finish_change(struct ants_shard *shard, const struct ants_change *change)
-{
-	switch (change->what) {
-	case ANTS_SET_CAPACITY:
-	case ANTS_SET_QUEUE_DEPTH:
-		if (shard->part.value < shard->was)
-			WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
 		break;
 	case ANTS_REBOOT:
 		/*
 		 * Callers that have closed the multi may not have seen that it was
 		 * drained.
 		 */
-		wake_up_all(&shard->pool->waitq);
+		if (failed)
+			ants_close(shard->pool);
+		else
+			wake_up_all(&shard->pool->waitq);
 		break;
 	default:
-		ants_affinity_change(shard->pool, shard->affinity);
+		if (failed)
+			ants_affinity_put(shard->affinity);
+		else
+			ants_affinity_change(shard->pool, shard->affinity);
 	}
 }
 
@@ -758,14 +750,10 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = try_change(multi, nr, change);
-	if (err) {
-		/* The last of these has failed. */
-		while (--nr)
-			undo_change(&multi->shards[nr - 1], change);
-	} else {
-		while (nr--)
-			finish_change(&multi->shards[nr], change);
-	}
+	/* After an error the last of these has nothing to undo. */
+	nr -= !!err;
+	while (nr--)
+		end_change(&multi->shards[nr], change, err);
 	for_each_shard(pool, multi)
 		mutex_unlock(&pool->config.lock);
 	return err;
