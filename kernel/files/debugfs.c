@@ -124,16 +124,6 @@ static bool print_rows(struct ants_walker *walker)
 	return !seq_has_overflowed(seq);
 }
 
-static struct ants_row *next_row(void)
-{
-	struct ants_row *row = &shown.rows[shown.nr++];
-
-	memset(row, 0, sizeof(*row));
-	row->ms = NO_AGE;
-	row->what = shown.what;
-	return row;
-}
-
 static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
@@ -145,42 +135,43 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		[ANTS_BUSY] = "busy",
 		[ANTS_LEAVING] = "leaving",
 	};
-	struct ants_row *row = next_row();
+	unsigned long func = ants_worker_func(w), ms = NO_AGE;
 
-	row->pid = task_pid_nr(w->task);
-	row->cpu = task_cpu(w->task);
-	row->what = states[w->state];
-	row->func = ants_worker_func(w);
-	if (w->depth)
-		row->inner = w->estate->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_IDLE)
-		row->ms = ms_since(w->idle_since);
-	else if (row->func && w->pool->timed & ANTS_TIMED_ALL)
-		row->ms = ants_clock_ms(ants_clock() - ants_time_started(w));
+		ms = ms_since(w->idle_since);
+	else if (func && w->pool->timed & ANTS_TIMED_ALL)
+		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
+	shown.rows[shown.nr++] = (struct ants_row){
+		.func = func, .ms = ms, .what = states[w->state],
+		.inner = w->depth ? w->estate->inner[w->depth - 1].func_addr : 0,
+		.pid = task_pid_nr(w->task), .cpu = task_cpu(w->task),
+	};
 }
 
 static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
 						      node);
-	struct ants_row *row = next_row();
+	struct ants_row *row = &shown.rows[shown.nr++];
 	const void *data;
 
-	row->pid = task_pid_nr(waiter->task);
+	*row = (struct ants_row){
+		.func = ants_waiter_func(waiter, &data), .what = shown.what,
+		.ms = ms_since(waiter->since), .pid = task_pid_nr(waiter->task),
+	};
 	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
-	row->func = ants_waiter_func(waiter, &data);
-	row->ms = ms_since(waiter->since);
 }
 
 static void see_pending(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
-	struct ants_row *row = next_row();
 
-	row->func = ants_task_func(slot->fn, slot->data);
-	if (slot->tag & ANTS_TAG_TIMED)
-		row->ms = ants_clock_ms((u32)(ants_clock() - slot->stamp));
+	shown.rows[shown.nr++] = (struct ants_row){
+		.func = ants_task_func(slot->fn, slot->data), .what = shown.what,
+		.ms = slot->tag & ANTS_TAG_TIMED ?
+		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
+	};
 }
 
 /* The numbers are of the same moment. */

@@ -495,16 +495,14 @@ int ants_sysfs_show(struct kobject *kobj)
  */
 int ants_sysfs_add(struct ants_pool *pool)
 {
-	int err;
+	/* Only the name of a shard has one. */
+	const char *slash = strchr(pool->name, '/');
 
 	INIT_WORK(&pool->notice.work, notice_fn);
 	pool->kobj.kset = ants_kset;
-	if (pool->parent)
-		err = kobject_add(&pool->kobj, pool->parent, "shard%s",
-				  strchr(pool->name, '/') + 1);
-	else
-		err = kobject_add(&pool->kobj, NULL, "%s", pool->name);
-	return err ?: ants_sysfs_show(&pool->kobj);
+	return kobject_add(&pool->kobj, pool->parent, "%s%s", slash ? "shard" : "",
+			   slash ? slash + 1 : pool->name) ?:
+	       ants_sysfs_show(&pool->kobj);
 }
 
 /*
