@@ -90,16 +90,16 @@ static s64 value_of(const struct row *row, struct ants_pool *pool)
 	case IN_STATS:
 		ants_pool_stats(pool, &stats);
 		if (row->offset >= offsetof(struct ants_stats, submitted))
-			return *(u64 *)((void *)&stats + row->offset);
-		return *(unsigned int *)((void *)&stats + row->offset);
+			return *(u64 *)((char *)&stats + row->offset);
+		return *(unsigned int *)((char *)&stats + row->offset);
 	case IN_PLACE:
 		raw_spin_lock_irq(&pool->lock);
-		value = *(int *)((void *)pool->target.affinity + row->offset);
+		value = *(int *)((char *)pool->target.affinity + row->offset);
 		ants_unlock_irq(pool);
 		return value;
 	default:
 		return row->get ? row->get(pool) :
-		       READ_ONCE(*(unsigned int *)((void *)pool + row->offset));
+		       READ_ONCE(*(unsigned int *)((char *)pool + row->offset));
 	}
 }
 
@@ -116,7 +116,7 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr,
 	s64 value = 0;
 
 	if (row->in == IN_MULTI)
-		value = *(unsigned int *)((void *)multi_of(kobj) + row->offset);
+		value = *(unsigned int *)((char *)multi_of(kobj) + row->offset);
 	else
 		for (nr = 0; (pool = pool_of(kobj, nr)) && !(nr && row->in == IN_PLACE); nr++)
 			value += value_of(row, pool);

@@ -301,12 +301,12 @@ void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 		ants_pool_stats(pool, &one);
 		for (at = 0; at < offsetofend(struct ants_stats, peak_waiting);
 		     at += sizeof(*sum)) {
-			sum = (void *)stats + at;
-			*sum = saturated_add(*sum, *(unsigned int *)((void *)&one + at));
+			sum = (unsigned int *)((char *)stats + at);
+			*sum = saturated_add(*sum, *(unsigned int *)((char *)&one + at));
 		}
 		for (at = offsetof(struct ants_stats, submitted); at < sizeof(one);
 		     at += sizeof(u64))
-			*(u64 *)((void *)stats + at) += *(u64 *)((void *)&one + at);
+			*(u64 *)((char *)stats + at) += *(u64 *)((char *)&one + at);
 	}
 }
 EXPORT_SYMBOL_GPL(ants_multi_stats);
@@ -687,11 +687,13 @@ static int try_change(struct ants_multi *multi, unsigned int nr,
 static void end_change(struct ants_shard *shard, const struct ants_change *change,
 		       bool failed)
 {
+	bool shrinks = shard->part.value < shard->was;
+
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
 		/* What has grown is to be undone, and what shrinks is to be done. */
-		if ((shard->part.value < shard->was) == failed)
+		if (shrinks == failed)
 			break;
 		if (failed)
 			shard->part.value = shard->was;
@@ -730,14 +732,30 @@ static bool note_drained(struct ants_multi *multi)
 	return drained;
 }
 
+/* While all of these are held, a bound that was checked does not change. */
+static void lock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	lockdep_assert_held(&multi->config);
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
+}
+
+static void unlock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
+}
+
 /* Change all shards or none; with multi->config held. */
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
-	struct ants_pool *pool;
 	unsigned int nr;
 	int err = 0;
 
-	lockdep_assert_held(&multi->config);
 	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
 	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
@@ -745,17 +763,14 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 	/* From here on a release makes a reboot fail. */
 	if (change->what == ANTS_REBOOT && !note_drained(multi))
 		return -EBUSY;
-	/* While all of these are held, a bound that was checked does not change. */
-	for_each_shard(pool, multi)
-		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
+	lock_shards(multi);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = try_change(multi, nr, change);
 	/* After an error the last of these has nothing to undo. */
 	nr -= !!err;
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
-	for_each_shard(pool, multi)
-		mutex_unlock(&pool->config.lock);
+	unlock_shards(multi);
 	return err;
 }
 
