@@ -17,7 +17,7 @@
  *	pool/	pool
  *	multi/	fit, multi
  *	files/	debugfs, sysfs
- *	./	unload, main
+ *	./	main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, slot.c asks call.c
@@ -426,9 +426,5 @@ enum {
 extern const struct seq_operations ants_tables_sops;
 void ants_debugfs_init(void);
 void ants_debugfs_exit(void);
-
-/* unload.c: a client that is unloaded while it has tasks here */
-int ants_unload_init(void);
-void ants_unload_exit(void);
 
 #endif /* _ANTS_INTERNAL_H */

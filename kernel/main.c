@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ants.ko: a bounded pool of kernel threads.
+ * ants.ko: a bounded pool of kernel threads. The module itself, and its clients
+ * that are unloaded.
+ *
+ * Unload safety: nothing pins a client, because a module that pins itself can
+ * never be removed. Instead, between its exit function and the freeing of its
+ * text, ants waits for the tasks of the module that are pending or run in any
+ * pool, and destroys the pools that the module has made and forgotten. Memory
+ * that its exit function has freed is beyond help.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
+#include <linux/delay.h>
 #include <linux/module.h>
 
 #include "internal.h"
+#include "multi/multi.h"
 
 static unsigned int system_capacity = 256;
 module_param(system_capacity, uint, 0444);
@@ -19,6 +28,216 @@ MODULE_PARM_DESC(max_threads,
 
 struct ants_pool *ants_system_pool;
 EXPORT_SYMBOL_GPL(ants_system_pool);
+
+#define POLL_MS		10
+#define REPORT		(10 * HZ)
+
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
+						  node);
+
+	ants_scan_task(walker->pool, slot->fn, slot->data);
+}
+
+/* A task may run inside another one; both are looked at. */
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	const struct ants_inner *inner = w->estate->inner;
+	unsigned int i;
+
+	/* A detached work item may be gone already. */
+	if (w->fn == ants_call_run)
+		ants_scan_task(w->pool, w->fn, w->data);
+	else
+		ants_scan_hit(w->pool, ants_worker_func(w));
+	for (i = 0; i < w->depth; i++) {
+		ants_scan_hit(w->pool, inner[i].func_addr);
+		ants_scan_hit(w->pool, (unsigned long)inner[i].release);
+	}
+}
+
+static void see_delayed(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_delayed_work *dwork;
+
+	dwork = list_entry(entry, struct ants_delayed_work, node);
+	ants_scan_hit(walker->pool, (unsigned long)dwork->work.fn);
+}
+
+/* One function is enough. */
+static bool none_found(struct ants_walker *walker)
+{
+	return !ants_peek(walker->pool->scan_hit);
+}
+
+static void scan_list(struct ants_pool *pool, struct list_head *list,
+		      void (*see)(struct ants_walker *walker,
+				  struct list_head *entry))
+{
+	struct ants_walker walker = { .see = see, .rest = none_found };
+
+	ants_walk(pool, list, UINT_MAX, &walker);
+}
+
+/*
+ * Scan the lists in the order in which a task moves through them, so that a
+ * task that moves on meanwhile is found.
+ */
+static void scan_pool(struct ants_pool *pool)
+{
+	ants_pause(ANTS_PAUSE_SCAN, pool);
+	scan_list(pool, &pool->delayed.list, see_delayed);
+	scan_list(pool, &pool->delayed.due[ANTS_PRIO_HIGH], see_delayed);
+	scan_list(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], see_delayed);
+	scan_list(pool, &pool->urgent.list, see_slot);
+	scan_list(pool, &pool->pending, see_slot);
+	scan_list(pool, &pool->workers.list, see_worker);
+}
+
+/*
+ * What the scan of a pool has found, or what was accepted meanwhile. The pool may
+ * also call functions of a client that no list shows: while it buries a dead
+ * thread, and while it gives up pending tasks, whose data it hands back.
+ */
+static unsigned long scan_end(struct ants_pool *pool)
+{
+	unsigned long hit;
+
+	raw_spin_lock_irq(&pool->lock);
+	hit = pool->scan_hit;
+	if (!hit && pool->faults.burying)
+		hit = (unsigned long)ants_burial_fn;
+	else if (!hit && pool->faults.queued)
+		hit = (unsigned long)ants_drop_fn;
+	pool->scan_mod = NULL;
+	ants_unlock_irq(pool);
+	return hit;
+}
+
+/*
+ * Find a function of @mod in any pool, and copy the name of the pool to @name.
+ * Before the first pool is scanned, all of them begin to note a function of @mod
+ * that is accepted. So a chain of tasks, each of which submits the next to some
+ * pool, is not missed.
+ */
+static unsigned long scan_all(const struct module *mod, char *name)
+{
+	unsigned long addr, found = 0;
+	struct ants_pool *pool;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		raw_spin_lock_irq(&pool->lock);
+		pool->scan_mod = mod;
+		pool->scan_hit = 0;
+		ants_end_fast_path(pool);
+		ants_unlock_irq(pool);
+	}
+	list_for_each_entry(pool, &ants_pools, registered)
+		scan_pool(pool);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		addr = scan_end(pool);
+		if (addr)
+			strscpy(name, pool->name, ANTS_NAME_LEN);
+		found = addr ?: found;
+	}
+	mutex_unlock(&ants_registry_lock);
+	return found;
+}
+
+/*
+ * Wait until no pool knows a function of @mod. This polls, because otherwise
+ * each task that ends would have to check for a waiter. The notifier chain is
+ * locked meanwhile: if another notifier is to be added or removed, no module
+ * can be loaded or removed until this ends. There is no other point to wait
+ * between the exit function and the end of the text, so the log says what is
+ * being waited for.
+ */
+static void wait_for_tasks(const struct module *mod)
+{
+	unsigned long report_at = jiffies + REPORT;
+	char name[ANTS_NAME_LEN];
+	unsigned long addr;
+
+	while ((addr = scan_all(mod, name))) {
+		if (time_after_eq(jiffies, report_at)) {
+			pr_warn("module %s goes, waiting for %ps in pool %s; loading and removing modules may wait for it\n",
+				mod->name, (void *)addr, name);
+			report_at = jiffies + REPORT;
+		}
+		msleep(POLL_MS);
+	}
+}
+
+/*
+ * Called first, so that a task that submits itself again comes to an end. To close a
+ * pool calls no client. Shards have no owner: they are closed, and end, with their multi.
+ */
+static void close_forgotten(const struct module *mod)
+{
+	struct ants_multi *multi;
+	struct ants_pool *pool;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (multi->owner == mod)
+			ants_multi_release(multi);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (pool->owner == mod)
+			ants_close(pool);
+	mutex_unlock(&ants_registry_lock);
+}
+
+/* The module that made them is gone, so this is up to ants. */
+static void destroy_forgotten(const struct module *mod)
+{
+	struct ants_multi *multi, *old_multi;
+	struct ants_pool *pool, *old_pool;
+
+	do {
+		old_multi = NULL;
+		old_pool = NULL;
+		mutex_lock(&ants_registry_lock);
+		list_for_each_entry(multi, &ants_multis, registered)
+			if (multi->owner == mod)
+				old_multi = multi;
+		list_for_each_entry(pool, &ants_pools, registered)
+			if (pool->owner == mod)
+				old_pool = pool;
+		mutex_unlock(&ants_registry_lock);
+		if (old_multi) {
+			pr_err("module %s forgot multi %s\n", mod->name, old_multi->name);
+			__ants_multi_destroy(old_multi);
+		}
+		if (old_pool) {
+			pr_err("module %s forgot pool %s\n", mod->name, old_pool->name);
+			__ants_pool_destroy(old_pool);
+		}
+	} while (old_multi || old_pool);
+}
+
+static int unload_notify(struct notifier_block *nb, unsigned long state,
+			 void *data)
+{
+	const struct module *mod = data;
+
+	if (state == MODULE_STATE_GOING) {
+		close_forgotten(mod);
+		wait_for_tasks(mod);
+		destroy_forgotten(mod);
+		ants_dirt_forget();
+	}
+	return NOTIFY_DONE;
+}
+
+/* Called before other notifiers, which may already take the module apart. */
+static struct notifier_block unload_nb = {
+	.notifier_call = unload_notify,
+	.priority = INT_MAX,
+};
 
 static int __init system_pool_init(void)
 {
@@ -38,66 +257,43 @@ static int __init system_pool_init(void)
 	return 0;
 }
 
+/* Undo what ants_init() has done, or the part of it that has succeeded. */
+static void ants_exit(void)
+{
+	unregister_module_notifier(&unload_nb);
+	if (ants_system_pool)
+		__ants_pool_destroy(ants_system_pool);
+	ants_pools_wait_freed();
+	ants_hotplug_exit();
+	ants_sysfs_exit();
+	if (ants_makers_wq)
+		destroy_workqueue(ants_makers_wq);
+	if (ants_wq)
+		destroy_workqueue(ants_wq);
+	ants_slot_cache_exit();
+}
+
 static int __init ants_init(void)
 {
 	int err;
 
-	err = ants_slot_cache_init();
-	if (err)
-		return err;
-	err = -ENOMEM;
 	/*
 	 * A client's function may flush a workqueue here that has no rescuer. Without
 	 * __WQ_LEGACY the workqueue code would warn of that.
 	 */
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM |
 				  __WQ_LEGACY, 0);
-	if (!ants_wq)
-		goto err_cache;
 	ants_makers_wq = alloc_workqueue("ants_makers",
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!ants_makers_wq)
-		goto err_ants_wq;
-	err = ants_sysfs_init();
+	err = ants_wq && ants_makers_wq ? 0 : -ENOMEM;
+	err = err ?: ants_slot_cache_init() ?:
+	      ants_sysfs_init() ?:
+	      ants_hotplug_init() ?:
+	      register_module_notifier(&unload_nb) ?:
+	      system_pool_init();
 	if (err)
-		goto err_wq;
-	err = ants_hotplug_init();
-	if (err)
-		goto err_sysfs;
-	err = ants_unload_init();
-	if (err)
-		goto err_hotplug;
-	err = system_pool_init();
-	if (err)
-		goto err_unload;
-	return 0;
-
-err_unload:
-	ants_unload_exit();
-	ants_pools_wait_freed();
-err_hotplug:
-	ants_hotplug_exit();
-err_sysfs:
-	ants_sysfs_exit();
-err_wq:
-	destroy_workqueue(ants_makers_wq);
-err_ants_wq:
-	destroy_workqueue(ants_wq);
-err_cache:
-	ants_slot_cache_exit();
+		ants_exit();
 	return err;
-}
-
-static void __exit ants_exit(void)
-{
-	ants_unload_exit();
-	__ants_pool_destroy(ants_system_pool);
-	ants_pools_wait_freed();
-	ants_hotplug_exit();
-	ants_sysfs_exit();
-	destroy_workqueue(ants_makers_wq);
-	destroy_workqueue(ants_wq);
-	ants_slot_cache_exit();
 }
 
 module_init(ants_init);

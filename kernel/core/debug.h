@@ -32,7 +32,7 @@
  * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
  * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
  * @ANTS_PAUSE_WALK: between two holds of a walk over a list
- * @ANTS_PAUSE_SCAN: unload.c is about to scan the pool
+ * @ANTS_PAUSE_SCAN: main.c is about to scan the pool
  * @ANTS_PAUSE_REFUSED: all shards of a multi have refused a task; @pool is the
  *	first choice, and no shard is marked congested yet
  * @ANTS_PAUSE_CLOSED: everything is closed, and the wait for its end has not

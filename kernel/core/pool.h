@@ -555,7 +555,7 @@ struct ants_pool {
 	unsigned int epoch;
 	union ants_pick pick;
 	union ants_space space;
-	/* L: the module whose tasks unload.c scans for, else NULL */
+	/* L: the module whose tasks main.c scans for, else NULL */
 	const struct module *scan_mod;
 	/* C: bits of enum ants_flags */
 	unsigned int flags;

@@ -105,7 +105,7 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 }
 
 /*
- * A task was accepted while unload.c scans for those of a module; note a match.
+ * A task was accepted while main.c scans for those of a module; note a match.
  */
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 {

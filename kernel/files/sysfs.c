@@ -529,13 +529,9 @@ void ants_sysfs_put(struct ants_pool *pool)
 int ants_sysfs_init(void)
 {
 	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
-	if (!notice_wq)
-		return -ENOMEM;
 	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
-	if (!ants_kset) {
-		destroy_workqueue(notice_wq);
+	if (!notice_wq || !ants_kset)
 		return -ENOMEM;
-	}
 	ants_debugfs_init();
 	return 0;
 }
@@ -544,5 +540,6 @@ void ants_sysfs_exit(void)
 {
 	ants_debugfs_exit();
 	kset_unregister(ants_kset);
-	destroy_workqueue(notice_wq);
+	if (notice_wq)
+		destroy_workqueue(notice_wq);
 }

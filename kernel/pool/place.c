@@ -88,20 +88,23 @@ int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
 EXPORT_SYMBOL_GPL(ants_set_cpumask);
 
 /*
- * This does not depend on which CPU comes online: newer kernels then move every
- * thread that was made for a NUMA node or a set of CPUs back to those, whatever
- * it was bound to since.
+ * A CPU has come, or has gone; only then can the workers see that they have to move.
+ * This does not depend on which CPU it is: newer kernels move every thread that was
+ * made for a NUMA node or a set of CPUs back to those when a CPU comes, whatever it
+ * was bound to since.
  */
-static int cpu_comes(unsigned int cpu)
+static int cpus_change(unsigned int cpu)
 {
+	struct ants_affinity *affinity;
 	struct ants_pool *pool;
 	struct ants_todo todo;
 
 	mutex_lock(&ants_registry_lock);
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
-		if (!pool->target.affinity->any || pool->target.preferred) {
-			if (cpumask_test_cpu(cpu, ants_affinity_cpus(pool->target.affinity)))
+		affinity = pool->target.affinity;
+		if (!affinity->any || pool->target.preferred) {
+			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);
 		}
@@ -111,43 +114,25 @@ static int cpu_comes(unsigned int cpu)
 	return 0;
 }
 
-/* The CPU is offline: only now can the workers see that they have to move. */
-static int cpu_is_gone(unsigned int cpu)
-{
-	struct ants_pool *pool;
-	struct ants_todo todo;
-
-	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered) {
-		ants_lock(pool, &todo);
-		if (!cpumask_intersects(ants_affinity_cpus(pool->target.affinity),
-					cpu_online_mask))
-			invalidate(pool, &todo);
-		ants_unlock(pool, &todo);
-	}
-	mutex_unlock(&ants_registry_lock);
-	return 0;
-}
-
 static int online_state;
 static int dead_state;
 
+/* After an error ants_hotplug_exit() is called as well. */
 int ants_hotplug_init(void)
 {
 	dead_state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
-					       "ants:dead", NULL, cpu_is_gone);
+					       "ants:dead", NULL, cpus_change);
 	if (dead_state < 0)
 		return dead_state;
 	online_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
-						 "ants:online", cpu_comes, NULL);
-	if (online_state >= 0)
-		return 0;
-	cpuhp_remove_state_nocalls(dead_state);
-	return online_state;
+						 "ants:online", cpus_change, NULL);
+	return min(online_state, 0);
 }
 
 void ants_hotplug_exit(void)
 {
-	cpuhp_remove_state_nocalls(online_state);
-	cpuhp_remove_state_nocalls(dead_state);
+	if (online_state > 0)
+		cpuhp_remove_state_nocalls(online_state);
+	if (dead_state > 0)
+		cpuhp_remove_state_nocalls(dead_state);
 }

@@ -300,7 +300,7 @@ EXPORT_SYMBOL_GPL(__ants_pool_create);
 
 /*
  * Create a pool that is part of an object with a directory and a name. It has no
- * owner, because unload.c destroys that object as a whole. The caller has checked
+ * owner, because main.c destroys that object as a whole. The caller has checked
  * @attrs. @given: their CPUs were asked for; otherwise ants chose them.
  */
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,

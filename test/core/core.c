@@ -8,14 +8,10 @@
 #define ants_clean	mend_thread
 #include "core/dirty.c"
 #undef ants_clean
-
-#include "multi/multi.h"
+/* Of this only what looks after clients that are unloaded is used. */
+#include "main.c"
 
 #include "shim.h"
-
-struct ants_pool *ants_system_pool;
-
-/* Older trees do not have this function. */
 
 const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct attribute_group *ants_pool_groups[1];
@@ -63,14 +59,14 @@ void core_begin(void)
 	WARN_ON(ants_slot_cache_init());
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	WARN_ON(ants_unload_init());
+	WARN_ON(register_module_notifier(&unload_nb));
 }
 
 void core_end(void)
 {
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
-	ants_unload_exit();
+	unregister_module_notifier(&unload_nb);
 	ants_threads_wait_gone();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);

@@ -13,7 +13,7 @@
 #define __printf(fmt, args)	__attribute__((__format__(printf, fmt, args)))
 #define __uninitialized
 #define __percpu
-#define __init
+#define __init			__attribute__((__unused__))
 #define __exit
 #define __acquires(x)
 #define __releases(x)

@@ -10,7 +10,16 @@
 
 /* Parameters keep their defaults. */
 #define module_param(name, type, perm)
+#define module_param_named(name, variable, type, perm)
 #define MODULE_PARM_DESC(name, text)
+#define MODULE_DESCRIPTION(text)
+#define MODULE_AUTHOR(text)
+#define MODULE_VERSION(text)
+#define MODULE_LICENSE(text)
+
+/* core.c begins and ends the module. */
+#define module_init(fn)
+#define module_exit(fn)
 
 #define MODULE_STATE_GOING	2
 #define NOTIFY_DONE		0
