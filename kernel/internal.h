@@ -9,12 +9,11 @@
  *	core/	debug, trace
  *	core/	walk, slot, affinity, times
  *	core/	item, wake, dispatch
- *	core/	dirty, thread
+ *	core/	dirty
  *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
- *	pool/	cancel, upkeep, fault, release, tune, place
- *	pool/	pool
+ *	pool/	cancel, upkeep, tune, place, pool
  *	multi/	fit, multi
  *	files/	debugfs, sysfs
  *	./	main
@@ -184,19 +183,13 @@ void ants_caller_in(struct ants_pool *pool);
 void ants_caller_enter(struct ants_pool *pool);
 void ants_caller_leave(struct ants_pool *pool);
 void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
-int ants_wait_enter(struct ants_pool *pool, unsigned long timeout);
-int ants_config_lock_killable(struct ants_pool *pool);
 int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
-/* thread.c: threads that die */
-extern atomic_t ants_nr_threads;
-void ants_watch_begin(struct ants_worker *w);
-void ants_watch_end(struct ants_worker *w);
-
 /* worker.c: one thread */
+extern atomic_t ants_nr_threads;
 void ants_worker_live(struct ants_worker *w);
-int ants_worker_fn(void *arg);
+void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
 void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
@@ -208,10 +201,8 @@ void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
  */
 static inline void ants_wait_report(struct ants_pool *pool)
 {
-#ifdef CONFIG_LOCKDEP
 	lock_map_acquire(&pool->map);
 	lock_map_release(&pool->map);
-#endif
 }
 
 /*
@@ -225,29 +216,21 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 		ants_wait_report(pool);
 }
 
-/* thread.c: too many faults in a row */
-void ants_breaker_count(struct ants_pool *pool, struct ants_todo *todo);
-void ants_init_failed(struct ants_pool *pool, struct ants_todo *todo);
-
 /* cancel.c: tasks that have not started */
 void ants_fail_waiting(struct ants_pool *pool, int err);
 void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
-void ants_thread_dead(struct ants_worker *w);
-void ants_threads_wait_gone(void);
 extern unsigned int ants_max_threads;
-
-/* upkeep.c: making and retiring threads */
-void ants_upkeep_init(struct ants_pool *pool);
+int ants_worker_fn(void *arg);
+void ants_threads_wait_gone(void);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_above(struct ants_pool *pool);
-
-/* fault.c: threads that have died */
-void ants_last_fault(struct ants_pool *pool, char name[ANTS_FUNC_LEN]);
+void ants_maker_fn(struct work_struct *work);
+void ants_upkeep_fn(struct work_struct *work);
 void ants_burial_fn(struct work_struct *work);
 
 /* wake.c: the timer */
@@ -329,15 +312,6 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay);
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
-/* release.c */
-unsigned int ants_close_begin(struct ants_pool *pool);
-void ants_close_end(struct ants_pool *pool);
-const char *ants_state(struct ants_pool *pool);
-unsigned int ants_close(struct ants_pool *pool);
-int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-bool ants_pool_doom(struct ants_pool *pool);
-void ants_pool_quiesce(struct ants_pool *pool);
-
 /* What may be set of a live pool; the first ones and the places also of a multi. */
 enum ants_setting {
 	ANTS_SET_CAPACITY = 1,
@@ -390,9 +364,15 @@ int ants_check_attrs(const struct ants_attrs *attrs);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given);
-void ants_pool_hide(struct ants_pool *pool);
-void ants_pool_end(struct ants_pool *pool);
+unsigned int ants_close_begin(struct ants_pool *pool);
+void ants_close_end(struct ants_pool *pool);
+unsigned int ants_close(struct ants_pool *pool);
+int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
+bool ants_pool_doom(struct ants_pool *pool);
+void ants_pool_quiesce(struct ants_pool *pool);
+void ants_pool_end(struct ants_pool *pool, unsigned long seen);
 void __ants_pool_destroy(struct ants_pool *pool);
+const char *ants_state(struct ants_pool *pool);
 void ants_live_get(void);
 void ants_live_put(void);
 void ants_pools_wait_freed(void);
@@ -406,11 +386,11 @@ void ants_sysfs_exit(void);
 int ants_sysfs_show(struct kobject *kobj);
 int ants_sysfs_add(struct ants_pool *pool);
 void ants_sysfs_del(struct ants_pool *pool);
-void ants_sysfs_put(struct ants_pool *pool);
 void ants_pool_free(struct kobject *kobj);
 
 /* sysfs.c: what programs are told */
 void ants_notice(struct ants_pool *pool);
+void ants_notice_fn(struct work_struct *work);
 
 /* debugfs.c: the tables, which are the private data of their files */
 enum {

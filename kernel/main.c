@@ -210,7 +210,7 @@ static void destroy_forgotten(const struct module *mod)
 		mutex_unlock(&ants_registry_lock);
 		if (old_multi) {
 			pr_err("module %s forgot multi %s\n", mod->name, old_multi->name);
-			__ants_multi_destroy(old_multi);
+			ants_multi_destroy(old_multi);
 		}
 		if (old_pool) {
 			pr_err("module %s forgot pool %s\n", mod->name, old_pool->name);

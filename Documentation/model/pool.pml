@@ -1347,7 +1347,7 @@ inline breaker_count()
 #endif
 }
 
-/* ants_init_failed(): the thread counts as ready */
+/* ants_breaker_count(): the thread counts as ready */
 inline init_failed()
 {
 	backoff = 2;
@@ -1647,7 +1647,7 @@ active [NS] proctype submitter()
 #undef me
 }
 
-/* ---- upkeep.c: upkeep_fn() and maker_fn(), as one work item of the pool ---- */
+/* ---- upkeep.c: ants_upkeep_fn() and ants_maker_fn(), as one work item of the pool ---- */
 active proctype upkeep_fn()
 {
 #ifdef MUT_NO_RECHECK_MAKER
@@ -1661,7 +1661,7 @@ end:	do
 #ifdef MUT_NO_RECHECK_MAKER
 		:: !RETIRE_DUE && !PAUSED && (NEED || (!again && npend > 0)) -> again = 1;
 #else
-		:: !RETIRE_DUE && !PAUSED && NEED ->		/* maker_fn(): reserve the worker first */
+		:: !RETIRE_DUE && !PAUSED && NEED ->		/* ants_maker_fn(): reserve the worker first */
 #endif
 			assert(workers < cap);
 			mk = 0;
@@ -1837,7 +1837,7 @@ active proctype tuner()
 }
 #endif
 
-/* ---- release.c ---- */
+/* ---- pool.c ---- */
 #if CLOSERS
 #define me	(_pid - NW - NS - 2 - (TUNES > 0))
 
@@ -1914,7 +1914,7 @@ active [CLOSERS] proctype closer()
 #undef me
 #endif
 
-/* ---- release.c: ants_drop_fn(), one entry a hold ---- */
+/* ---- cancel.c: ants_drop_fn(), one entry a hold ---- */
 #if MAXF < 99
 active proctype dropper()
 {
@@ -2055,7 +2055,7 @@ active proctype rebooter()
 }
 #endif
 
-/* ---- release.c: ants_flush_timeout() ---- */
+/* ---- pool.c: ants_flush_timeout() ---- */
 #if FLUSHERS
 active [FLUSHERS] proctype flusher()
 {

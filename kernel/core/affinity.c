@@ -144,47 +144,6 @@ void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 	todo->bits |= ANTS_TODO_REBIND;
 }
 
-/*
- * Warn once that no CPU of the mask is online. @affinity_seq is the change for
- * which that was found.
- */
-static void warn_offline(struct ants_pool *pool, struct ants_affinity *affinity,
-			 unsigned int affinity_seq)
-{
-	bool first;
-
-	raw_spin_lock_irq(&pool->lock);
-	first = !pool->target.mask_offline && pool->target.seq == affinity_seq &&
-		!cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask);
-	pool->target.mask_offline |= first;
-	ants_unlock_irq(pool);
-	if (first)
-		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
-			pool->name,
-			cpumask_pr_args(ants_affinity_cpus(affinity)));
-}
-
-/*
- * Tell the kernel which CPUs the thread of @w, not started yet, prefers. When a
- * cpuset isolates CPUs, or when CPUs come online, the kernel rebinds such
- * kthreads. It accepts this once only, so a mask that is set later is up to the
- * worker.
- */
-void ants_affinity_prefer(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_affinity *affinity;
-
-	raw_spin_lock_irq(&pool->lock);
-	affinity = ants_affinity_get(pool);
-	pool->target.preferred |= !affinity->any;
-	ants_unlock_irq(pool);
-	if (!affinity->any)
-		w->preferred = !ants_affine_preferred(w->task,
-						      ants_affinity_cpus(affinity));
-	ants_affinity_put(affinity);
-}
-
 /* Bind the caller to those of @cpus that are not isolated. */
 static int bind_unisolated(const struct cpumask *cpus)
 {
@@ -201,10 +160,15 @@ static int bind_unisolated(const struct cpumask *cpus)
 	return err;
 }
 
-/* A thread that was never bound stays as the kernel created it. */
+/*
+ * A thread that was never bound stays as the kernel created it. If no CPU of the mask is
+ * online, that is logged once.
+ */
 static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 {
 	const struct cpumask *cpus = ants_affinity_cpus(affinity);
+	struct ants_target *target = &w->pool->target;
+	bool first;
 	int err;
 
 	if (affinity->any && !w->bound && !w->preferred)
@@ -216,8 +180,14 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 		return;
 	if (bind_unisolated(cpu_possible_mask))
 		set_cpus_allowed_ptr(current, cpu_possible_mask);
-	if (!affinity->any)
-		warn_offline(w->pool, affinity, w->affinity_seq);
+	raw_spin_lock_irq(&w->pool->lock);
+	first = !target->mask_offline && target->seq == w->affinity_seq &&
+		!cpumask_intersects(cpus, cpu_online_mask);
+	target->mask_offline |= first;
+	ants_unlock_irq(w->pool);
+	if (first)
+		pr_warn("pool %s: no CPU of cpulist %*pbl is online, threads run on others\n",
+			w->pool->name, cpumask_pr_args(cpus));
 }
 
 /*

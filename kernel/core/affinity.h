@@ -63,7 +63,6 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
 void ants_affinity_put(struct ants_affinity *affinity);
 void ants_leave_out_isolated(struct cpumask *mask);
-void ants_affinity_prefer(struct ants_worker *w);
 void ants_affinity_clear_stale(struct ants_worker *w);
 void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
 void ants_affinity_apply(struct ants_worker *w);

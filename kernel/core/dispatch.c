@@ -209,7 +209,7 @@ later:
  */
 static bool take_shared(struct ants_pool *pool)
 {
-	return pool->space.congested_all && atomic_xchg(pool->ops.shared_congested, 0);
+	return pool->space.congested_all && atomic_xchg(pool->shared_congested, 0);
 }
 
 /* Have callers that were refused called back, once no waiter is before them. */

@@ -351,7 +351,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see thread.c, fault.c and cancel.c. */
+/* Threads that have died: see ants_breaker_count(), upkeep.c and cancel.c. */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;
@@ -371,7 +371,7 @@ struct ants_faults {
 	unsigned int burying;
 	/* T: a thread that calls ops.space_available, NULL if none does */
 	const struct task_struct *caller;
-	/* L: name of the function in which a thread has died last, or empty */
+	/* L: name of the function in which a thread has died last, or "none" */
 	char last[ANTS_FUNC_LEN];
 };
 
@@ -424,29 +424,6 @@ struct ants_target {
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */
 	bool rebind_wanted;
-};
-
-/* What the creator of the pool has given, see struct ants_attrs. */
-struct ants_ops {
-	/* I: what ants_invoke() runs, NULL if not set */
-	ants_fn_t fn;
-	/* I */
-	void *(*worker_init)(struct ants_pool *pool);
-	/* I */
-	void (*worker_exit)(struct ants_pool *pool, void *data);
-	/* I */
-	void (*space_available)(struct ants_pool *pool);
-	/* I */
-	void (*fault)(struct ants_pool *pool, ants_fn_t fn, void *data);
-	/* I */
-	void (*drop)(ants_fn_t fn, void *data);
-	/* I */
-	void *private;
-	/*
-	 * I: of a shard: 1 from the moment when all shards have refused a caller
-	 * until one of them calls back; NULL outside a multi
-	 */
-	atomic_t *shared_congested;
 };
 
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
@@ -613,7 +590,13 @@ struct ants_pool {
 	struct ants_config config;
 	struct ants_release release;
 	struct ants_target target;
-	struct ants_ops ops;
+	/* I: as the creator has given it; only its functions and @private are used */
+	struct ants_attrs ops;
+	/*
+	 * I: of a shard: 1 from the moment when all shards have refused a caller
+	 * until one of them calls back; NULL outside a multi
+	 */
+	atomic_t *shared_congested;
 	/*
 	 * L: groups that were cancelled, for the upkeep work. Each has a
 	 * member that has not ended, so the list of a drained pool is empty
@@ -658,12 +641,10 @@ struct ants_pool {
 	struct kobject *parent;
 	/* R: in ants_pools */
 	struct list_head registered;
-#ifdef CONFIG_LOCKDEP
 	/* lockdep map; held around each task, touched by each wait */
 	struct lockdep_map map;
 	/* lock class of @map */
 	struct lock_class_key key;
-#endif
 #ifdef ANTS_DEBUG
 	/* L: workers.nr at the last ants_check() */
 	unsigned int seen_workers;

@@ -284,42 +284,18 @@ void ants_caller_leave(struct ants_pool *pool)
 }
 
 /*
- * Count in a caller that will wait for all tasks of @pool. A task of the pool would
- * wait for itself. An item whose timer function is about to queue it is no task yet:
- * wait until it is, for a grace period of RCU, whatever the timeout is. A caller that
- * waits for something else uses ants_caller_in(), in the hold that looks at released.
- */
-int ants_wait_enter(struct ants_pool *pool, unsigned long timeout)
-{
-	if (ants_in_pool(pool))
-		return -EDEADLK;
-	if (timeout)
-		ants_wait_touch(pool);
-	ants_caller_enter(pool);
-	if (READ_ONCE(pool->delayed.firing))
-		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
-	return 0;
-}
-
-/* Lock the configuration for a change, as a caller that is counted in. */
-int ants_config_lock_killable(struct ants_pool *pool)
-{
-	ants_caller_enter(pool);
-	if (!mutex_lock_killable(&pool->config.lock))
-		return 0;
-	ants_caller_leave(pool);
-	return -EINTR;
-}
-
-/*
- * The same for a change that a user of the pool asks for. The system pool is its
- * administrator's to change.
+ * Lock the configuration for a change that a user of the pool asks for, as a caller that
+ * is counted in. The system pool is its administrator's to change.
  */
 int ants_config_lock_user(struct ants_pool *pool)
 {
 	if (pool == ants_system_pool)
 		return -EPERM;
-	return ants_config_lock_killable(pool);
+	ants_caller_enter(pool);
+	if (!mutex_lock_killable(&pool->config.lock))
+		return 0;
+	ants_caller_leave(pool);
+	return -EINTR;
 }
 
 void ants_config_unlock(struct ants_pool *pool)

@@ -12,6 +12,9 @@
 
 #include "../internal.h"
 
+/* Threads that pools have, or that are about to be made. */
+atomic_t ants_nr_threads;
+
 /* Return the worker whose thread the caller is, or NULL. */
 struct ants_worker *ants_this_worker(void)
 {
@@ -88,7 +91,6 @@ static void worker_setup(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 	struct ants_todo todo;
 
-	ants_watch_begin(w);
 	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT)
 		set_batch(pool);
 	ants_lock(pool, &todo);
@@ -251,13 +253,9 @@ static __always_inline void worker_run(struct ants_worker *w)
 {
 	int locks = lockdep_depth(current);
 
-#ifdef CONFIG_LOCKDEP
 	lock_map_acquire(&w->pool->map);
-#endif
 	w->fn(w->data);
-#ifdef CONFIG_LOCKDEP
 	lock_map_release(&w->pool->map);
-#endif
 	if (unlikely(ants_is_dirty(locks)))
 		ants_clean(w, locks);
 }
@@ -377,6 +375,51 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 		ants_attend(w, todo);
 	worker_finish(pool, w, todo);
 	return true;
+}
+
+/*
+ * Count a fault: a thread has died in a task; or, if @is_new, it has failed to get
+ * ready, because worker_init has returned an error, or the thread has died in it.
+ *
+ * The breaker of a pool trips after too many faults in a row, with no task between them
+ * that has ended well; then the pool takes no more tasks until it is closed and opened
+ * again. It also trips if worker_init fails that often in a row while the pool has no
+ * other thread. A kernel work item gives up what was accepted by then: see cancel.c. The
+ * system pool is left alone: no client can open it again, so the faults of one client
+ * must not close it for all.
+ */
+void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
+{
+	struct ants_faults *faults = &pool->faults;
+	u64 completed = ants_nr_completed(pool);
+	unsigned int *row = &faults->row;
+	bool counted = ants_backing_off(pool);
+
+	lockdep_assert_held(&pool->lock);
+	if (is_new) {
+		/*
+		 * Pause before the next thread is made. Threads that get ready side by
+		 * side and fail count as one try, here and for the pause. Nothing is
+		 * counted while another thread is ready; the one that has failed still
+		 * counts as that.
+		 */
+		row = &faults->row_init;
+		ants_back_off(pool);
+		if (counted || pool->workers.nr - pool->workers.nr_new -
+			       pool->workers.nr_leaving > 1)
+			return;
+	} else {
+		if (faults->completed != completed)
+			faults->row = 0;
+		faults->completed = completed;
+	}
+	if (++*row < faults->max || faults->tripped || pool == ants_system_pool)
+		return;
+	WRITE_ONCE(faults->tripped, true);
+	ants_update_admit_limit(pool);
+	ants_update_stay_limit(pool);
+	faults->queued = true;
+	todo->bits |= ANTS_TODO_TRIP | ANTS_TODO_NOTICE;
 }
 
 /*
@@ -534,7 +577,7 @@ void ants_worker_live(struct ants_worker *w)
 	if (unlikely(!ready)) {
 		/* The thread is as good as not made. */
 		worker_arrive(w);
-		ants_init_failed(pool, &todo);
+		ants_breaker_count(pool, true, &todo);
 		goto leave;
 	}
 	pool->upkeep.backoff = 0;

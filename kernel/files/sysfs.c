@@ -249,9 +249,12 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t last_fault_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
+	struct ants_pool *pool = to_pool(kobj);
 	char name[ANTS_FUNC_LEN];
 
-	ants_last_fault(to_pool(kobj), name);
+	raw_spin_lock_irq(&pool->lock);
+	memcpy(name, pool->faults.last, sizeof(name));
+	ants_unlock_irq(pool);
 	return sysfs_emit(buf, "%s\n", name);
 }
 
@@ -444,7 +447,7 @@ static void tell_state(struct ants_pool *pool)
 	tell(pool, NULL, "state", "STATE=%s", state);
 }
 
-static void notice_fn(struct work_struct *work)
+void ants_notice_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
@@ -498,7 +501,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 	/* Only the name of a shard has one. */
 	const char *slash = strchr(pool->name, '/');
 
-	INIT_WORK(&pool->notice.work, notice_fn);
 	pool->kobj.kset = ants_kset;
 	return kobject_add(&pool->kobj, pool->parent, "%s%s", slash ? "shard" : "",
 			   slash ? slash + 1 : pool->name) ?:
@@ -519,11 +521,6 @@ void ants_sysfs_del(struct ants_pool *pool)
 		kobject_del(&pool->kobj);
 }
 
-/* After an RCU grace period nothing queues the work any more. */
-void ants_sysfs_put(struct ants_pool *pool)
-{
-	cancel_work_sync(&pool->notice.work);
-	kobject_put(&pool->kobj);
 }
 
 int ants_sysfs_init(void)

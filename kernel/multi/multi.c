@@ -147,7 +147,7 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 		if (err)
 			break;
 		/* No shard is marked congested before the multi can be used. */
-		pool->ops.shared_congested = &multi->congested;
+		pool->shared_congested = &multi->congested;
 		multi->shards[i].pool = pool;
 	}
 	free_cpumask_var(mask);
@@ -162,23 +162,18 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 static void multi_end(struct ants_multi *multi, bool shown)
 {
 	struct ants_pool *pool;
-	bool called_back = false;
+	unsigned long seen;
 
 	multi_touch(multi);
 	for_each_shard(pool, multi)
 		ants_pool_doom(pool);
 	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
+	seen = get_state_synchronize_rcu();
 	if (shown)
 		sysfs_remove_groups(&multi->kobj, ants_pool_groups);
-	for_each_shard(pool, multi) {
-		ants_pool_hide(pool);
-		called_back |= READ_ONCE(pool->release.called_back);
-	}
-	if (called_back)
-		synchronize_rcu();
 	for_each_shard(pool, multi)
-		ants_pool_end(pool);
+		ants_pool_end(pool, seen);
 	if (multi->kobj.state_in_sysfs)
 		kobject_del(&multi->kobj);
 	ants_registry_del(&multi->registered);

@@ -2,7 +2,7 @@
 /*
  * Giving up what has not started. A caller may cancel pending tasks of a pool,
  * all of them or those that it picks. When a pool is closed, what waits to be
- * accepted fails. When the breaker has tripped, see thread.c, what was accepted
+ * accepted fails. When the breaker has tripped, see worker.c, what was accepted
  * fails as well: a kernel work item ends the pending work items with -EIO, and
  * gives plain tasks back to the client. Threads leave after the tasks that they
  * run.

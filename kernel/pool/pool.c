@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creating a pool, destroying it, and its numbers. The lists of all pools and
- * multis, and their names.
+ * The life of a pool: creating it, closing it, waiting until nothing of it is left,
+ * opening it again, and destroying it; waiting for the tasks of an open pool. Its
+ * numbers. The lists of all pools and multis, and their names.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -81,7 +82,9 @@ static DECLARE_COMPLETION(all_freed);
 
 int ants_check_attrs(const struct ants_attrs *attrs)
 {
-	if (attrs->flags & ~ANTS_ALL_FLAGS)
+	if (attrs->flags & ~ANTS_ALL_FLAGS || attrs->expiry > ANTS_EXPIRY_MAX ||
+	    attrs->spare_slots > ANTS_MAX_SPARE_SLOTS ||
+	    attrs->max_faults > ANTS_BOUND_MAX)
 		return -EINVAL;
 	/*
 	 * A caller that runs a task can neither be refused nor has the data of
@@ -95,11 +98,6 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	 * ready.
 	 */
 	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
-		return -EINVAL;
-	if (attrs->expiry > ANTS_EXPIRY_MAX)
-		return -EINVAL;
-	if (attrs->spare_slots > ANTS_MAX_SPARE_SLOTS ||
-	    attrs->max_faults > ANTS_BOUND_MAX)
 		return -EINVAL;
 	if (attrs->cpumask &&
 	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
@@ -120,36 +118,12 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 /* Free a pool that has ended; see ants_pool_end(). */
 static void end_fn(struct work_struct *work)
 {
-	ants_sysfs_put(container_of(to_rcu_work(work), struct ants_pool,
-				    release.end));
-}
+	struct ants_pool *pool = container_of(to_rcu_work(work), struct ants_pool,
+					      release.end);
 
-/* Initialise the lists, locks, timers and works of a pool. */
-static void init_parts(struct ants_pool *pool)
-{
-	INIT_LIST_HEAD(&pool->pending);
-	INIT_LIST_HEAD(&pool->urgent.list);
-	INIT_LIST_HEAD(&pool->delayed.list);
-	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_NORMAL]);
-	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_HIGH]);
-	INIT_LIST_HEAD(&pool->workers.idle);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL]);
-	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH]);
-	INIT_LIST_HEAD(&pool->waiters.nested);
-	INIT_LIST_HEAD(&pool->workers.list);
-	INIT_LIST_HEAD(&pool->cancelled_groups);
-	ants_upkeep_init(pool);
-	INIT_LIST_HEAD(&pool->registered);
-	raw_spin_lock_init(&pool->lock);
-	mutex_init(&pool->config.lock);
-	init_waitqueue_head(&pool->waitq);
-	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
-	INIT_WORK(&pool->faults.work, ants_drop_fn);
-	INIT_RCU_WORK(&pool->release.end, end_fn);
-#ifdef CONFIG_LOCKDEP
-	lockdep_register_key(&pool->key);
-	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
-#endif
+	/* After a grace period nothing queues it any more. */
+	cancel_work_sync(&pool->notice.work);
+	kobject_put(&pool->kobj);
 }
 
 /* Count an object whose release function is yet to run. */
@@ -175,8 +149,31 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	if (!pool)
 		return NULL;
 	ants_live_get();
-	init_parts(pool);
+	INIT_LIST_HEAD(&pool->pending);
+	INIT_LIST_HEAD(&pool->urgent.list);
+	INIT_LIST_HEAD(&pool->delayed.list);
+	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->delayed.due[ANTS_PRIO_HIGH]);
+	INIT_LIST_HEAD(&pool->workers.idle);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_NORMAL]);
+	INIT_LIST_HEAD(&pool->waiters.fifo[ANTS_PRIO_HIGH]);
+	INIT_LIST_HEAD(&pool->waiters.nested);
+	INIT_LIST_HEAD(&pool->workers.list);
+	INIT_LIST_HEAD(&pool->cancelled_groups);
+	INIT_LIST_HEAD(&pool->registered);
+	raw_spin_lock_init(&pool->lock);
+	mutex_init(&pool->config.lock);
+	init_waitqueue_head(&pool->waitq);
+	timer_setup(&pool->timer.timer, ants_timer_fn, 0);
+	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
+	INIT_WORK(&pool->upkeep.maker, ants_maker_fn);
+	INIT_WORK(&pool->faults.work, ants_drop_fn);
+	INIT_WORK(&pool->notice.work, ants_notice_fn);
+	INIT_RCU_WORK(&pool->release.end, end_fn);
+	lockdep_register_key(&pool->key);
+	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
 	pool->owner = owner;
+	pool->ops = *attrs;
 	pool->flags = attrs->flags;
 	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->config.max_blocking = attrs->max_blocking;
@@ -185,14 +182,8 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	pool->config.expiry_ms = min_t(unsigned int, jiffies_to_msecs(expiry),
 				       ANTS_BOUND_MAX);
 	pool->faults.max = attrs->max_faults ?: ANTS_MAX_FAULTS;
+	strscpy(pool->faults.last, "none", sizeof(pool->faults.last));
 	pool->node = attrs->flags & ANTS_ON_NODE ? attrs->node : NUMA_NO_NODE;
-	pool->ops.fn = attrs->fn;
-	pool->ops.worker_init = attrs->worker_init;
-	pool->ops.worker_exit = attrs->worker_exit;
-	pool->ops.space_available = attrs->space_available;
-	pool->ops.fault = attrs->fault;
-	pool->ops.drop = attrs->drop;
-	pool->ops.private = attrs->private;
 	raw_spin_lock_irq(&pool->lock);
 	ants_set_bounds(pool, attrs->capacity ?: num_online_cpus(),
 			attrs->queue_depth, attrs->min_workers);
@@ -205,7 +196,8 @@ static struct ants_pool *pool_alloc(struct module *owner,
 /*
  * Give the pool its CPUs, name, threads and files. @given: the CPUs were asked for;
  * otherwise ants chose them. The threads are made first and started last, so that
- * after an error there is nothing to wait for.
+ * after an error there is nothing to wait for when the caller destroys the pool, as
+ * any other: programs may have written to its files.
  */
 static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
 			bool given)
@@ -218,10 +210,8 @@ static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
 						    pool->node);
 	if (!pool->target.affinity)
 		return -ENOMEM;
-	err = ants_registry_add(pool->name, &pool->registered, &ants_pools);
-	if (err)
-		return err;
-	err = ants_stock_make(pool, ants_stock_level(pool), 0) ?:
+	err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
+	      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
 	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
 	      ants_sysfs_add(pool);
 	if (err)
@@ -229,21 +219,6 @@ static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
 	else
 		ants_workers_start(pool, &prepared);
 	return err;
-}
-
-/*
- * The pool cannot be published. If it came to its files, programs may have written to
- * them: it ends as any other, and its name is free when its directory has gone.
- */
-static struct ants_pool *pool_abandon(struct ants_pool *pool, int err)
-{
-	if (pool->kobj.kset) {
-		__ants_pool_destroy(pool);
-	} else {
-		ants_registry_del(&pool->registered);
-		kobject_put(&pool->kobj);
-	}
-	return ERR_PTR(err);
 }
 
 static void destroy_with_device(void *pool)
@@ -291,8 +266,8 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 	va_end(args);
 	err = err ?: pool_publish(pool, &all, all.cpumask);
 	if (err)
-		return pool_abandon(pool, err);
-	if (dev)
+		__ants_pool_destroy(pool);
+	else if (dev)
 		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
 	return err ? ERR_PTR(err) : pool;
 }
@@ -316,30 +291,121 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	pool->protected = true;
 	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
 	err = pool_publish(pool, attrs, given);
-	return err ? pool_abandon(pool, err) : pool;
+	if (err)
+		__ants_pool_destroy(pool);
+	return err ? ERR_PTR(err) : pool;
 }
 
 /*
- * Once the pool is quiescent, remove what finds it. Readers of debugfs hold the lock of
- * the registry, so this waits for them.
+ * Close the pool. This is one step: a submit comes either before it, and its
+ * task runs, or after it. A reboot that is about to open the pool sees that it
+ * was closed. Return the generation that ends.
  */
-void ants_pool_hide(struct ants_pool *pool)
+unsigned int ants_close_begin(struct ants_pool *pool)
 {
-	ants_sysfs_del(pool);
-	ants_registry_del(&pool->registered);
-	/* Nothing is left that could arm it again; it may be about to call back. */
-	timer_delete_sync(&pool->timer.timer);
+	struct ants_todo todo;
+	unsigned int generation;
+
+	ants_lock(pool, &todo);
+	if (!pool->released)
+		trace_ants_pool_release(pool);
+	WRITE_ONCE(pool->released, true);
+	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
+	pool->release.nr++;
+	generation = pool->release.generation;
+	ants_update_admit_limit(pool);
+	ants_timer_quiesce(pool);
+	ants_unlock(pool, &todo);
+	return generation;
 }
 
 /*
+ * Do what follows from ants_close_begin(), in several holds of the lock. Until
+ * it is done the pool is not opened, and destroy waits.
+ */
+void ants_close_end(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+
+	ants_pause(ANTS_PAUSE_RELEASE, pool);
+	ants_fail_waiting(pool, -ESHUTDOWN);
+	ants_retire_above(pool);
+	ants_lock(pool, &todo);
+	pool->release.nr--;
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
+}
+
+/* Close the pool, whatever else is done to it; return the generation that ends. */
+unsigned int ants_close(struct ants_pool *pool)
+{
+	unsigned int generation = ants_close_begin(pool);
+
+	ants_close_end(pool);
+	return generation;
+}
+
+int ants_release(struct ants_pool *pool)
+{
+	if (pool->protected)
+		return -EPERM;
+	ants_close(pool);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_release);
+
+/*
+ * For destroy: close the pool, which is never opened again. Return true if only threads
+ * are left, which are about to leave.
+ */
+bool ants_pool_doom(struct ants_pool *pool)
+{
+	bool idle;
+
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->release.dying, true);
+	ants_unlock_irq(pool);
+	ants_close(pool);
+	raw_spin_lock_irq(&pool->lock);
+	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
+	       !pool->faults.burying;
+	ants_unlock_irq(pool);
+	return idle;
+}
+
+static bool pool_gone(struct ants_pool *pool, const void *unused)
+{
+	lockdep_assert_held(&pool->lock);
+	return ants_is_drained(pool) && !pool->nr_callers;
+}
+
+/*
+ * For destroy: wait until no thread, task, timer, work or caller of the pool is left.
+ */
+void ants_pool_quiesce(struct ants_pool *pool)
+{
+	ants_wait_until(pool, pool_gone, NULL, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
+}
+
+/*
+ * Once the pool is quiescent, since before @seen, a state of RCU, remove what finds it.
+ * Readers of debugfs hold the lock of the registry, so this waits for them.
+ *
  * Free the pool after an RCU grace period: there may be threads that have dropped
  * its lock in an RCU section, and that still wake others. That goes for its kernel
  * work items as well: the last thing that each of them does with the pool is such
  * a section, and without tasks and threads nothing queues them. For the client the
  * pool has ended before, except that a thread may be about to call back.
  */
-void ants_pool_end(struct ants_pool *pool)
+void ants_pool_end(struct ants_pool *pool, unsigned long seen)
 {
+	ants_sysfs_del(pool);
+	ants_registry_del(&pool->registered);
+	/* Nothing is left that could arm it again; it may be about to call back. */
+	timer_delete_sync(&pool->timer.timer);
+	if (READ_ONCE(pool->release.called_back))
+		cond_synchronize_rcu(seen);
 	queue_rcu_work(ants_wq, &pool->release.end);
 }
 
@@ -350,10 +416,7 @@ void __ants_pool_destroy(struct ants_pool *pool)
 	if (ants_pool_doom(pool))
 		ants_sysfs_del(pool);
 	ants_pool_quiesce(pool);
-	ants_pool_hide(pool);
-	if (READ_ONCE(pool->release.called_back))
-		synchronize_rcu();
-	ants_pool_end(pool);
+	ants_pool_end(pool, get_state_synchronize_rcu());
 }
 
 int ants_pool_destroy(struct ants_pool *pool)
@@ -377,9 +440,7 @@ void ants_pool_free(struct kobject *kobj)
 	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
 
 	ants_stock_trim(pool, 0);
-#ifdef CONFIG_LOCKDEP
 	lockdep_unregister_key(&pool->key);
-#endif
 	ants_affinity_put(pool->target.affinity);
 	kfree(pool->times.counts);
 	kfree(pool);
@@ -397,6 +458,241 @@ void ants_pools_wait_freed(void)
 	/* Lets the last release function return from complete(). */
 	synchronize_rcu();
 	ants_threads_wait_gone();
+}
+
+/* Closing a pool, opening it again, and waiting for its tasks. */
+
+/*
+ * The pool is drained; or it was, and was opened again before this caller
+ * looked.
+ */
+static bool pool_drained(struct ants_pool *pool, const void *generation)
+{
+	lockdep_assert_held(&pool->lock);
+	return pool->release.generation != *(const unsigned int *)generation ||
+	       ants_is_drained(pool);
+}
+
+/*
+ * Count in a caller that will wait for all tasks of @pool. A task of the pool would
+ * wait for itself. An item whose timer function is about to queue it is no task yet:
+ * wait until it is, for a grace period of RCU, whatever the timeout is. A caller that
+ * waits for something else uses ants_caller_in(), in the hold that looks at released.
+ */
+static int wait_enter(struct ants_pool *pool, unsigned long timeout)
+{
+	might_sleep();
+	if (ants_in_pool(pool))
+		return -EDEADLK;
+	if (timeout)
+		ants_wait_touch(pool);
+	ants_caller_enter(pool);
+	if (READ_ONCE(pool->delayed.firing))
+		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
+	return 0;
+}
+
+int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	unsigned int generation;
+	int err;
+
+	if (pool->protected)
+		return -EPERM;
+	err = wait_enter(pool, timeout);
+	if (err)
+		return err;
+	generation = ants_close(pool);
+	ants_pause(ANTS_PAUSE_CLOSED, pool);
+	err = ants_wait_until(pool, pool_drained, &generation, timeout,
+			      TASK_KILLABLE);
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_release_timeout);
+
+/*
+ * Is the pool drained, and was it not closed again since @release_seq was read?
+ */
+static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
+{
+	lockdep_assert_held(&pool->lock);
+	return pool->release.seq == release_seq && !pool->release.dying &&
+	       ants_is_drained(pool);
+}
+
+/*
+ * Open the pool, unless it was released after @release_seq was read. What an open
+ * pool has from the beginning is made first.
+ */
+int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
+{
+	struct ants_todo todo;
+	LIST_HEAD(prepared);
+	unsigned int stock;
+	bool may;
+	int err;
+
+	lockdep_assert_held(&pool->config.lock);
+	raw_spin_lock_irq(&pool->lock);
+	may = may_open(pool, release_seq);
+	stock = pool->nr_stock;
+	ants_unlock_irq(pool);
+	if (!may)
+		return -EBUSY;
+	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
+	      ants_workers_prepare(pool, pool->config.floor, release_seq,
+				   &prepared);
+	if (!err)
+		ants_pause(ANTS_PAUSE_REBOOT, pool);
+	/* Decide and open in one step, so that no release is overtaken. */
+	ants_lock(pool, &todo);
+	if (!may_open(pool, release_seq))
+		err = -EBUSY;
+	if (!err) {
+		WRITE_ONCE(pool->released, false);
+		WRITE_ONCE(pool->release.generation,
+			   pool->release.generation + 1);
+		pool->space.congested = false;
+		pool->space.congested_all = false;
+		pool->upkeep.backoff = 0;
+		pool->faults.row = 0;
+		pool->faults.row_init = 0;
+		WRITE_ONCE(pool->faults.tripped, false);
+		ants_update_admit_limit(pool);
+		ants_update_stay_limit(pool);
+		trace_ants_pool_reboot(pool);
+		/* Programs are told that it is open. */
+		todo.bits |= ANTS_TODO_WAITQ;
+	}
+	ants_unlock(pool, &todo);
+	if (err)
+		ants_stock_trim(pool, stock);
+	/* It starts none if the pool is closed. */
+	ants_workers_start(pool, &prepared);
+	return err;
+}
+
+int ants_reboot(struct ants_pool *pool)
+{
+	int err = pool->protected ? -EPERM : ants_config_lock_user(pool);
+
+	if (err)
+		return err;
+	err = __ants_reboot(pool, READ_ONCE(pool->release.seq));
+	ants_config_unlock(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_reboot);
+
+/*
+ * Flush: wait for everything accepted so far. Each task carries one of two
+ * epochs. A flush makes the other one current and waits until no task of the
+ * old one is left. Flushes come one after another. One that gives up leaves its
+ * epoch draining, and the next one waits for the end of that before it flips.
+ *
+ * Drain: wait for a moment at which the pool has no task. Drains share only the
+ * count of those moments, so they need not take turns.
+ */
+
+/* Flip the epoch if it is the turn of this caller. */
+static bool flush_begin(struct ants_pool *pool, const void *unused)
+{
+	lockdep_assert_held(&pool->lock);
+	if (pool->flushing || pool->in_epoch[!pool->epoch])
+		return false;
+	pool->flushing = true;
+	pool->epoch = !pool->epoch;
+	return true;
+}
+
+static bool flush_done(struct ants_pool *pool, const void *unused)
+{
+	lockdep_assert_held(&pool->lock);
+	return !pool->in_epoch[!pool->epoch];
+}
+
+int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	struct ants_todo todo;
+	unsigned long start;
+	int err;
+
+	if (pool == ants_system_pool)
+		return -EINVAL;
+	err = wait_enter(pool, timeout);
+	if (err)
+		return err;
+	start = jiffies;
+	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
+	if (!err) {
+		ants_pause(ANTS_PAUSE_FLUSH, pool);
+		err = ants_wait_until(pool, flush_done, NULL,
+				      ants_time_left(start, timeout),
+				      TASK_KILLABLE);
+		ants_lock(pool, &todo);
+		pool->flushing = false;
+		todo.bits |= ANTS_TODO_WAITQ;
+		ants_unlock(pool, &todo);
+	}
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_flush_timeout);
+
+int ants_flush(struct ants_pool *pool)
+{
+	return ants_flush_timeout(pool, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_flush);
+
+/* Has the pool been empty since @emptied was read, or is it now? */
+static bool drain_done(struct ants_pool *pool, const void *arg)
+{
+	const unsigned int *emptied = arg;
+
+	lockdep_assert_held(&pool->lock);
+	return pool->nr_emptied != *emptied ||
+	       (!pool->in_epoch[0] && !pool->in_epoch[1]);
+}
+
+int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
+{
+	unsigned int emptied;
+	int err;
+
+	if (pool == ants_system_pool)
+		return -EINVAL;
+	err = wait_enter(pool, timeout);
+	if (err)
+		return err;
+	emptied = ants_peek(pool->nr_emptied);
+	ants_pause(ANTS_PAUSE_DRAIN, pool);
+	err = ants_wait_until(pool, drain_done, &emptied, timeout,
+			      TASK_KILLABLE);
+	ants_caller_leave(pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_drain_timeout);
+
+int ants_drain(struct ants_pool *pool)
+{
+	return ants_drain_timeout(pool, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_drain);
+
+/* The state of the pool, as an administrator reads it. */
+const char *ants_state(struct ants_pool *pool)
+{
+	const char *state = "open";
+
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
+		state = ants_is_drained(pool) ? "released" : "draining";
+	else if (pool->faults.tripped)
+		state = "faulted";
+	ants_unlock_irq(pool);
+	return state;
 }
 
 /* Numbers of a pool. None is ever negative; each is true for one moment. */

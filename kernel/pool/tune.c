@@ -165,6 +165,8 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 		ants_unlock(pool, &todo);
 		ants_workers_start(pool, &prepared);
 		apply_bounds(pool);
+	} else {
+		ants_workers_discard(&prepared);
 	}
 	/*
 	 * Give up slots that a preallocated pool does not need: it has shrunk,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The threads of all pools: how many there may be, making one, starting,
- * retiring and ending it; and the other duties that cannot be done on the
+ * retiring, ending and burying it; and the other duties that cannot be done on the
  * submit path, because they sleep.
  *
  * Two work items of each pool do that. The upkeep work wakes idle workers to move
@@ -17,15 +17,30 @@
  * stays may make one all the same: its tasks would never run otherwise, and those
  * of other pools may wait for them. When any other thread is refused, its pool
  * tries again a second later.
+ *
+ * Every thread that ends wakes the wait queue of its pid, so that poll() on a
+ * pidfd returns; that includes a thread that has oopsed, and one that its task
+ * has ended. A worker has an entry in that queue, so its death is noticed
+ * without polling, and watching costs nothing while the thread lives. The thread
+ * may have died with any lock held, so nothing is done then but to queue a
+ * kernel work item, which buries the worker: the place of the worker is free at
+ * once, the tasks that ran in the thread end, and the creator of the pool is
+ * told. The pool goes on as if the thread had left.
+ *
+ * What the thread held is lost: locks and memory, and the result of worker_init.
+ * The reference to its task_struct is kept for good, because whoever waits for
+ * a lock that it held may look at the owner.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/completion.h>
 #include <linux/kmemleak.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include "../internal.h"
 
@@ -60,34 +75,6 @@ static bool count_thread(struct ants_pool *pool, bool others)
 	return true;
 }
 
-/*
- * Allocate a worker whose thread is counted, and not made yet. If there is no
- * memory return NULL; then the thread is not counted any more.
- */
-static struct ants_worker *worker_alloc(struct ants_pool *pool)
-{
-	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	struct ants_estate *estate = kmalloc_node(sizeof(*estate), GFP_KERNEL,
-						  pool->node);
-	unsigned int i;
-
-	if (!w || !estate || ants_inject(ANTS_FAIL_WORKER)) {
-		kfree(estate);
-		kfree(w);
-		atomic_dec(&ants_nr_threads);
-		return NULL;
-	}
-	w->pool = pool;
-	w->estate = estate;
-	estate->w = w;
-	estate->pid = NULL;
-	estate->loops = NULL;
-	/* Of the records of inner tasks, only this is read before it is set. */
-	for (i = 0; i < ANTS_JOIN_DEPTH; i++)
-		estate->inner[i].waits = false;
-	return w;
-}
-
 /* Free @w, whose thread needs it no more, or was never started, and is not counted. */
 static void worker_free(struct ants_worker *w)
 {
@@ -96,26 +83,49 @@ static void worker_free(struct ants_worker *w)
 	kfree(w);
 }
 
+/*
+ * Called in the thread that ends, on its way out of the kernel. Once a worker has left
+ * it is not watched for long, so this one has died.
+ */
+static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
+		       int flags, void *key)
+{
+	struct ants_estate *estate = container_of(entry, struct ants_estate,
+						  exit);
+
+	list_del_init(&entry->entry);
+	queue_work(ants_wq, &estate->work);
+	return 0;
+}
+
+/*
+ * Stop watching the thread of @w. When this returns, the thread is not in
+ * thread_ends() and will not enter it: the lock of the queue is held there.
+ */
+static void watch_end(struct ants_estate *estate)
+{
+	remove_wait_queue(&estate->pid->wait_pidfd, &estate->exit);
+	put_pid(estate->pid);
+}
+
 /* A thread of a pool. Once it has left that, the pool may be gone. */
 int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
+	struct ants_estate *estate = w->estate;
 
+	/* From here on its end is noticed. */
+	init_waitqueue_func_entry(&estate->exit, thread_ends);
+	INIT_WORK(&estate->work, ants_burial_fn);
+	estate->pid = get_pid(task_pid(current));
+	add_wait_queue(&estate->pid->wait_pidfd, &estate->exit);
 	ants_worker_live(w);
 	ants_pause(ANTS_PAUSE_LEFT, w->pool);
-	ants_watch_end(w);
+	watch_end(estate);
 	put_task_struct(current);
 	worker_free(w);
 	/* Then the module may go, so there is no return to it. */
 	kthread_complete_and_exit(&thread_gone, 0);
-}
-
-/* The thread of @w has died, and is buried. */
-void ants_thread_dead(struct ants_worker *w)
-{
-	kmemleak_not_leak(w->task);
-	worker_free(w);
-	complete(&thread_gone);
 }
 
 /* Wait until all threads have ended, for this module's exit: no pool is left. */
@@ -127,30 +137,62 @@ void ants_threads_wait_gone(void)
 	}
 }
 
-/* Make the thread of @w, which sleeps until it is started; or free @w. */
-static int thread_make(struct ants_worker *w)
+/*
+ * Tell the kernel which CPUs the thread of @w, not started yet, prefers. When a
+ * cpuset isolates CPUs, or when CPUs come online, the kernel rebinds such
+ * kthreads. It accepts this once only, so a mask that is set later is up to the
+ * worker.
+ */
+static void prefer_cpus(struct ants_worker *w)
 {
-	struct task_struct *task = ERR_PTR(-ENOMEM);
 	struct ants_pool *pool = w->pool;
+	struct ants_affinity *affinity;
+
+	raw_spin_lock_irq(&pool->lock);
+	affinity = ants_affinity_get(pool);
+	pool->target.preferred |= !affinity->any;
+	ants_unlock_irq(pool);
+	if (!affinity->any)
+		w->preferred = !ants_affine_preferred(w->task,
+						      ants_affinity_cpus(affinity));
+	ants_affinity_put(affinity);
+}
+
+/*
+ * Make a worker whose thread is counted, and which sleeps until it is started. After an
+ * error, which this returns, the thread is not counted any more.
+ */
+static struct ants_worker *worker_make(struct ants_pool *pool)
+{
+	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
+	struct ants_estate *estate = kzalloc_node(sizeof(*estate), GFP_KERNEL,
+						  pool->node);
+	struct task_struct *task = ERR_PTR(-ENOMEM);
 
 	/* One thread is made, and one that has ended is seen: so they do not add up. */
 	if (try_wait_for_completion(&thread_gone))
 		atomic_dec(&nr_unseen);
-	if (!ants_inject(ANTS_FAIL_THREAD))
-		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
-					      "ants/%s", pool->name);
+	if (w && estate && !ants_inject(ANTS_FAIL_WORKER)) {
+		w->pool = pool;
+		w->estate = estate;
+		estate->w = w;
+		if (!ants_inject(ANTS_FAIL_THREAD))
+			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+						      "ants/%s", pool->name);
+	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
-		worker_free(w);
+		kfree(estate);
+		kfree(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
 		 * full pool.
 		 */
-		return task == ERR_PTR(-EINTR) ? -EINTR : -ENOMEM;
+		return ERR_PTR(task == ERR_PTR(-EINTR) ? -EINTR : -ENOMEM);
 	}
 	w->task = get_task_struct(task);
-	ants_affinity_prefer(w);
-	return 0;
+	prefer_cpus(w);
+	return w;
 }
 
 /* Reserve a worker whose thread is yet to be made. */
@@ -189,33 +231,27 @@ void ants_workers_discard(struct list_head *prepared)
  * Make @nr threads that a caller wants at once, and add them to the list
  * @prepared, without reserving workers. If one is refused, the pool does not wait
  * until it can be made. This takes time, so after each thread it checks whether
- * the pool was closed since @release_seq was read. Return 0; or -ESHUTDOWN or
- * another error, with no thread left in the list.
+ * the pool was closed since @release_seq was read. Return 0, -ESHUTDOWN or another
+ * error; the list holds what was made.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared)
 {
 	struct ants_worker *w;
 	bool taken;
-	int err;
 
 	for (; nr; nr--) {
-		if (READ_ONCE(pool->release.seq) != release_seq) {
-			ants_workers_discard(prepared);
+		if (READ_ONCE(pool->release.seq) != release_seq)
 			return -ESHUTDOWN;
-		}
 		raw_spin_lock_irq(&pool->lock);
 		taken = count_thread(pool, !list_empty(prepared));
 		ants_unlock_irq(pool);
 		if (!taken)
 			pr_warn_ratelimited("pool %s: cannot make a thread: max_threads=%u\n",
 					    pool->name, READ_ONCE(ants_max_threads));
-		w = taken ? worker_alloc(pool) : NULL;
-		err = w ? thread_make(w) : -ENOMEM;
-		if (err) {
-			ants_workers_discard(prepared);
-			return err;
-		}
+		w = taken ? worker_make(pool) : ERR_PTR(-ENOMEM);
+		if (IS_ERR(w))
+			return PTR_ERR(w);
 		list_add(&w->node, prepared);
 		ants_pause(ANTS_PAUSE_PREPARE, pool);
 	}
@@ -321,20 +357,17 @@ static bool make_begin(struct ants_pool *pool)
  * Making a thread blocks until it gets its first time slice, and for memory. So the
  * upkeep work, which has other duties, leaves it to this work item.
  */
-static void maker_fn(struct work_struct *work)
+void ants_maker_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.maker);
 	struct ants_worker *w;
-	int err;
 
-	ants_pause(ANTS_PAUSE_MAKER, pool);
 	while (make_begin(pool)) {
 		ants_pause(ANTS_PAUSE_MAKE, pool);
-		w = worker_alloc(pool);
-		err = w ? thread_make(w) : -ENOMEM;
-		if (!err)
+		w = worker_make(pool);
+		if (!IS_ERR(w))
 			ants_pause(ANTS_PAUSE_MADE, pool);
-		make_end(pool, err ? ERR_PTR(err) : w);
+		make_end(pool, w);
 	}
 }
 
@@ -414,7 +447,7 @@ static bool upkeep_done(struct ants_pool *pool)
 	return done;
 }
 
-static void upkeep_fn(struct work_struct *work)
+void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
 	struct ants_walker walker = { .see = see_parked };
@@ -431,10 +464,8 @@ static void upkeep_fn(struct work_struct *work)
 			ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
 			ants_pause(ANTS_PAUSE_REBIND, pool);
 		}
-		if (!hlist_empty(&pool->unnotified))
-			ants_rounds(pool, ants_notify_round, NULL);
-		if (!list_empty(&pool->cancelled_groups))
-			ants_rounds(pool, ants_group_cancel_round, NULL);
+		ants_rounds(pool, ants_notify_round, NULL);
+		ants_rounds(pool, ants_group_cancel_round, NULL);
 		ants_rounds(pool, retire_round, &expired);
 
 		ants_lock(pool, &todo);
@@ -452,8 +483,139 @@ static void upkeep_fn(struct work_struct *work)
 	} while (!upkeep_done(pool));
 }
 
-void ants_upkeep_init(struct ants_pool *pool)
+/* The function of the client that the thread of @w runs. */
+static unsigned long client_func(const struct ants_worker *w)
 {
-	INIT_WORK(&pool->upkeep.work, upkeep_fn);
-	INIT_WORK(&pool->upkeep.maker, maker_fn);
+	const struct ants_pool *pool = w->pool;
+
+	if (READ_ONCE(pool->faults.caller) == w->task)
+		return (unsigned long)pool->ops.space_available;
+	if (w->depth)
+		return w->estate->inner[w->depth - 1].func_addr;
+	if (w->state == ANTS_NEW)
+		return (unsigned long)pool->ops.worker_init;
+	if (w->state == ANTS_LEAVING)
+		return (unsigned long)pool->ops.worker_exit;
+	/* Else no function of a client has run. */
+	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
+}
+
+/* Give back what @w has in the pool. */
+static void worker_bury(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	bool is_new;
+
+	ants_lock_batch(pool, &todo, &batch);
+	is_new = w->state == ANTS_NEW;
+	/* If it was in flight, it has arrived now. */
+	if (w->arriving)
+		ants_worker_arrived(w);
+	/* Put it into a state from which it can leave the pool. */
+	if (w->state == ANTS_LEAVING) {
+		pool->workers.nr_leaving--;
+	} else if (w->state == ANTS_IDLE) {
+		list_del(&w->node);
+		pool->workers.nr_idle--;
+		ants_worker_move(w, ANTS_LEAVING);
+	} else if (w->state != ANTS_BUSY) {
+		pool->workers.nr_new -= is_new;
+		ants_worker_move(w, ANTS_BUSY);
+	}
+	/* The task that it ran has died with it. */
+	if (w->fn) {
+		pool->nr_busy--;
+		pool->counts.lost++;
+		if (w->tag & ANTS_TAG_TIMED)
+			ants_time_end(w);
+		if (w->tag & ANTS_TAG_WORK) {
+			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
+			ants_work_finish(pool, w->data, &todo);
+		}
+		if (ants_task_uncount(pool, w->tag & ANTS_TAG_EPOCH))
+			todo.bits |= ANTS_TODO_WAITQ;
+	}
+	ants_breaker_count(pool, is_new, &todo);
+	ants_worker_unlist(w, &todo);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
+	ants_unlock(pool, &todo);
+}
+
+/* The thread of @w has died, and is buried. */
+static void thread_dead(struct ants_worker *w)
+{
+	kmemleak_not_leak(w->task);
+	worker_free(w);
+	complete(&thread_gone);
+}
+
+/*
+ * Bury a worker whose thread has died. The pid of the thread is given back once
+ * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
+ * about to be.
+ */
+void ants_burial_fn(struct work_struct *work)
+{
+	struct ants_worker *w = container_of(work, struct ants_estate, work)->w;
+	struct ants_pool *pool = w->pool;
+	/* As that is handed to the client: the function of a plain task, else NULL. */
+	ants_fn_t fn = NULL;
+	/* The argument of the client's function; the work item if it is one. */
+	const void *data = NULL;
+	char name[ANTS_FUNC_LEN];
+	struct ants_todo todo;
+	unsigned int nr_inner;
+	unsigned long func;
+	void *call = NULL;
+
+	watch_end(w->estate);
+	/* It had left the pool, and called back as it dropped the lock. */
+	if (w->state == ANTS_LEFT) {
+		thread_dead(w);
+		return;
+	}
+	/* Note what it did. From here on the pool waits for the end of the burial. */
+	raw_spin_lock_irq(&pool->lock);
+	pool->faults.burying++;
+	pool->counts.faults++;
+	func = client_func(w);
+	if (w->fn) {
+		call = w->fn == ants_call_run ? w->data : NULL;
+		data = w->data;
+		if (call || w->tag & ANTS_TAG_WORK)
+			ants_client_func(w->fn, &data);
+		else if (!(w->tag & ANTS_TAG_DETACHED))
+			fn = w->fn;
+	}
+	ants_unlock_irq(pool);
+	/* Its name is kept, for its module may go. */
+	snprintf(name, sizeof(name), "%ps", (void *)func);
+	/* Without a symbol %ps prints an address, which users must not see. */
+	if (name[0] == '0' || name[0] == '(')
+		strscpy(name, "unknown", sizeof(name));
+	raw_spin_lock_irq(&pool->lock);
+	memcpy(pool->faults.last, name, sizeof(name));
+	ants_unlock_irq(pool);
+	nr_inner = ants_inner_bury(w);
+	worker_bury(w);
+	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
+	       task_pid_nr(w->task), (void *)func);
+
+	/* Do for others what its tasks were to do; may block. */
+	if (call)
+		ants_call_fail(call, -EFAULT);
+	ants_inner_release(w, nr_inner);
+	ants_loops_bury(w->estate);
+	ants_runs_bury(w->task);
+	if (pool->ops.fault)
+		pool->ops.fault(pool, fn, (void *)data);
+
+	thread_dead(w);
+	/* The pool may go from the end of this section on. */
+	ants_lock(pool, &todo);
+	pool->faults.burying--;
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }

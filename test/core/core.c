@@ -38,12 +38,11 @@ void ants_sysfs_del(struct ants_pool *pool)
 {
 }
 
-void ants_sysfs_put(struct ants_pool *pool)
+void ants_notice(struct ants_pool *pool)
 {
-	kobject_put(&pool->kobj);
 }
 
-void ants_notice(struct ants_pool *pool)
+void ants_notice_fn(struct work_struct *work)
 {
 }
 
