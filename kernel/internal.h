@@ -7,9 +7,9 @@
  * on its own line, which tools/call-order checks:
  *
  *	core/	debug, trace
- *	core/	walk, slot, affinity, times
+ *	core/	slot, affinity
  *	core/	item, wake, dispatch
- *	core/	dirty
+ *	core/	dirty, times
  *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
@@ -21,10 +21,10 @@
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, slot.c asks call.c
  * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
- * function of a client. pool.c and multi.c add their files to sysfs. times.c asks
- * wake.c to arm the timer, and dispatch.c asks sysfs.c to tell programs of a change. Functions that
- * are called through a pointer, as those of work items and timers are, may be
- * anywhere.
+ * function of a client. pool.c and multi.c add their files to sysfs. slot.h asks
+ * times.c to stamp a task, and dispatch.c asks sysfs.c to tell programs of a change.
+ * Functions that are called through a pointer, as those of work items and timers are,
+ * may be anywhere.
  */
 #ifndef _ANTS_INTERNAL_H
 #define _ANTS_INTERNAL_H
@@ -111,17 +111,7 @@ static inline unsigned long ants_time_left(unsigned long start,
 	return timeout - min(timeout, jiffies - start);
 }
 
-/* walk.c: a look at all entries of one list of a pool */
-
-/**
- * struct ants_cursor - where a walk is
- * @node: L: in pool->cursors
- * @at: L: the first entry that was not seen
- */
-struct ants_cursor {
-	struct hlist_node node;
-	struct list_head *at;
-};
+/* dispatch.c: a look at all entries of one list of a pool */
 
 /**
  * struct ants_walker - what a walk does
@@ -135,7 +125,8 @@ struct ants_cursor {
  * @pool: the pool; set by ants_walk(), as all that follows
  * @todo: what the hold has decided; a hold ends when it is full
  * @batch: a part of it
- * @cursor: where the walk is
+ * @node: L: in pool->cursors
+ * @at: L: the first entry that was not seen
  */
 struct ants_walker {
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
@@ -144,12 +135,12 @@ struct ants_walker {
 	struct ants_pool *pool;
 	struct ants_todo todo;
 	struct ants_wake_batch batch;
-	struct ants_cursor cursor;
+	struct hlist_node node;
+	struct list_head *at;
 };
 
 unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 		       unsigned int most, struct ants_walker *walker);
-void ants_walk_pending(struct ants_pool *pool, struct ants_walker *walker);
 
 /*
  * wait.c: callers that sleep.

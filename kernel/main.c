@@ -13,6 +13,7 @@
 
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 #include "multi/multi.h"
@@ -67,65 +68,36 @@ static void see_delayed(struct ants_walker *walker, struct list_head *entry)
 	ants_scan_hit(walker->pool, (unsigned long)dwork->work.fn);
 }
 
-/* One function is enough. */
-static bool none_found(struct ants_walker *walker)
-{
-	return !ants_peek(walker->pool->scan_hit);
-}
-
-static void scan_list(struct ants_pool *pool, struct list_head *list,
-		      void (*see)(struct ants_walker *walker,
-				  struct list_head *entry))
-{
-	struct ants_walker walker = { .see = see, .rest = none_found };
-
-	ants_walk(pool, list, UINT_MAX, &walker);
-}
-
 /*
  * Scan the lists in the order in which a task moves through them, so that a
  * task that moves on meanwhile is found.
  */
 static void scan_pool(struct ants_pool *pool)
 {
+	struct ants_walker walker = { .see = see_delayed };
+
 	ants_pause(ANTS_PAUSE_SCAN, pool);
-	scan_list(pool, &pool->delayed.list, see_delayed);
-	scan_list(pool, &pool->delayed.due[ANTS_PRIO_HIGH], see_delayed);
-	scan_list(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], see_delayed);
-	scan_list(pool, &pool->urgent.list, see_slot);
-	scan_list(pool, &pool->pending, see_slot);
-	scan_list(pool, &pool->workers.list, see_worker);
-}
-
-/*
- * What the scan of a pool has found, or what was accepted meanwhile. The pool may
- * also call functions of a client that no list shows: while it buries a dead
- * thread, and while it gives up pending tasks, whose data it hands back.
- */
-static unsigned long scan_end(struct ants_pool *pool)
-{
-	unsigned long hit;
-
-	raw_spin_lock_irq(&pool->lock);
-	hit = pool->scan_hit;
-	if (!hit && pool->faults.burying)
-		hit = (unsigned long)ants_burial_fn;
-	else if (!hit && pool->faults.queued)
-		hit = (unsigned long)ants_drop_fn;
-	pool->scan_mod = NULL;
-	ants_unlock_irq(pool);
-	return hit;
+	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+	walker.see = see_slot;
+	ants_walk(pool, &pool->urgent.list, UINT_MAX, &walker);
+	ants_walk(pool, &pool->pending, UINT_MAX, &walker);
+	walker.see = see_worker;
+	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
 }
 
 /*
  * Find a function of @mod in any pool, and copy the name of the pool to @name.
  * Before the first pool is scanned, all of them begin to note a function of @mod
  * that is accepted. So a chain of tasks, each of which submits the next to some
- * pool, is not missed.
+ * pool, is not missed. A pool may also call functions of a client that no list
+ * shows: while it buries a dead thread, and while it gives up pending tasks, whose
+ * data it hands back.
  */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
-	unsigned long addr, found = 0;
+	unsigned long hit, found = 0;
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
@@ -139,10 +111,18 @@ static unsigned long scan_all(const struct module *mod, char *name)
 	list_for_each_entry(pool, &ants_pools, registered)
 		scan_pool(pool);
 	list_for_each_entry(pool, &ants_pools, registered) {
-		addr = scan_end(pool);
-		if (addr)
+		raw_spin_lock_irq(&pool->lock);
+		hit = pool->scan_hit;
+		if (!hit && pool->faults.burying)
+			hit = (unsigned long)ants_burial_fn;
+		else if (!hit && pool->faults.queued)
+			hit = (unsigned long)ants_drop_fn;
+		pool->scan_mod = NULL;
+		ants_unlock_irq(pool);
+		if (hit) {
 			strscpy(name, pool->name, ANTS_NAME_LEN);
-		found = addr ?: found;
+			found = hit;
+		}
 	}
 	mutex_unlock(&ants_registry_lock);
 	return found;
@@ -270,7 +250,7 @@ static void ants_exit(void)
 		destroy_workqueue(ants_makers_wq);
 	if (ants_wq)
 		destroy_workqueue(ants_wq);
-	ants_slot_cache_exit();
+	kmem_cache_destroy(ants_slot_cache);
 }
 
 static int __init ants_init(void)
@@ -285,9 +265,9 @@ static int __init ants_init(void)
 				  __WQ_LEGACY, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers",
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	err = ants_wq && ants_makers_wq ? 0 : -ENOMEM;
-	err = err ?: ants_slot_cache_init() ?:
-	      ants_sysfs_init() ?:
+	ants_slot_cache = KMEM_CACHE(ants_slot, 0);
+	err = ants_wq && ants_makers_wq && ants_slot_cache ? 0 : -ENOMEM;
+	err = err ?: ants_sysfs_init() ?:
 	      ants_hotplug_init() ?:
 	      register_module_notifier(&unload_nb) ?:
 	      system_pool_init();

@@ -72,22 +72,15 @@ void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
 
-	/* A call that never sleeps arrives here as well. */
-	jitter(point != ANTS_PAUSE_REFUSED);
-	if (stops_at(p, pool))
-		wait_for_completion(&p->resume);
-}
-
-/* The same for a caller that must not sleep: it spins. */
-void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool)
-{
-	struct pause *p = &pauses[point];
-
-	jitter(false);
+	/* A call that never sleeps arrives at the first of them as well. */
+	jitter(point != ANTS_PAUSE_REFUSED && point != ANTS_PAUSE_DUE);
 	if (!stops_at(p, pool))
 		return;
-	while (!try_wait_for_completion(&p->resume))
+	/* There a caller must not sleep, and spins. */
+	while (point == ANTS_PAUSE_DUE && !try_wait_for_completion(&p->resume))
 		cpu_relax();
+	if (point != ANTS_PAUSE_DUE)
+		wait_for_completion(&p->resume);
 }
 
 /*
@@ -142,24 +135,8 @@ bool ants_inject(enum ants_fail_point point)
 	return atomic_dec_if_positive(&fails[point]) >= 0;
 }
 
-static unsigned long late_ticks = ANTS_LATE_TICKS;
-
-/*
- * The number of ticks without an arrival after which wake-ups in flight are
- * late.
- */
-unsigned long ants_late_ticks(void)
-{
-	return READ_ONCE(late_ticks);
-}
-EXPORT_SYMBOL_GPL(ants_late_ticks);
-
-/* Set it to @ticks, for all pools. */
-void ants_late_arm(unsigned long ticks)
-{
-	WRITE_ONCE(late_ticks, ticks);
-}
-EXPORT_SYMBOL_GPL(ants_late_arm);
+unsigned long ants_late = ANTS_LATE_TICKS;
+EXPORT_SYMBOL_GPL(ants_late);
 
 /* Every pending task has a worker that will get to it. */
 static bool tasks_served(const struct ants_pool *pool)
@@ -215,17 +192,14 @@ void ants_check(struct ants_pool *pool)
 	unsigned int threads = pool->workers.nr, tasks = ants_in_flight(pool);
 
 	lockdep_assert_held(&pool->lock);
-	/* Let KCSAN report any other writer of these fields, marked or not. */
-	ASSERT_EXCLUSIVE_WRITER(pool->nr_busy);
-	ASSERT_EXCLUSIVE_WRITER(pool->nr_pending);
-	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr);
-	ASSERT_EXCLUSIVE_WRITER(pool->wakes.nr);
-	ASSERT_EXCLUSIVE_WRITER(pool->workers.nr_starting);
+	/*
+	 * Let KCSAN report any other writer of these fields, whose stores are marked; that
+	 * of a number that is not, it reports by itself.
+	 */
 	ASSERT_EXCLUSIVE_WRITER(pool->limits.capacity);
 	ASSERT_EXCLUSIVE_WRITER(pool->flags);
 	ASSERT_EXCLUSIVE_WRITER(pool->released);
 	ASSERT_EXCLUSIVE_WRITER(pool->release.seq);
-	ASSERT_EXCLUSIVE_WRITER(pool->upkeep.backoff);
 	WARN(pool->workers.nr_idle + pool->wakes.nr - pool->wakes.deferred +
 	     pool->workers.nr_new + pool->workers.nr_leaving +
 	     pool->nr_busy > threads ||

@@ -23,7 +23,6 @@
  * @ANTS_PAUSE_RUN: a worker has taken a task and not started it yet
  * @ANTS_PAUSE_FINISH: a task has returned, and its worker has not taken the
  *	lock yet
- * @ANTS_PAUSE_MAKER: the maker has begun, and has not looked yet
  * @ANTS_PAUSE_MAKE: a worker is reserved, and its thread is not made yet
  * @ANTS_PAUSE_MADE: a thread is made and not started yet
  * @ANTS_PAUSE_LEFT: a worker has left, and its thread has not ended yet
@@ -54,7 +53,6 @@ enum ants_pause_point {
 	ANTS_PAUSE_ARRIVE,
 	ANTS_PAUSE_RUN,
 	ANTS_PAUSE_FINISH,
-	ANTS_PAUSE_MAKER,
 	ANTS_PAUSE_MAKE,
 	ANTS_PAUSE_MADE,
 	ANTS_PAUSE_LEFT,
@@ -101,7 +99,6 @@ enum ants_fail_point {
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)	EXPORT_SYMBOL_GPL(symbol)
 
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
-void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
 void ants_check(struct ants_pool *pool);
 /* A task is about to be admitted although there may be no room. */
@@ -118,19 +115,20 @@ bool ants_pause_reached(enum ants_pause_point point, unsigned long timeout);
 void ants_pause_resume(enum ants_pause_point point);
 void ants_fail_arm_after(enum ants_fail_point point, int skip, int times);
 #define ants_fail_arm(point, times)	ants_fail_arm_after(point, 0, times)
-unsigned long ants_late_ticks(void);
-void ants_late_arm(unsigned long ticks);
+/* The number of ticks without an arrival after which wake-ups in flight are late. */
+extern unsigned long ants_late;
+#define ants_late_ticks()	READ_ONCE(ants_late)
+#define ants_late_arm(ticks)	WRITE_ONCE(ants_late, ticks)
 #else
 #define EXPORT_SYMBOL_FOR_TESTS(symbol)
 
 static inline void ants_pause(enum ants_pause_point point, struct ants_pool *pool) { }
-static inline void ants_pause_atomic(enum ants_pause_point point, struct ants_pool *pool) { }
 static inline bool ants_inject(enum ants_fail_point point) { return false; }
 static inline void ants_check(struct ants_pool *pool) { }
 static inline void ants_check_over(struct ants_pool *pool) { }
 static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
 static inline void ants_check_work_move(const struct ants_work *work, unsigned int to) { }
-static inline unsigned long ants_late_ticks(void) { return ANTS_LATE_TICKS; }
+#define ants_late_ticks()	ANTS_LATE_TICKS
 #endif
 
 #endif /* _ANTS_DEBUG_H */

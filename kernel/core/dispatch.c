@@ -6,6 +6,8 @@
  * to is noted in a struct ants_todo and done by ants_unlock() after it has
  * dropped the lock.
  */
+#include <linux/delay.h>
+
 #include "../internal.h"
 
 struct workqueue_struct *ants_wq;
@@ -239,6 +241,70 @@ void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg)
 		ants_unlock(pool, &todo);
 	} while (more);
 }
+
+/*
+ * Walks over the lists of a pool. A list may be long, so a walk takes several
+ * holds of the lock, with a cursor between them. A thread that takes an entry
+ * out of the list moves the cursors that are at it, see ants_cursors_skip().
+ */
+
+/*
+ * The most walks of a pool at once: a thread that takes an entry out of a list
+ * looks at all their cursors. A further walk waits that long, and looks again.
+ */
+#define CURSORS_MAX	ANTS_HOLD_MAX
+#define POLL_MS		10
+
+/*
+ * Show the first @most entries of @list to @walker. Entries that come or go
+ * meanwhile may be seen or not; all others are seen once. Return how many were
+ * seen.
+ * Context: Process context.
+ */
+unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
+		       unsigned int most, struct ants_walker *walker)
+{
+	struct list_head *entry;
+	unsigned int seen = 0, nr;
+	bool more;
+
+	walker->pool = pool;
+	ants_lock_batch(pool, &walker->todo, &walker->batch);
+	while (pool->pick.nr_cursors == CURSORS_MAX) {
+		ants_unlock(pool, &walker->todo);
+		msleep(POLL_MS);
+		ants_lock_batch(pool, &walker->todo, &walker->batch);
+	}
+	/* From here on the start of a task takes the slow path, which moves the cursor. */
+	walker->at = list->next;
+	hlist_add_head(&walker->node, &pool->cursors);
+	pool->pick.nr_cursors++;
+	ants_end_fast_path(pool);
+	for (;;) {
+		for (nr = 0; nr < ANTS_HOLD_MAX && seen < most && walker->at != list &&
+		     !ants_todo_full(&walker->todo); nr++, seen++) {
+			entry = walker->at;
+			walker->at = entry->next;
+			walker->see(walker, entry);
+		}
+		more = seen < most && walker->at != list;
+		if (!more) {
+			hlist_del(&walker->node);
+			pool->pick.nr_cursors--;
+		}
+		if (walker->end)
+			walker->end(walker);
+		ants_unlock(pool, &walker->todo);
+		if (walker->rest && !walker->rest(walker))
+			most = seen;
+		if (!more)
+			return seen;
+		ants_pause(ANTS_PAUSE_WALK, pool);
+		cond_resched_tasks_rcu_qs();
+		ants_lock_batch(pool, &walker->todo, &walker->batch);
+	}
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_walk);
 
 /* Grant once more. Return true if that was not enough. */
 static bool grant_round(struct ants_pool *pool, struct ants_todo *todo,

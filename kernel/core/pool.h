@@ -565,7 +565,7 @@ struct ants_pool {
 	 * of the pool has ended
 	 */
 	unsigned int nr_joining;
-	/* L: the walks over lists of the pool: see walk.c */
+	/* L: the walks over lists of the pool: see ants_walk() */
 	struct hlist_head cursors;
 	struct ants_timer timer;
 

@@ -10,18 +10,7 @@
 
 #include "../internal.h"
 
-static struct kmem_cache *slot_cache;
-
-void ants_slot_cache_exit(void)
-{
-	kmem_cache_destroy(slot_cache);
-}
-
-int ants_slot_cache_init(void)
-{
-	slot_cache = KMEM_CACHE(ants_slot, 0);
-	return slot_cache ? 0 : -ENOMEM;
-}
+struct kmem_cache *ants_slot_cache;
 
 /*
  * Add a batch of slots to the stock; @more says how hard their allocation tries. A pool
@@ -36,7 +25,7 @@ static bool stock_grow(struct ants_pool *pool, gfp_t more)
 	unsigned int i;
 
 	if (ants_inject(ANTS_FAIL_SLOT) ||
-	    !kmem_cache_alloc_bulk(slot_cache, gfp, ANTS_SLOT_BATCH, slots))
+	    !kmem_cache_alloc_bulk(ants_slot_cache, gfp, ANTS_SLOT_BATCH, slots))
 		return false;
 	raw_spin_lock_irq(&pool->lock);
 	for (i = 0; i < ANTS_SLOT_BATCH; i++)
@@ -100,7 +89,7 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 		ants_unlock_irq(pool);
 		if (!cut)
 			return;
-		kmem_cache_free_bulk(slot_cache, cut, (void **)slots);
+		kmem_cache_free_bulk(ants_slot_cache, cut, (void **)slots);
 	}
 }
 
@@ -118,6 +107,17 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	ants_scan_hit(pool, ants_task_func_addr(fn, data, pool->scan_mod));
+}
+
+/* The slow path of ants_cursors_skip(): the pool has cursors. */
+void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node)
+{
+	struct ants_walker *walker;
+
+	lockdep_assert_held(&pool->lock);
+	hlist_for_each_entry(walker, &pool->cursors, node)
+		if (walker->at == node)
+			walker->at = node->next;
 }
 
 /* Unlink a pending task from any position. */

@@ -14,8 +14,7 @@
 #include "times.h"
 #include "trace.h"
 
-int ants_slot_cache_init(void);
-void ants_slot_cache_exit(void);
+extern struct kmem_cache *ants_slot_cache;
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 int ants_stock_make(struct ants_pool *pool, unsigned int nr,
 		    unsigned int release_seq);
@@ -26,7 +25,7 @@ void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
 struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
-/* @node leaves a list of the pool, in which walks may be: see walk.c. */
+/* @node leaves a list of the pool, in which walks may be: see ants_walk(). */
 static inline void ants_cursors_skip(struct ants_pool *pool,
 				     const struct list_head *node)
 {

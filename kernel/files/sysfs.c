@@ -521,8 +521,6 @@ void ants_sysfs_del(struct ants_pool *pool)
 		kobject_del(&pool->kobj);
 }
 
-}
-
 int ants_sysfs_init(void)
 {
 	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);

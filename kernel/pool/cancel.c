@@ -13,7 +13,7 @@
 
 #include "../internal.h"
 
-/* Take the plain task of @slot off its pool. */
+/* Take the plain task of @slot off its pool. The slot is the caller's. */
 static void end_task(struct ants_pool *pool, struct ants_slot *slot,
 		     struct ants_todo *todo)
 {
@@ -22,7 +22,22 @@ static void end_task(struct ants_pool *pool, struct ants_slot *slot,
 	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
 		todo->bits |= ANTS_TODO_WAITQ;
-	ants_stock_put(pool, slot);
+}
+
+/*
+ * Show the tasks that are pending now to @walker, those of high priority first.
+ * Tasks that are accepted meanwhile come after them, and keep no walk busy.
+ */
+static void walk_pending(struct ants_pool *pool, struct ants_walker *walker)
+{
+	unsigned int nr_high, nr;
+
+	raw_spin_lock_irq(&pool->lock);
+	nr_high = pool->pick.nr_high;
+	nr = pool->nr_pending - nr_high;
+	ants_unlock_irq(pool);
+	ants_walk(pool, &pool->urgent.list, nr_high, walker);
+	ants_walk(pool, &pool->pending, nr, walker);
 }
 
 /**
@@ -31,12 +46,14 @@ static void end_task(struct ants_pool *pool, struct ants_slot *slot,
  * @match: picks tasks; NULL for all
  * @arg: the argument of @match
  * @cancelled: number of tasks cancelled so far
+ * @dropped: slots of plain tasks that will not run, because the breaker has tripped
  */
 struct sieve {
 	struct ants_walker walker;
 	ants_match_t match;
 	void *arg;
 	unsigned int cancelled;
+	struct list_head dropped;
 };
 
 /*
@@ -61,11 +78,13 @@ static void see_picked(struct ants_walker *walker, struct list_head *entry)
 	     !s->match(is_work ? NULL : slot->fn, slot->data, s->arg)))
 		return;
 	s->cancelled++;
-	if (is_work)
+	if (is_work) {
 		ants_work_cancel_waiting(walker->pool, slot->data,
 					 &walker->todo);
-	else
+	} else {
 		end_task(walker->pool, slot, &walker->todo);
+		ants_stock_put(walker->pool, slot);
+	}
 }
 
 static void room_freed(struct ants_walker *walker)
@@ -86,7 +105,7 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 	if (pool == ants_system_pool && !match)
 		return 0;
 	ants_caller_enter(pool);
-	ants_walk_pending(pool, &s.walker);
+	walk_pending(pool, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	ants_caller_leave(pool);
@@ -113,90 +132,55 @@ void ants_fail_waiting(struct ants_pool *pool, int err)
 	ants_delayed_fail_all(pool);
 }
 
-/* The most tasks of one walk: they are on the stack. */
-#define DROPPED_MAX	(ANTS_HOLD_MAX / 2)
-
-/* A plain task that will not run. */
-struct dropped {
-	ants_fn_t fn;
-	void *data;
-};
-
-/**
- * struct drop - the end of what was pending
- * @walker: the walk
- * @nr: number of plain tasks that one walk has found
- * @found: those tasks
- * @unwanted: number of plain tasks that were given to nobody
- */
-struct drop {
-	struct ants_walker walker;
-	unsigned int nr;
-	struct dropped found[DROPPED_MAX];
-	unsigned int unwanted;
-};
-
 static void see_dropped(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
-	struct drop *drop = container_of(walker, struct drop, walker);
-	struct ants_pool *pool = walker->pool;
-	struct ants_todo *todo = &walker->todo;
-	struct dropped *task;
+	struct sieve *s = container_of(walker, struct sieve, walker);
 	struct ants_work *work;
 
 	if (slot->tag & ANTS_TAG_WORK) {
 		work = ants_slot_work(slot);
-		ants_work_take_off(pool, work, todo);
-		ants_work_end(pool, work, -EIO, todo);
-		return;
+		ants_work_take_off(walker->pool, work, &walker->todo);
+		ants_work_end(walker->pool, work, -EIO, &walker->todo);
+	} else {
+		end_task(walker->pool, slot, &walker->todo);
+		list_add_tail(&slot->node, &s->dropped);
 	}
-	task = &drop->found[drop->nr++];
-	task->fn = slot->fn;
-	task->data = slot->data;
-	end_task(pool, slot, todo);
 }
 
 /*
- * End the first tasks of @list. Return false if there was none. Plain tasks are
- * given back, or end the call that they are, when the walk is over: this thread
- * may die in a function of the client.
+ * The breaker has tripped: give up what the pool had accepted. Plain tasks are given
+ * back, or end the call that they are, when the walks are over: this thread may die in a
+ * function of the client.
  */
-static bool drop_some(struct drop *drop, struct ants_pool *pool,
-		      struct list_head *list)
-{
-	unsigned int nr = ants_walk(pool, list, DROPPED_MAX, &drop->walker);
-	const struct dropped *task;
-
-	for (task = drop->found; task < drop->found + drop->nr; task++) {
-		if (task->fn == ants_call_run)
-			ants_call_fail(task->data, -EIO);
-		else if (pool->ops.drop)
-			pool->ops.drop(task->fn, task->data);
-		else
-			drop->unwanted++;
-	}
-	drop->nr = 0;
-	return nr;
-}
-
-/* The breaker has tripped: give up what the pool had accepted. */
 void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
-	struct drop drop = { .walker.see = see_dropped };
+	struct sieve s = { .walker.see = see_dropped };
+	struct ants_slot *slot, *next;
+	unsigned int unwanted = 0;
 	struct ants_todo todo;
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
+	INIT_LIST_HEAD(&s.dropped);
 	ants_fail_waiting(pool, -EIO);
-	while (drop_some(&drop, pool, &pool->urgent.list) ||
-	       drop_some(&drop, pool, &pool->pending))
+	walk_pending(pool, &s.walker);
+	list_for_each_entry_safe(slot, next, &s.dropped, node) {
+		if (slot->fn == ants_call_run)
+			ants_call_fail(slot->data, -EIO);
+		else if (pool->ops.drop)
+			pool->ops.drop(slot->fn, slot->data);
+		else
+			unwanted++;
+		raw_spin_lock_irq(&pool->lock);
+		ants_stock_put(pool, slot);
+		ants_unlock_irq(pool);
 		cond_resched_tasks_rcu_qs();
-	if (drop.unwanted)
-		pr_err("pool %s: %u tasks were dropped\n", pool->name,
-		       drop.unwanted);
+	}
+	if (unwanted)
+		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
 	ants_retire_above(pool);
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	/* The pool may go from the end of this section on. */

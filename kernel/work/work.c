@@ -685,7 +685,7 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 
-	ants_pause_atomic(ANTS_PAUSE_DUE, pool);
+	ants_pause(ANTS_PAUSE_DUE, pool);
 	ants_lock_batch(pool, &todo, &batch);
 	if (dwork->work.state == ANTS_WORK_DROPPED)
 		delayed_end(pool, dwork, -ECANCELED, &todo);

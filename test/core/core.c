@@ -55,7 +55,7 @@ void core_begin(void)
 {
 	shim_tasks_begin();
 	shim_timers_begin();
-	WARN_ON(ants_slot_cache_init());
+	ants_slot_cache = KMEM_CACHE(ants_slot, 0);
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	WARN_ON(register_module_notifier(&unload_nb));
@@ -69,7 +69,7 @@ void core_end(void)
 	ants_threads_wait_gone();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
-	ants_slot_cache_exit();
+	kmem_cache_destroy(ants_slot_cache);
 	shim_timers_end();
 	shim_tasks_end();
 	put_task_struct(shim_self);
