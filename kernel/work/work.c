@@ -142,16 +142,18 @@ static void delayed_revive(struct ants_pool *pool,
 }
 
 /*
- * Check whether a work item that is in @pool may be queued once more. It may if
- * it runs, or if it was cancelled and its timer is about to end it.
+ * The states in which an item of a pool has no queued run: its function runs, or it was
+ * cancelled and its timer function is about to end it.
  */
-static int may_run_again(const struct ants_pool *pool,
-			 const struct ants_work *work)
+#define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED))
+
+/* Check whether a run of @work, which is in @pool, may be queued in one of @states. */
+static int may_run_again(const struct ants_pool *pool, const struct ants_work *work,
+			 unsigned long states)
 {
 	if (work->state == ANTS_WORK_SKIPPED)
 		return -ECANCELED;
-	if (work->state != ANTS_WORK_RUNNING &&
-	    work->state != ANTS_WORK_DROPPED)
+	if (!(BIT(work->state) & states))
 		return -EALREADY;
 	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
@@ -182,7 +184,7 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	if (unlikely(other)) {
 		if (other != pool || group)
 			return -EALREADY;
-		err = may_run_again(pool, work);
+		err = may_run_again(pool, work, UNQUEUED_STATES);
 		if (err)
 			return err;
 		if (work->state == ANTS_WORK_DROPPED)
@@ -753,78 +755,25 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 
-static int queue_delayed(struct ants_pool *pool,
-			 struct ants_delayed_work *dwork, unsigned long when,
-			 struct ants_todo *todo)
-{
-	struct ants_work *work = &dwork->work;
-	struct ants_pool *other = READ_ONCE(work->pool);
-	int err;
-
-	if (other == pool) {
-		err = may_run_again(pool, work);
-		if (err)
-			return err;
-		/* One that runs is due when it has ended, or later. */
-		dwork->when = when;
-		if (work->state == ANTS_WORK_DROPPED)
-			delayed_revive(pool, dwork, when);
-		else
-			ants_work_move(work, ANTS_WORK_REARMED);
-		return 0;
-	}
-	/* As ants_queue_work(): where the item is comes before what this pool is. */
-	if (other)
-		return -EALREADY;
-	if (ants_closed_error(pool))
-		return ants_closed_error(pool);
-	if (work_claim(pool, work))
-		return -EALREADY;
-	dwork->when = when;
-	ants_delayed_arm(pool, dwork, todo);
-	return 0;
-}
-
-int ants_queue_delayed_work(struct ants_pool *pool,
-			    struct ants_delayed_work *dwork,
-			    unsigned long delay)
-{
-	struct ants_todo todo;
-	int err;
-
-	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
-		return -EINVAL;
-	ants_lock_any(pool, &todo);
-	err = queue_delayed(pool, dwork, jiffies + delay, &todo);
-	if (err)
-		ants_refused(pool, ants_work_run, &dwork->work, err);
-	ants_wake_next(pool, &todo);
-	ants_unlock_any(pool, &todo);
-	return err;
-}
-EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
-
 /* The states of an item with a run that is due. */
 #define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
-/* Put off an item that is in @pool already. Return 1 if it was queued. */
-static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		     unsigned long when, struct ants_todo *todo)
+/*
+ * Have an item that is in @pool already due at @when, if it is in one of @states. Return
+ * 1 if it was queued.
+ */
+static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		       unsigned long when, unsigned long states, struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
-	int queued = work->state != ANTS_WORK_RUNNING &&
-		     work->state != ANTS_WORK_DROPPED;
+	int queued = !(BIT(work->state) & UNQUEUED_STATES);
+	int err = may_run_again(pool, work, states);
 
-	if (work->state == ANTS_WORK_WAITING)
-		return -EALREADY;
-	if (work->state == ANTS_WORK_SKIPPED ||
-	    work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
-		return -ECANCELED;
-	if (ants_closed_error(pool))
-		return ants_closed_error(pool);
+	if (err)
+		return err;
 	/* What is due, and is to be due at once, keeps its turn. */
 	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
-		return 1;
+		return queued;
 	if (work->state == ANTS_WORK_DROPPED ||
 	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
 		delayed_revive(pool, dwork, when);
@@ -835,6 +784,7 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	else if (!ants_work_runs(work))
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;
+	/* One that runs is due when it has ended, or later. */
 	if (ants_work_runs(work))
 		ants_work_move(work, ANTS_WORK_REARMED);
 	else
@@ -842,10 +792,12 @@ static int mod_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	return queued;
 }
 
-int ants_mod_delayed_work(struct ants_pool *pool,
-			  struct ants_delayed_work *dwork, unsigned long delay)
+/* Have @dwork due after @delay, if it is in no pool, or in @pool in one of @states. */
+static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		      unsigned long delay, unsigned long states)
 {
 	unsigned long when = jiffies + delay;
+	struct ants_pool *other;
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
@@ -853,14 +805,41 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	if (READ_ONCE(dwork->work.pool) == pool)
-		ret = mod_again(pool, dwork, when, &todo);
-	else
-		ret = queue_delayed(pool, dwork, when, &todo);
+	other = READ_ONCE(dwork->work.pool);
+	if (other == pool) {
+		ret = delay_again(pool, dwork, when, states, &todo);
+	} else {
+		/* As ants_queue_work(): where the item is comes before what this pool is. */
+		ret = other ? -EALREADY : ants_closed_error(pool);
+		if (!ret && work_claim(pool, &dwork->work))
+			ret = -EALREADY;
+		if (!ret) {
+			dwork->when = when;
+			ants_delayed_arm(pool, dwork, &todo);
+		}
+	}
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	ants_room_freed(pool, &todo);
+	/* A run that was put off may have left room. */
+	if (ret > 0)
+		ants_room_freed(pool, &todo);
+	else
+		ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
+}
+
+int ants_queue_delayed_work(struct ants_pool *pool,
+			    struct ants_delayed_work *dwork,
+			    unsigned long delay)
+{
+	return work_delay(pool, dwork, delay, UNQUEUED_STATES);
+}
+EXPORT_SYMBOL_GPL(ants_queue_delayed_work);
+
+int ants_mod_delayed_work(struct ants_pool *pool,
+			  struct ants_delayed_work *dwork, unsigned long delay)
+{
+	return work_delay(pool, dwork, delay, ~BIT(ANTS_WORK_WAITING));
 }
 EXPORT_SYMBOL_GPL(ants_mod_delayed_work);
