@@ -409,21 +409,14 @@ static struct ants_pool *work_lock(struct ants_work *work,
 	return NULL;
 }
 
-static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
+/* Drop the lock. Lockdep is told of a caller that waits, or would if the item ran. */
+static void work_unlock(struct ants_pool *pool, struct ants_todo *todo, bool waits)
 {
 	__acquire(RCU);
 	__acquire(&pool->lock);
 	ants_unlock_any(pool, todo);
-	rcu_read_unlock();
-}
-
-/* The same for a caller that is about to wait; lockdep is told. */
-static void work_unlock_touch(struct ants_pool *pool, struct ants_todo *todo)
-{
-	__acquire(RCU);
-	__acquire(&pool->lock);
-	ants_unlock_any(pool, todo);
-	ants_wait_touch(pool);
+	if (waits)
+		ants_wait_touch(pool);
 	rcu_read_unlock();
 }
 
@@ -450,13 +443,13 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 
 	if (w) {
 		err = ants_join_enter(w, work, waiter->until);
-		work_unlock(pool, todo);
+		work_unlock(pool, todo, false);
 		return err ?: ants_join_work(w, work, timeout,
 					     &waiter->result);
 	}
 	state = ants_killable_state(pool, 2);
 	ants_work_await(work, waiter);
-	work_unlock_touch(pool, todo);
+	work_unlock(pool, todo, true);
 	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
@@ -466,22 +459,20 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
 	struct ants_pool *pool;
 	struct ants_todo todo;
-	int err;
+	int err = 0;
 
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
 	pool = work_lock(work, &todo);
 	if (!pool) {
-		if (result)
-			*result = ants_work_result(work);
-		return 0;
+		waiter.result = ants_work_result(work);
+	} else if (timeout) {
+		err = wait_for(pool, work, &waiter, timeout, &todo);
+	} else {
+		work_unlock(pool, &todo, false);
+		err = -ETIMEDOUT;
 	}
-	if (!timeout) {
-		work_unlock(pool, &todo);
-		return -ETIMEDOUT;
-	}
-	err = wait_for(pool, work, &waiter, timeout, &todo);
 	if (!err && result)
 		*result = waiter.result;
 	return err;
@@ -514,7 +505,7 @@ int ants_work_flush(struct ants_work *work)
 	if (work->state == ANTS_WORK_DROPPED || work->state == ANTS_WORK_SKIPPED ||
 	    (work->state == ANTS_WORK_DELAYED &&
 	     (timer_pending(&dwork->timer) || time_before(jiffies, dwork->when)))) {
-		work_unlock_touch(pool, &todo);
+		work_unlock(pool, &todo, true);
 		return 0;
 	}
 	waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
@@ -585,59 +576,53 @@ static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 	return queued;
 }
 
-bool ants_work_cancel(struct ants_work *work)
-{
-	struct ants_wake_batch batch;
-	struct ants_todo todo = { .batch = &batch };
-	struct ants_pool *pool;
-	bool ret;
-
-	pool = work_lock(work, &todo);
-	if (!pool)
-		return false;
-	ret = cancel_item(pool, work, &todo);
-	work_unlock(pool, &todo);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ants_work_cancel);
-
-bool ants_work_cancel_sync(struct ants_work *work)
+static bool cancel(struct ants_work *work, bool sync)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	const struct ants_worker *w;
 	struct ants_pool *pool;
-	bool ret, self;
+	bool ret, self, waits;
 
-	might_sleep();
 	pool = work_lock(work, &todo);
 	if (!pool)
 		return false;
 	ret = cancel_item(pool, work, &todo);
 	/* Is it the task that the caller runs, or does that task run inside it? */
 	w = ants_worker_of(pool);
-	self = w && ants_work_runner(work) == w;
-	if (READ_ONCE(work->pool) != pool || self) {
-		work_unlock_touch(pool, &todo);
-		if (!self)
-			return ret;
-		/*
-		 * It would wait for its own end. If lockdep is there, its report
-		 * on the pool's map says that in full.
-		 */
-		ants_wait_report(pool);
-		WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
-			  "ants: %ps cancels itself and would wait for its own end\n",
-			  work->fn);
-		return ret;
+	self = sync && w && ants_work_runner(work) == w;
+	waits = sync && !self && READ_ONCE(work->pool) == pool;
+	if (waits) {
+		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
+		ants_work_await(work, &waiter);
 	}
-	WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
-	ants_work_await(work, &waiter);
-	work_unlock_touch(pool, &todo);
-	ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT,
-			TASK_UNINTERRUPTIBLE);
+	work_unlock(pool, &todo, sync);
+	if (waits)
+		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+	if (!self)
+		return ret;
+	/*
+	 * It would wait for its own end. If lockdep is there, its report
+	 * on the pool's map says that in full.
+	 */
+	ants_wait_report(pool);
+	WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
+		  "ants: %ps cancels itself and would wait for its own end\n",
+		  work->fn);
 	return ret;
+}
+
+bool ants_work_cancel(struct ants_work *work)
+{
+	return cancel(work, false);
+}
+EXPORT_SYMBOL_GPL(ants_work_cancel);
+
+bool ants_work_cancel_sync(struct ants_work *work)
+{
+	might_sleep();
+	return cancel(work, true);
 }
 EXPORT_SYMBOL_GPL(ants_work_cancel_sync);
 
@@ -686,13 +671,13 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
+	int err;
 
 	ants_pause(ANTS_PAUSE_DUE, pool);
 	ants_lock_batch(pool, &todo, &batch);
-	if (dwork->work.state == ANTS_WORK_DROPPED)
-		delayed_end(pool, dwork, -ECANCELED, &todo);
-	else if (ants_closed_error(pool))
-		delayed_end(pool, dwork, ants_closed_error(pool), &todo);
+	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
+	if (err)
+		delayed_end(pool, dwork, err, &todo);
 	else if (time_before(jiffies, dwork->when))
 		mod_timer(&dwork->timer, dwork->when);
 	else
