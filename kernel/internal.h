@@ -234,8 +234,6 @@ void ants_timer_fn(struct timer_list *timer);
 void ants_dirt_forget(void);
 
 /* join.c: tasks that run inside others */
-struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted);
-void ants_inner_end(struct ants_worker *w);
 unsigned int ants_inner_bury(struct ants_worker *w);
 void ants_inner_release(struct ants_worker *w, unsigned int nr);
 int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
@@ -244,15 +242,13 @@ int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    enum ants_until until);
-int ants_join_work(struct ants_worker *w, struct ants_work *work,
-		   unsigned long timeout, int *result);
 bool ants_join_may_run(struct ants_pool *pool, const struct ants_work *work);
 void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_todo *todo);
 int ants_join_check(const struct ants_worker *w,
 		    const struct ants_group *group);
-int ants_join_group(struct ants_worker *w, struct ants_group *group,
-		    struct ants_work_waiter *waiter, unsigned long timeout);
+int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
+		   struct ants_work_waiter *own);
 
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,

@@ -112,11 +112,11 @@ enum ants_todo_bits {
 /**
  * struct ants_wake_batch - threads to wake after a section that may end waits
  * @wake: all but the first. There is room for more than a section may wake,
- *	because the step that reaches the limit may also wake a task that joins
- *	or a caller that waits for a group, and a worker
+ *	because the step that reaches the limit may also wake the tasks that join an
+ *	item, ANTS_JOINERS each of two, and a caller that waits for a group, and a worker
  */
 struct ants_wake_batch {
-	struct task_struct *wake[ANTS_HOLD_MAX + 8];
+	struct task_struct *wake[2 * ANTS_HOLD_MAX];
 };
 
 /**

@@ -103,10 +103,7 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 
 	waiter = list_first_entry_or_null(&group->waiters,
 					  struct ants_work_waiter, node);
-	if (!waiter)
-		return;
-	if (!ants_group_done(group) &&
-	    (waiter->all || list_empty(&group->finished)))
+	if (!waiter || !ants_group_ready(group, waiter))
 		return;
 	waiter->work = waiter->all ? NULL : ants_group_take(group);
 	waiter_done(waiter, group->error, todo);
@@ -114,7 +111,7 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 
 /*
  * Callers that wait for a work item. All that wait for the same event form a
- * ring. One caller of the ring, its leader, is in the item's list of rings. An
+ * ring, but for the few that join. One caller of the ring, its leader, is in the item's list of rings. An
  * item has few rings, so its end takes few steps under the lock, however many
  * callers wait. A ring that is too long to be notified within one hold of the
  * lock moves to the pool, together with the result, and the upkeep work
@@ -135,7 +132,7 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 	INIT_HLIST_NODE(&waiter->link);
 	hlist_for_each_entry(leader, &work->waiters, link) {
 		if (leader->until == waiter->until &&
-		    leader->joins == waiter->joins) {
+		    !leader->joins && !waiter->joins) {
 			list_add_tail(&waiter->node, &leader->node);
 			return;
 		}
@@ -144,50 +141,45 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 }
 
 /*
- * A caller that waits for a work item or a group gives up. If it is the leader of a
- * ring, the next waiter of the ring becomes the leader.
+ * A caller that waits for a work item or a group gives up, unless the wait has ended:
+ * then return false. If it is the leader of a ring, the next waiter of the ring becomes
+ * the leader.
  */
-void ants_waiter_withdraw(struct ants_work_waiter *waiter,
-			  struct ants_todo *todo)
+bool ants_waiter_withdraw(struct ants_work_waiter *waiter)
 {
-	struct ants_work_waiter *next = list_next_entry(waiter, node);
+	struct ants_work_waiter *next;
 
+	if (waiter->done)
+		return false;
+	next = list_next_entry(waiter, node);
 	if (!hlist_unhashed(&waiter->link)) {
 		if (next != waiter) {
 			next->result = waiter->result;
 			next->until = waiter->until;
 			hlist_add_behind(&next->link, &waiter->link);
-			/* If the old leader was woken, the new one has to act. */
-			if (next->joins)
-				ants_todo_wake(todo, next->task);
 		}
 		hlist_del_init(&waiter->link);
 	}
 	list_del(&waiter->node);
+	waiter->done = true;
+	return true;
 }
 
 /*
  * The event that a ring waits for has happened, with @result. Notify the waiters,
  * the leader last. Stop at half of what one hold may wake: the rest is for waiters
- * that are granted now that an item has ended.
+ * that are granted now that an item has ended. One that joins is notified at once,
+ * since it may not touch the item any more.
  */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_todo *todo)
 {
-	struct ants_work_waiter *waiter = leader;
+	struct ants_work_waiter *waiter;
 
 	lockdep_assert_held(&pool->lock);
 	hlist_del_init(&leader->link);
 	leader->result = result;
-	if (leader->joins) {
-		/* They may not touch the item any more, even those notified later. */
-		do {
-			waiter->ended = true;
-			waiter->worker->waits_for = NULL;
-			waiter = list_next_entry(waiter, node);
-		} while (waiter != leader);
-	}
-	while (todo->nr_wake < ANTS_HOLD_MAX / 2) {
+	while (leader->joins || todo->nr_wake < ANTS_HOLD_MAX / 2) {
 		waiter = list_next_entry(leader, node);
 		waiter_done(waiter, result, todo);
 		if (waiter == leader)

@@ -105,8 +105,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 
 /* Callers that wait for a work item */
 void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
-void ants_waiter_withdraw(struct ants_work_waiter *waiter,
-			  struct ants_todo *todo);
+bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused);
@@ -134,6 +133,13 @@ static inline bool ants_group_stops(const struct ants_work *work)
 static inline bool ants_group_done(const struct ants_group *group)
 {
 	return group->sealed && !group->nr_left;
+}
+
+/* Has the event happened that @waiter waits for? */
+static inline bool ants_group_ready(const struct ants_group *group,
+				    const struct ants_work_waiter *waiter)
+{
+	return ants_group_done(group) || (!waiter->all && !list_empty(&group->finished));
 }
 
 /*

@@ -380,17 +380,14 @@ int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
  */
 bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {
-	struct ants_todo todo;
 	bool gone = false;
 
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in waiter_done(). */
 	if (!smp_load_acquire(&waiter->done)) {
-		ants_lock(pool, &todo);
-		gone = !waiter->done;
-		if (gone)
-			ants_waiter_withdraw(waiter, &todo);
-		ants_unlock(pool, &todo);
+		raw_spin_lock_irq(&pool->lock);
+		gone = ants_waiter_withdraw(waiter);
+		ants_unlock_irq(pool);
 	}
 	rcu_read_unlock();
 	return gone;

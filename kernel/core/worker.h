@@ -44,42 +44,35 @@ enum ants_until {
  *	the leader; or in the group's list of waiters
  * @link: L: of the leader: in &ants_work.waiters, or in pool->unnotified;
  *	unhashed for all others. So the end of an item takes one step for each
- *	ring, however many callers wait
+ *	ring, however many callers wait. One that joins is in no other's ring
  * @task: I: the caller
- * @worker: I: of one that joins an item: the worker that runs the caller, whose
- *	@waits_for is the item
- * @work: L: the next finished item of the group
+ * @work: L: of one that joins an item: the item, while @done is not set; of one that
+ *	waits for the next finished item of a group: that item
  * @until: L: the event, the same for all in the ring
  * @result: L: the result of the work item; the first error of the group
- * @joins: I: the same for all in the ring: the caller is a task of the same
- *	pool, and runs the item itself if no other thread has started it. At
- *	most ANTS_JOINERS
- * @ended: L: of one that joins: the item may be gone, and @done is about to be
- *	set
+ * @joins: I: the caller is a task of the same pool, and runs the item itself if no
+ *	other thread has started it. At most ANTS_JOINERS
  * @all: I: the caller waits for the whole group
  * @done: L: stored with release as the last access by another thread; pairs
  *	with the acquire in ants_wait_done(). Afterwards the caller touches only
- *	its own stack
+ *	its own stack. Also set when the caller has given up
  */
 struct ants_work_waiter {
 	struct list_head node;
 	struct hlist_node link;
 	struct task_struct *task;
-	struct ants_worker *worker;
 	struct ants_work *work;
 	enum ants_until until;
 	int result;
 	bool joins;
-	bool ended;
 	bool all;
 	bool done;
 };
 
 /**
  * struct ants_inner - a task that waits, and a task that runs inside of it
- * @waiter: L: the wait of the outer task for an item or a group of its own pool
- * @waits: T: the outer task waits like that
- * @counted: T: it is counted in as a caller while it waits
+ * @waiter: L: the wait of the outer task for an item or a group of its own pool; its
+ *	@task is NULL before the first one
  * @epoch: L: of the inner task, a work item: the flush epoch of this run
  * @work: L: the item, NULL for a call
  * @func_addr: L: address of the function of the inner task
@@ -88,8 +81,6 @@ struct ants_work_waiter {
  */
 struct ants_inner {
 	struct ants_work_waiter waiter;
-	bool waits;
-	bool counted;
 	unsigned int epoch;
 	struct ants_work *work;
 	unsigned long func_addr;
@@ -108,7 +99,7 @@ struct ants_inner {
  *	first
  * @inner: the tasks that run inside its task: [0] has the wait of that task and
  *	the task that runs inside it meanwhile, [1] the wait of the latter and
- *	what runs inside that one, and so on
+ *	what runs inside that one, and so on. In the last one nobody waits
  */
 struct ants_estate {
 	struct ants_worker *w;
@@ -116,7 +107,7 @@ struct ants_estate {
 	struct pid *pid;
 	struct work_struct work;
 	struct ants_loop *loops;
-	struct ants_inner inner[ANTS_JOIN_DEPTH];
+	struct ants_inner inner[ANTS_JOIN_DEPTH + 1];
 };
 
 struct ants_affinity;
@@ -155,8 +146,6 @@ enum ants_worker_state {
  *	else 0; the item may be gone
  * @depth: L: number of tasks that run inside its task, one inside the other
  * @estate: I: those tasks, and what else is needed if the thread dies
- * @waits_for: L: the work item of the pool for which its task waits, NULL if
- *	none
  * @local: T: what pool->ops.worker_init returned
  * @idle_since: L: jiffies when it last parked
  * @state: L: see enum ants_worker_state
@@ -198,7 +187,6 @@ struct ants_worker {
 	u64 told;
 	unsigned long func_addr;
 	struct ants_estate *estate;
-	struct ants_work *waits_for;
 	void *local;
 	unsigned long idle_since;
 	bool bound;
@@ -209,6 +197,12 @@ struct ants_worker {
 	struct ants_affinity *affinity;
 	enum ants_sched sched;
 };
+
+/* The record for a wait of the innermost task of @w, and for what runs inside that. */
+static inline struct ants_inner *ants_inner_of(const struct ants_worker *w)
+{
+	return &w->estate->inner[w->depth];
+}
 
 /* Wake-ups in flight: a worker that arrives checks for the next ones. */
 struct ants_wakes {

@@ -60,45 +60,62 @@ void ants_group_seal(struct ants_group *group)
 }
 EXPORT_SYMBOL_GPL(ants_group_seal);
 
-/* Check whether the caller may wait. Only one caller may at a time. */
-static int check_waiter(const struct ants_group *group)
-{
-	const struct ants_worker *w = ants_worker_of(group->pool);
-
-	if (!list_empty(&group->waiters))
-		return -EBUSY;
-	return w ? ants_join_check(w, group) : 0;
-}
-
 /*
- * Wait for the group; the lock is held on entry and dropped here. The caller holds
- * a reference to the pool meanwhile, for the last member may have ended, and then
- * no item keeps the pool. What was waited for is stored in @own.
+ * Wait for the event that @own says, and store what was waited for in @own. A wait for
+ * the whole group seals it, unless the caller may not wait. A caller that is no task of
+ * the pool holds a reference to it meanwhile, for the last member may have ended, and
+ * then no item keeps the pool.
  */
 static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
-		      unsigned long timeout, struct ants_todo *todo)
-	__releases(&group->pool->lock)
+		      unsigned long timeout)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
-	struct ants_work_waiter *waiter = w ? ants_inner_begin(w, true) : own;
+	struct ants_work_waiter *waiter = own;
 	struct ants_pool *pool = group->pool;
-	unsigned int state = ants_killable_state(pool, 1);
-	int err;
+	unsigned int state;
+	struct ants_todo todo;
+	bool sealed;
+	int err = 0;
 
-	waiter->all = own->all;
-	waiter->joins = w && timeout;
-	waiter->task = current;
-	waiter->done = false;
+	might_sleep();
+	ants_lock(pool, &todo);
+	sealed = group->sealed;
+	group->sealed |= own->all;
+	if (ants_group_ready(group, own)) {
+		own->work = own->all ? NULL : ants_group_take(group);
+		own->result = group->error;
+		/* A caller in ants_group_next() must not be left behind. */
+		ants_group_wake(group, &todo);
+		ants_unlock(pool, &todo);
+		return 0;
+	}
+	/* Only one caller may wait at a time. */
+	if (!list_empty(&group->waiters))
+		err = -EBUSY;
+	else if (w)
+		err = ants_join_check(w, group);
+	if (err) {
+		group->sealed = sealed;
+		ants_unlock(pool, &todo);
+		return err;
+	}
+	own->joins = w && timeout;
+	own->task = current;
+	if (own->joins) {
+		/* Not on the stack: the task may die in what it runs meanwhile. */
+		waiter = &ants_inner_of(w)->waiter;
+		*waiter = *own;
+	} else {
+		ants_caller_in(pool);
+	}
 	list_add_tail(&waiter->node, &group->waiters);
-	ants_caller_in(pool);
-	ants_unlock(pool, todo);
+	state = ants_killable_state(pool, 1);
+	ants_unlock(pool, &todo);
+	if (own->joins)
+		return ants_join_wait(w, group, timeout, own);
 	if (timeout)
 		ants_wait_touch(pool);
-	err = waiter->joins ? ants_join_group(w, group, waiter, timeout) :
-			      ants_work_sleep(pool, waiter, timeout, state);
-	*own = *waiter;
-	if (w)
-		ants_inner_end(w);
+	err = ants_work_sleep(pool, own, timeout, state);
 	ants_caller_leave(pool);
 	return err;
 }
@@ -107,26 +124,8 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 			    int *error)
 {
 	struct ants_work_waiter waiter = { .all = true };
-	struct ants_pool *pool = group->pool;
-	struct ants_todo todo;
-	int err;
+	int err = group_wait(group, &waiter, timeout);
 
-	might_sleep();
-	ants_lock(pool, &todo);
-	err = group->nr_left ? check_waiter(group) : 0;
-	if (err) {
-		ants_unlock(pool, &todo);
-		return err;
-	}
-	group->sealed = true;
-	if (ants_group_done(group)) {
-		/* A caller in ants_group_next() must not be left behind. */
-		ants_group_wake(group, &todo);
-		waiter.result = group->error;
-		ants_unlock(pool, &todo);
-	} else {
-		err = group_wait(group, &waiter, timeout, &todo);
-	}
 	if (!err && error)
 		*error = waiter.result;
 	return err;
@@ -143,24 +142,8 @@ struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
 {
 	struct ants_work_waiter waiter = { .all = false };
-	struct ants_pool *pool = group->pool;
-	struct ants_work *work;
-	struct ants_todo todo;
-	int err;
+	int err = group_wait(group, &waiter, timeout);
 
-	might_sleep();
-	ants_lock(pool, &todo);
-	work = ants_group_take(group);
-	if (work || ants_group_done(group)) {
-		ants_unlock(pool, &todo);
-		return work;
-	}
-	err = check_waiter(group);
-	if (err) {
-		ants_unlock(pool, &todo);
-		return ERR_PTR(err);
-	}
-	err = group_wait(group, &waiter, timeout, &todo);
 	return err ? ERR_PTR(err) : waiter.work;
 }
 EXPORT_SYMBOL_GPL(ants_group_next);

@@ -16,33 +16,6 @@
  */
 #include "../internal.h"
 
-/* Return the record for a wait of the innermost task of @w. */
-static struct ants_inner *inner_of(const struct ants_worker *w)
-{
-	return &w->estate->inner[w->depth];
-}
-
-/*
- * The innermost task of @w is about to wait. @counted: it holds a reference to the
- * pool while it does. Return its waiter, all zero, which is not on its stack: the
- * task may die in what it runs meanwhile.
- */
-struct ants_work_waiter *ants_inner_begin(struct ants_worker *w, bool counted)
-{
-	struct ants_inner *inner = inner_of(w);
-
-	memset(&inner->waiter, 0, sizeof(inner->waiter));
-	inner->waits = true;
-	inner->counted = counted;
-	return &inner->waiter;
-}
-
-/* The wait is over, and nothing refers to the waiter any more. */
-void ants_inner_end(struct ants_worker *w)
-{
-	inner_of(w)->waits = false;
-}
-
 /* The innermost task of @w, a work item, has ended. */
 static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 {
@@ -73,7 +46,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 		     struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	struct ants_inner *inner = inner_of(w);
+	struct ants_inner *inner = ants_inner_of(w);
 	struct ants_pool *pool = w->pool;
 
 	if (is_not_admitted(work))
@@ -111,7 +84,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 		     ants_fn_t release)
 {
-	struct ants_inner *inner = inner_of(w);
+	struct ants_inner *inner = ants_inner_of(w);
 	struct ants_pool *pool = w->pool;
 	int ret;
 
@@ -156,46 +129,24 @@ int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 }
 
 /*
- * The waits of a thread that has died end. They come first: what they wait for
- * may end when the inner tasks do, and their waiters must not be told.
- */
-static void waits_bury(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_wake_batch batch;
-	struct ants_inner *inner;
-	struct ants_todo todo;
-	unsigned int i;
-
-	ants_lock_batch(pool, &todo, &batch);
-	w->waits_for = NULL;
-	for (i = 0; i <= w->depth && i < ANTS_JOIN_DEPTH; i++) {
-		inner = &w->estate->inner[i];
-		if (!inner->waits)
-			continue;
-		inner->waits = false;
-		if (!inner->waiter.done)
-			ants_waiter_withdraw(&inner->waiter, &todo);
-		if (inner->counted)
-			ants_caller_out(pool, &todo);
-	}
-	ants_dispatch(pool, &todo);
-	ants_unlock(pool, &todo);
-}
-
-/*
  * The thread of @w has died. End what runs inside its task, from the innermost
- * task outwards: work items with -EFAULT. Return how many there were.
+ * task outwards: work items with -EFAULT. Return how many there were. The waits of
+ * the thread end first: what they wait for may end when the inner tasks do, and their
+ * waiters must not be told.
  */
 unsigned int ants_inner_bury(struct ants_worker *w)
 {
-	unsigned int depth = w->depth;
+	unsigned int i, depth = w->depth;
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
-	struct ants_inner *inner;
+	struct ants_inner *inner = w->estate->inner;
 	struct ants_todo todo;
 
-	waits_bury(w);
+	raw_spin_lock_irq(&pool->lock);
+	for (i = 0; i <= depth; i++)
+		if (inner[i].waiter.task)
+			ants_waiter_withdraw(&inner[i].waiter);
+	ants_unlock_irq(pool);
 	while (w->depth) {
 		inner = &w->estate->inner[w->depth - 1];
 		ants_lock_batch(pool, &todo, &batch);
@@ -219,7 +170,7 @@ void ants_inner_release(struct ants_worker *w, unsigned int nr)
 
 	while (nr--) {
 		inner = &w->estate->inner[nr];
-		if (!inner->work && inner->release)
+		if (inner->release)
 			inner->release(inner->data);
 	}
 }
@@ -231,14 +182,16 @@ void ants_inner_release(struct ants_worker *w, unsigned int nr)
  */
 static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
+	const struct ants_work_waiter *waiter;
 	const struct ants_worker *runner;
 	unsigned int i;
 
 	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
 		runner = ants_work_runner(work);
-		if (runner == w)
-			return true;
-		work = runner ? runner->waits_for : NULL;
+		if (!runner || runner == w)
+			return runner;
+		waiter = &ants_inner_of(runner)->waiter;
+		work = waiter->done ? NULL : waiter->work;
 	}
 	return false;
 }
@@ -277,10 +230,7 @@ void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
 /**
  * struct join - a task that waits for a work item or a group of its own pool
  * @w: the worker of the task
- * @waiter: the waiter
- * @work: the item, or NULL if it is a group. If the waiter joins, it is there as
- *	long as neither @done nor @ended of the waiter is set; otherwise it may be
- *	gone
+ * @waiter: the waiter. Its item is there as long as @done of the waiter is not set
  * @group: the group, as long as @done of the waiter is not set, or NULL
  * @seen: nr_offers of the group before its members were scanned
  * @for_good: the wait has no time limit
@@ -289,7 +239,6 @@ void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
 struct join {
 	struct ants_worker *w;
 	struct ants_work_waiter *waiter;
-	struct ants_work *work;
 	struct ants_group *group;
 	unsigned int seen;
 	bool for_good;
@@ -314,10 +263,10 @@ static struct ants_work *next_item(const struct join *join)
 	const struct ants_work_waiter *waiter = join->waiter;
 	const struct ants_pool *pool = join->w->pool;
 	struct ants_group *group = join->group;
-	struct ants_work *work = join->work;
+	struct ants_work *work = waiter->work;
 	unsigned int i;
 
-	if (!waiter->joins || waiter->done || waiter->ended)
+	if (!waiter->joins || waiter->done)
 		return NULL;
 	if (!group)
 		return can_take(pool, work) ? work : NULL;
@@ -347,19 +296,18 @@ static bool join_ready(struct ants_pool *pool, const void *arg)
 
 /*
  * The task has nothing to run: does its wait depend on other workers? Not if it
- * has a time limit, or if the timer of the item makes progress. Of a task that
- * does not join nothing says that the item has ended, and so may be gone.
+ * has a time limit, or if the timer of the item makes progress. A task that does not
+ * join has not noted the item.
  */
 static bool needs_others(const struct join *join)
 {
 	const struct ants_work_waiter *waiter = join->waiter;
 
-	if (!join->for_good || waiter->ended ||
-	    join_ready(join->w->pool, join))
+	if (!join->for_good || join_ready(join->w->pool, join))
 		return false;
 	return join->group || !waiter->joins ||
-	       (join->work->state != ANTS_WORK_DELAYED &&
-		join->work->state != ANTS_WORK_DROPPED);
+	       (waiter->work->state != ANTS_WORK_DELAYED &&
+		waiter->work->state != ANTS_WORK_DROPPED);
 }
 
 /*
@@ -386,13 +334,8 @@ static bool join_help(struct join *join)
 		group->join_at = group->works.next;
 	}
 	for (;;) {
-		while ((work = next_item(join))) {
-			/* While it runs here, the task does not wait for it. */
-			w->waits_for = NULL;
+		while ((work = next_item(join)))
 			join_run(w, work, &todo);
-			if (!group && !waiter->done && !waiter->ended)
-				w->waits_for = work;
-		}
 		if (!group || waiter->done)
 			break;
 		/*
@@ -427,38 +370,12 @@ static bool join_help(struct join *join)
 	return done;
 }
 
-/*
- * Help, and sleep, until the waiter is notified. The pool stays, because the caller
- * is one of its tasks. Return 0, -ETIMEDOUT or -EINTR.
- */
-static int join_wait(struct join *join, unsigned long timeout)
-{
-	struct ants_worker *w = join->w;
-	struct ants_pool *pool = w->pool;
-	unsigned int state = ants_killable_state(pool, 0);
-	unsigned long start = jiffies;
-	int err = 0;
-
-	join->for_good = timeout >= MAX_SCHEDULE_TIMEOUT;
-	while (!err && !join_help(join)) {
-		err = ants_wait_ready(pool, join_ready, join,
-				      ants_time_left(start, timeout), state);
-		raw_spin_lock_irq(&pool->lock);
-		pool->nr_joining -= join->counted;
-		/* The wait is over. If the item has ended, this was done then. */
-		if (err)
-			w->waits_for = NULL;
-		ants_unlock_irq(pool);
-	}
-	return err && ants_work_withdraw(pool, join->waiter) ? err : 0;
-}
-
 /* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		    enum ants_until until)
 {
-	const struct ants_work_waiter *leader, *other;
-	struct ants_work_waiter *waiter;
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	const struct ants_work_waiter *leader;
 	unsigned int nr_joiners = 0;
 
 	lockdep_assert_held(&w->pool->lock);
@@ -466,42 +383,19 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		return -EDEADLK;
 	if (until != ANTS_UNTIL_END && is_not_admitted(work))
 		return -EDEADLK;
-	hlist_for_each_entry(leader, &work->waiters, link) {
-		if (!leader->joins)
-			continue;
-		nr_joiners++;
-		list_for_each_entry(other, &leader->node, node)
-			nr_joiners++;
-	}
-	waiter = ants_inner_begin(w, false);
-	waiter->until = until;
-	waiter->joins = nr_joiners < ANTS_JOINERS;
-	waiter->worker = w;
+	hlist_for_each_entry(leader, &work->waiters, link)
+		nr_joiners += leader->joins;
+	*waiter = (struct ants_work_waiter){ .until = until };
 	/*
 	 * This is set in the section that checks: of two tasks that wait for
 	 * each other, the second one sees the first.
 	 */
-	if (waiter->joins)
-		w->waits_for = work;
+	if (nr_joiners < ANTS_JOINERS) {
+		waiter->joins = true;
+		waiter->work = work;
+	}
 	ants_work_await(work, waiter);
 	return 0;
-}
-
-/*
- * Wait for the event that ants_join_enter() was told, and store the result of
- * the item. Return 0, -ETIMEDOUT or -EINTR.
- */
-int ants_join_work(struct ants_worker *w, struct ants_work *work,
-		   unsigned long timeout, int *result)
-{
-	struct join join = {
-		.w = w, .waiter = &inner_of(w)->waiter, .work = work,
-	};
-	int err = join_wait(&join, timeout);
-
-	*result = join.waiter->result;
-	ants_inner_end(w);
-	return err;
 }
 
 /*
@@ -527,11 +421,34 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 	return 0;
 }
 
-/* Wait as @waiter, which is enqueued, says. Return 0, -ETIMEDOUT or -EINTR. */
-int ants_join_group(struct ants_worker *w, struct ants_group *group,
-		    struct ants_work_waiter *waiter, unsigned long timeout)
+/*
+ * The waiter of the innermost task of @w is enqueued, for @group if not NULL, else for an
+ * item. Help, and sleep, until it is notified, and copy it to @own. The pool stays,
+ * because the caller is one of its tasks. Return 0, -ETIMEDOUT or -EINTR.
+ */
+int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
+		   struct ants_work_waiter *own)
 {
-	struct join join = { .w = w, .waiter = waiter, .group = group };
+	struct join join = {
+		.w = w,
+		.waiter = &ants_inner_of(w)->waiter,
+		.group = group,
+		.for_good = timeout >= MAX_SCHEDULE_TIMEOUT,
+	};
+	struct ants_pool *pool = w->pool;
+	unsigned int state = ants_killable_state(pool, 0);
+	unsigned long start = jiffies;
+	int err = 0;
 
-	return join_wait(&join, timeout);
+	while (!err && !join_help(&join)) {
+		err = ants_wait_ready(pool, join_ready, &join,
+				      ants_time_left(start, timeout), state);
+		raw_spin_lock_irq(&pool->lock);
+		pool->nr_joining -= join.counted;
+		ants_unlock_irq(pool);
+	}
+	if (err && !ants_work_withdraw(pool, join.waiter))
+		err = 0;
+	*own = *join.waiter;
+	return err;
 }

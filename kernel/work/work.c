@@ -444,8 +444,7 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 	if (w) {
 		err = ants_join_enter(w, work, waiter->until);
 		work_unlock(pool, todo, false);
-		return err ?: ants_join_work(w, work, timeout,
-					     &waiter->result);
+		return err ?: ants_join_wait(w, NULL, timeout, waiter);
 	}
 	state = ants_killable_state(pool, 2);
 	ants_work_await(work, waiter);
