@@ -236,8 +236,6 @@ void ants_dirt_forget(void);
 /* join.c: tasks that run inside others */
 unsigned int ants_inner_bury(struct ants_worker *w);
 void ants_inner_release(struct ants_worker *w, unsigned int nr);
-int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
-		     ants_fn_t release);
 
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,

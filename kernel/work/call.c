@@ -15,6 +15,57 @@
 
 #include "../internal.h"
 
+/*
+ * A call from a task of the same pool runs here, in a thread of the pool. After
+ * it @release, if any, takes @data. Return what @fn returned, or -errno.
+ */
+static int call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
+		       ants_fn_t release)
+{
+	struct ants_inner *inner = ants_inner_of(w);
+	struct ants_pool *pool = w->pool;
+	int ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = ants_closed_error(pool);
+	if (!ret && w->depth >= ANTS_JOIN_DEPTH)
+		ret = -EDEADLK;
+	/* A scan may have passed this worker already. */
+	if (unlikely(pool->scan_mod)) {
+		ants_scan_hit(pool, (unsigned long)fn);
+		ants_scan_hit(pool, (unsigned long)release);
+	}
+	if (ret) {
+		ants_unlock_irq(pool);
+		if (release)
+			release(data);
+		return ret;
+	}
+	*inner = (struct ants_inner){
+		.func_addr = (unsigned long)fn,
+		.release = release,
+		.data = data,
+	};
+	w->depth++;
+	ants_unlock_irq(pool);
+	ret = fn(data);
+	if (release) {
+		/*
+		 * From here on the function that takes the data runs, and will
+		 * not run again if it dies.
+		 */
+		raw_spin_lock_irq(&pool->lock);
+		inner->func_addr = (unsigned long)release;
+		inner->release = NULL;
+		ants_unlock_irq(pool);
+		release(data);
+	}
+	raw_spin_lock_irq(&pool->lock);
+	w->depth--;
+	ants_unlock_irq(pool);
+	return ret;
+}
+
 /* A call on the caller's stack. */
 static int stack_call_fn(struct ants_work *work)
 {
@@ -36,7 +87,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	if (!fn)
 		return -EINVAL;
 	if (w)
-		return ants_call_inside(w, fn, data, NULL);
+		return call_inside(w, fn, data, NULL);
 	INIT_ANTS_WORK_ONSTACK(&call.work, stack_call_fn);
 	call.work.flags = ANTS_WORK_OWN;
 	ret = ants_queue_work_timeout(pool, &call.work, timeout);
@@ -180,7 +231,7 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	if (!fn || !release)
 		return -EINVAL;
 	if (w)
-		return ants_call_inside(w, fn, data, release);
+		return call_inside(w, fn, data, release);
 	/* The allocation may sleep, and so may the wait. */
 	ants_caller_enter(pool);
 	call = kzalloc(sizeof(*call), GFP_KERNEL);

@@ -18,40 +18,32 @@
 /* The most numbers to take at a time. */
 #define MAX_CHUNK	1024UL
 
+/* A helper. */
+struct each_helper {
+	struct ants_own_work own;
+	struct ants_loop *loop;
+};
+
 /**
- * struct each - what the participants of a loop share
+ * struct ants_loop - a loop, as its caller and its helpers share it
  * @next: first number that was not taken
  * @n: I: how many numbers
  * @chunk: I: how many to take at a time
  * @fn: I: what to run for each number
  * @ctx: I: its argument
  * @error: the first error
+ * @pool: I: the pool, to which the caller of a loop with helpers holds a reference
+ * @outer: T: the loop around it in the same thread of a pool, or NULL
+ * @nr: I: number of helpers that were queued
+ * @helpers: the helpers
  */
-struct each {
+struct ants_loop {
 	atomic_long_t next;
 	unsigned long n;
 	unsigned long chunk;
 	ants_each_fn_t fn;
 	void *ctx;
 	int error;
-};
-
-/* A helper. */
-struct each_helper {
-	struct ants_own_work own;
-	struct each *each;
-};
-
-/**
- * struct ants_loop - a loop that has helpers
- * @each: what it shares with them
- * @pool: I: the pool, to which its caller holds a reference
- * @outer: T: the loop around it in the same thread of a pool, or NULL
- * @nr: I: number of helpers that were queued
- * @helpers: the helpers
- */
-struct ants_loop {
-	struct each each;
 	struct ants_pool *pool;
 	struct ants_loop *outer;
 	unsigned int nr;
@@ -59,20 +51,20 @@ struct ants_loop {
 };
 
 /* Take part until no number is left, or one has failed. */
-static void each_run(struct each *each)
+static void each_run(struct ants_loop *loop)
 {
 	unsigned long i, end;
 	int err;
 
-	while (!READ_ONCE(each->error)) {
-		i = atomic_long_fetch_add(each->chunk, &each->next);
-		if (i >= each->n)
+	while (!READ_ONCE(loop->error)) {
+		i = atomic_long_fetch_add(loop->chunk, &loop->next);
+		if (i >= loop->n)
 			return;
-		end = min(each->n, i + each->chunk);
-		for (; i < end && !READ_ONCE(each->error); i++) {
-			err = each->fn(i, each->ctx);
+		end = min(loop->n, i + loop->chunk);
+		for (; i < end && !READ_ONCE(loop->error); i++) {
+			err = loop->fn(i, loop->ctx);
 			if (unlikely(err)) {
-				cmpxchg(&each->error, 0, err);
+				cmpxchg(&loop->error, 0, err);
 				return;
 			}
 			/* A chunk may take for ever, and mostly takes no time. */
@@ -84,30 +76,8 @@ static void each_run(struct each *each)
 
 static int helper_fn(struct ants_work *work)
 {
-	each_run(container_of(work, struct each_helper, own.work)->each);
+	each_run(container_of(work, struct each_helper, own.work)->loop);
 	return 0;
-}
-
-/*
- * Hold a reference to the pool for the whole loop. Return how many helpers to ask
- * for, no more than the pool has room for and a loop of @n has work for, or
- * -ESHUTDOWN or -EIO.
- */
-static int each_enter(struct ants_pool *pool, unsigned long n)
-{
-	struct ants_todo todo;
-	unsigned long room;
-	int err;
-
-	ants_lock(pool, &todo);
-	err = ants_closed_error(pool);
-	room = ants_can_admit(pool) ? ants_nr_admissible(pool) : 0;
-	if (!err)
-		ants_caller_in(pool);
-	ants_unlock(pool, &todo);
-	if (err)
-		return err;
-	return min3(n ? n - 1 : 0UL, room, MAX_HELPERS);
 }
 
 /*
@@ -122,9 +92,9 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 	for (; loop->nr < nr; loop->nr++, helper++) {
 		INIT_ANTS_WORK(&helper->own.work, helper_fn);
 		helper->own.work.flags = ANTS_WORK_OWN;
-		helper->own.func_addr = (unsigned long)loop->each.fn;
-		helper->own.data = loop->each.ctx;
-		helper->each = &loop->each;
+		helper->own.func_addr = (unsigned long)loop->fn;
+		helper->own.data = loop->ctx;
+		helper->loop = loop;
 		if (ants_queue_work(loop->pool, &helper->own.work))
 			break;
 	}
@@ -132,7 +102,7 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 		loop->outer = w->estate->loops;
 		w->estate->loops = loop;
 	}
-	each_run(&loop->each);
+	each_run(loop);
 	if (w)
 		w->estate->loops = loop->outer;
 }
@@ -149,9 +119,9 @@ static int loop_end(struct ants_loop *loop)
 	while (loop->nr) {
 		work = &loop->helpers[--loop->nr].own.work;
 		if (!ants_work_cancel_sync(work) && work->result == -EFAULT)
-			cmpxchg(&loop->each.error, 0, -EFAULT);
+			cmpxchg(&loop->error, 0, -EFAULT);
 	}
-	err = loop->each.error;
+	err = loop->error;
 	ants_caller_leave(loop->pool);
 	kfree(loop);
 	return err;
@@ -164,7 +134,7 @@ void ants_loops_bury(struct ants_estate *estate)
 
 	while ((loop = estate->loops)) {
 		estate->loops = loop->outer;
-		cmpxchg(&loop->each.error, 0, -EFAULT);
+		cmpxchg(&loop->error, 0, -EFAULT);
 		loop_end(loop);
 	}
 }
@@ -172,17 +142,29 @@ void ants_loops_bury(struct ants_estate *estate)
 int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		  void *ctx)
 {
-	struct each each = { .n = n, .fn = fn, .ctx = ctx, .chunk = MAX_CHUNK };
+	struct ants_loop alone = {
+		.n = n, .chunk = MAX_CHUNK, .fn = fn, .ctx = ctx, .pool = pool,
+	};
 	struct ants_loop *loop = NULL;
+	struct ants_todo todo;
+	unsigned long nr;
 	gfp_t gfp;
-	int nr;
+	int err;
 
 	might_sleep();
 	if (!fn || n > LONG_MAX)
 		return -EINVAL;
-	nr = each_enter(pool, n);
-	if (nr < 0)
-		return nr;
+	/* Hold a reference to the pool for the whole loop. */
+	ants_lock(pool, &todo);
+	err = ants_closed_error(pool);
+	nr = ants_can_admit(pool) ? ants_nr_admissible(pool) : 0;
+	if (!err)
+		ants_caller_in(pool);
+	ants_unlock(pool, &todo);
+	if (err)
+		return err;
+	/* No more helpers than the pool has room for, and the loop has work for. */
+	nr = min3(n ? n - 1 : 0UL, nr, MAX_HELPERS);
 	/* Helpers are optional: a loop in memory reclaim does not wait for them. */
 	gfp = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT : GFP_KERNEL;
 	if (nr)
@@ -191,13 +173,11 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	if (!loop) {
 		/* The caller alone does not need the pool. */
 		ants_caller_leave(pool);
-		each_run(&each);
-		return each.error;
+		each_run(&alone);
+		return alone.error;
 	}
-	each.chunk = clamp(n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
-	loop->each = each;
-	loop->pool = pool;
-	loop->nr = 0;
+	*loop = alone;
+	loop->chunk = clamp(n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
 	loop_run(loop, nr);
 	return loop_end(loop);
 }

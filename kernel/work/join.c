@@ -78,57 +78,6 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 }
 
 /*
- * A call from a task of the same pool runs here, in a thread of the pool. After
- * it @release, if any, takes @data. Return what @fn returned, or -errno.
- */
-int ants_call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
-		     ants_fn_t release)
-{
-	struct ants_inner *inner = ants_inner_of(w);
-	struct ants_pool *pool = w->pool;
-	int ret;
-
-	raw_spin_lock_irq(&pool->lock);
-	ret = ants_closed_error(pool);
-	if (!ret && w->depth >= ANTS_JOIN_DEPTH)
-		ret = -EDEADLK;
-	/* A scan may have passed this worker already. */
-	if (unlikely(pool->scan_mod)) {
-		ants_scan_hit(pool, (unsigned long)fn);
-		ants_scan_hit(pool, (unsigned long)release);
-	}
-	if (ret) {
-		ants_unlock_irq(pool);
-		if (release)
-			release(data);
-		return ret;
-	}
-	*inner = (struct ants_inner){
-		.func_addr = (unsigned long)fn,
-		.release = release,
-		.data = data,
-	};
-	w->depth++;
-	ants_unlock_irq(pool);
-	ret = fn(data);
-	if (release) {
-		/*
-		 * From here on the function that takes the data runs, and will
-		 * not run again if it dies.
-		 */
-		raw_spin_lock_irq(&pool->lock);
-		inner->func_addr = (unsigned long)release;
-		inner->release = NULL;
-		ants_unlock_irq(pool);
-		release(data);
-	}
-	raw_spin_lock_irq(&pool->lock);
-	w->depth--;
-	ants_unlock_irq(pool);
-	return ret;
-}
-
-/*
  * The thread of @w has died. End what runs inside its task, from the innermost
  * task outwards: work items with -EFAULT. Return how many there were. The waits of
  * the thread end first: what they wait for may end when the inner tasks do, and their
