@@ -406,6 +406,8 @@ static void reset_group_is_as_new(struct kunit *test)
 	submit_range(team, 1, 3);
 	team->members[0].result = -EIO;
 	ants_group_cancel(&team->group);
+	/* That of the members that have not started is the first error. */
+	EXPECT_SOON(test, !ants_peek(team->rig->pool->upkeep.queued));
 	KUNIT_EXPECT_EQ(test, ants_group_reset(&team->group), -EBUSY);
 	gate_open(&team->rig->gate);
 	expect_wait(team, -ECANCELED);
