@@ -277,9 +277,6 @@ void ants_loops_bury(struct ants_estate *estate);
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
 unsigned long ants_task_func(ants_fn_t fn, const void *data);
-unsigned long ants_addr_in(unsigned long addr, const struct module *mod);
-unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
-				  const struct module *mod);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);

@@ -434,11 +434,16 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
- * The same for ants_unlock_any(), whose caller may have interrupts off anyway.
+ * The same for ants_unlock_any(), whose caller may have interrupts off anyway, and may not
+ * take the lock of the wait queue.
  */
 void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
+	if (todo->bits & ANTS_TODO_WAITQ) {
+		pool->upkeep.waitq_wanted = true;
+		ants_todo_upkeep(pool, todo);
+	}
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
 	wake_first(pool, todo);

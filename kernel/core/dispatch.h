@@ -89,8 +89,9 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_MAKER: queue pool->upkeep.maker
- * @ANTS_TODO_WAITQ: wake pool->waitq; not after ants_lock_any(): upkeep.waitq_wanted
- * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; likewise
+ * @ANTS_TODO_WAITQ: wake pool->waitq; after ants_lock_any() the upkeep work does that
+ * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; not after
+ *	ants_lock_any()
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
  *	likewise

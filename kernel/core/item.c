@@ -490,15 +490,6 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	}
 }
 
-/*
- * Have the upkeep work wake the wait queue, whose lock may sleep on PREEMPT_RT.
- */
-static void wake_waitq_later(struct ants_pool *pool, struct ants_todo *todo)
-{
-	pool->upkeep.waitq_wanted = true;
-	ants_todo_upkeep(pool, todo);
-}
-
 /* Take back a run that is accepted but has not started. */
 void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 			struct ants_todo *todo)
@@ -511,7 +502,7 @@ void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
 	ants_trace(task_cancel, pool, ants_work_run, work);
 	pool->counts.cancelled++;
 	if (ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH))
-		wake_waitq_later(pool, todo);
+		todo->bits |= ANTS_TODO_WAITQ;
 }
 
 /*
@@ -524,8 +515,6 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 	ants_wake_next(pool, todo);
 	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);
-	ants_timer_quiesce(pool);
 	/* A closed pool may be empty now, and a caller may wait for that. */
-	if (pool->released && !pool->workers.nr && !pool->nr_pending)
-		wake_waitq_later(pool, todo);
+	ants_job_ends(pool, todo);
 }

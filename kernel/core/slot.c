@@ -99,14 +99,8 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_addr_in(addr, pool->scan_mod))
+	if (within_module(addr, pool->scan_mod))
 		pool->scan_hit = addr;
-}
-
-/* The same for a task whose functions are not known yet. */
-void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
-{
-	ants_scan_hit(pool, ants_task_func_addr(fn, data, pool->scan_mod));
 }
 
 /* The slow path of ants_cursors_skip(): the pool has cursors. */

@@ -8,7 +8,6 @@
  * a client, as calls are, has the name of the client's function.
  */
 #include <linux/export.h>
-#include <linux/module.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -306,25 +305,14 @@ unsigned long ants_task_func(ants_fn_t fn, const void *data)
 	return ants_client_func(fn, &data);
 }
 
-/* Return @addr if it lies in @mod, else 0. */
-unsigned long ants_addr_in(unsigned long addr, const struct module *mod)
-{
-	return within_module(addr, mod) ? addr : 0;
-}
-
-/*
- * A task may run more than one function: one that ants runs on behalf of a
- * client counts as the client's. Return one of them that lies in @mod, or 0.
- */
-unsigned long ants_task_func_addr(ants_fn_t fn, const void *data,
-				  const struct module *mod)
+/* As ants_scan_hit() for a task, which may run more than one function of a client. */
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	const struct ants_call *call = data;
 
-	if (fn != ants_call_run)
-		return ants_addr_in(ants_task_func(fn, data), mod);
-	return ants_addr_in((unsigned long)call->fn, mod) ?:
-	       ants_addr_in((unsigned long)call->release, mod);
+	ants_scan_hit(pool, ants_task_func(fn, data));
+	if (fn == ants_call_run)
+		ants_scan_hit(pool, (unsigned long)call->release);
 }
 
 /* The function that a submitter waits to hand over, and its argument. */

@@ -682,8 +682,7 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	else
 		ants_delayed_due(pool, dwork, &todo);
 	ants_wake_next(pool, &todo);
-	if (pool->released)
-		todo.bits |= ANTS_TODO_WAITQ;
+	ants_job_ends(pool, &todo);
 	ants_unlock(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
