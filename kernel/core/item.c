@@ -111,11 +111,11 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 
 /*
  * Callers that wait for a work item. All that wait for the same event form a
- * ring, but for the few that join. One caller of the ring, its leader, is in the item's list of rings. An
- * item has few rings, so its end takes few steps under the lock, however many
- * callers wait. A ring that is too long to be notified within one hold of the
- * lock moves to the pool, together with the result, and the upkeep work
- * notifies the rest of it.
+ * ring, but for the few that join, each of which is its own. One caller of the
+ * ring, its leader, is in the item's list of rings. An item has few rings, so its
+ * end takes few steps under the lock, however many callers wait. A ring that is too
+ * long to be notified within one hold of the lock moves to the pool, together with
+ * the result, and the upkeep work notifies the rest of it.
  */
 
 /*

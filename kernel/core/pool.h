@@ -617,8 +617,8 @@ struct ants_pool {
 	bool flushing;
 	/*
 	 * Callers in ants_wait_until(). Whoever makes their condition true under the
-	 * lock sets ANTS_TODO_WAITQ: then all of them look again. A condition has to become true when the pool is
-	 * closed, or destroy waits for its caller for ever.
+	 * lock sets ANTS_TODO_WAITQ: then all of them look again. A condition has to
+	 * become true when the pool is closed, or destroy waits for its caller for ever.
 	 */
 	wait_queue_head_t waitq;
 

@@ -155,8 +155,7 @@ bool ants_runs_task_of(struct ants_pool *pool)
 }
 
 /* The fast path of ants_task_add(). Return false if it may not be taken. */
-static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn,
-					       void *data)
+static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_slot *slot;
 

@@ -214,8 +214,8 @@ static int check_group(const struct ants_group *group,
 }
 
 /*
- * The fast path of work_accept(), as that of a task: see ants_task_add_fast(). Return
- * false if it may not be taken.
+ * The fast path of work_accept(), as that of a task: see task_add_fast() in
+ * submit.c. Return false if it may not be taken.
  */
 static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants_work *work,
 					     struct ants_group *group)
