@@ -68,13 +68,19 @@ static void see_delayed(struct ants_walker *walker, struct list_head *entry)
 	ants_scan_hit(walker->pool, (unsigned long)dwork->work.fn);
 }
 
+/* One function is enough. */
+static bool none_found(struct ants_walker *walker)
+{
+	return !ants_peek(walker->pool->scan_hit);
+}
+
 /*
  * Scan the lists in the order in which a task moves through them, so that a
  * task that moves on meanwhile is found.
  */
 static void scan_pool(struct ants_pool *pool)
 {
-	struct ants_walker walker = { .see = see_delayed };
+	struct ants_walker walker = { .see = see_delayed, .rest = none_found };
 
 	ants_pause(ANTS_PAUSE_SCAN, pool);
 	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);

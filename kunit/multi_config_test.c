@@ -106,6 +106,16 @@ static void tune_refuses_a_share_beyond_int_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), 1U + INT_MAX);
 }
 
+/* A part that no shard may have is refused, also if it is less than the shard has. */
+static void shrink_to_too_much_is_refused(struct kunit *test)
+{
+	struct ants_attrs attrs = { .capacity = ANTS_UNLIMITED };
+	struct ants_multi *multi = test_multi(test, &attrs, 1, 0, "toomuch");
+
+	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, 1U + INT_MAX), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ants_multi_tune(multi, INT_MAX), 0);
+}
+
 /* True if no thread is being made or joined behind the test's back. */
 static bool at_rest(struct ants_multi *multi)
 {
@@ -444,6 +454,7 @@ static struct kunit_case multi_config_cases[] = {
 	KUNIT_CASE(tune_grants_waiters),
 	KUNIT_CASE(tune_refuses_for_one_shard),
 	KUNIT_CASE(tune_refuses_a_share_beyond_int_max),
+	KUNIT_CASE(shrink_to_too_much_is_refused),
 	KUNIT_CASE(tune_rolls_back),
 	KUNIT_CASE(shrink_needs_no_memory),
 	KUNIT_CASE(release_times_out_and_is_repeatable),

@@ -426,6 +426,17 @@ struct ants_target {
 	bool rebind_wanted;
 };
 
+/* I: what the creator of the pool has given, see struct ants_attrs. */
+struct ants_ops {
+	ants_fn_t fn;
+	void *(*worker_init)(struct ants_pool *pool);
+	void (*worker_exit)(struct ants_pool *pool, void *data);
+	void (*space_available)(struct ants_pool *pool);
+	void (*fault)(struct ants_pool *pool, ants_fn_t fn, void *data);
+	void (*drop)(ants_fn_t fn, void *data);
+	void *private;
+};
+
 /* The most list entries, grants or wake-ups in one hold of a pool's lock. */
 #define ANTS_HOLD_MAX		16
 /*
@@ -590,8 +601,7 @@ struct ants_pool {
 	struct ants_config config;
 	struct ants_release release;
 	struct ants_target target;
-	/* I: as the creator has given it; only its functions and @private are used */
-	struct ants_attrs ops;
+	struct ants_ops ops;
 	/*
 	 * I: of a shard: 1 from the moment when all shards have refused a caller
 	 * until one of them calls back; NULL outside a multi

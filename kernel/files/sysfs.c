@@ -229,13 +229,13 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 static const char *multi_state(const struct ants_multi *multi)
 {
 	bool released = ants_multi_is_released(multi);
-	const char *some = released ? "draining" : "open";
+	const char *all = released ? "released" : "faulted";
 	struct ants_pool *pool;
 
 	for_each_shard(pool, multi)
-		if (!strcmp(ants_state(pool), some))
-			return some;
-	return released ? "released" : "faulted";
+		if (strcmp(ants_state(pool), all))
+			return released ? "draining" : "open";
+	return all;
 }
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,

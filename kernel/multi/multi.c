@@ -644,6 +644,20 @@ EXPORT_SYMBOL_GPL(ants_multi_flush);
  * any, or is undone.
  */
 
+/* May shard @nr have its part of a bound? */
+static int check_change(struct ants_multi *multi, unsigned int nr,
+			const struct ants_change *change)
+{
+	const struct ants_pool *pool = multi->shards[nr].pool;
+	unsigned int capacity = pool->limits.capacity, depth = pool->config.queue_depth;
+
+	if (change->what == ANTS_SET_CAPACITY)
+		capacity = share_of(multi, change->value, nr);
+	else if (change->what == ANTS_SET_QUEUE_DEPTH)
+		depth = share_of(multi, change->value, nr);
+	return ants_check_bounds(capacity, depth, pool->config.min_workers, pool->flags);
+}
+
 /*
  * Do for shard @nr whatever can fail. A bound that grows is set at once. With a part
  * that was checked a shrink does not fail, so it is left to end_change().
@@ -661,12 +675,8 @@ static int try_change(struct ants_multi *multi, unsigned int nr,
 			.what = change->what,
 			.value = share_of(multi, change->value, nr),
 		};
-		shard->was = pool->config.queue_depth;
-		if (change->what == ANTS_SET_CAPACITY) {
-			if (shard->part.value < pool->config.min_workers)
-				return -EINVAL;
-			shard->was = pool->limits.capacity;
-		}
+		shard->was = change->what == ANTS_SET_CAPACITY ? pool->limits.capacity :
+								 pool->config.queue_depth;
 		return shard->part.value < shard->was ? 0 : ants_set(pool, &shard->part);
 	case ANTS_REBOOT:
 		return __ants_reboot(pool, shard->was);
@@ -760,11 +770,16 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 		return -EBUSY;
 	lock_shards(multi);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
+		err = check_change(multi, nr, change);
+	if (err)
+		goto unlock;
+	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = try_change(multi, nr, change);
 	/* After an error the last of these has nothing to undo. */
 	nr -= !!err;
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
+unlock:
 	unlock_shards(multi);
 	return err;
 }

@@ -150,35 +150,38 @@ static void see_dropped(struct ants_walker *walker, struct list_head *entry)
 
 /*
  * The breaker has tripped: give up what the pool had accepted. Plain tasks are given
- * back, or end the call that they are, when the walks are over: this thread may die in a
- * function of the client.
+ * back, or end the call that they are, when a walk is over: this thread may die in a
+ * function of the client. The others are pending until then.
  */
 void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
 	struct sieve s = { .walker.see = see_dropped };
+	unsigned int unwanted = 0, seen;
 	struct ants_slot *slot, *next;
-	unsigned int unwanted = 0;
 	struct ants_todo todo;
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
-	INIT_LIST_HEAD(&s.dropped);
 	ants_fail_waiting(pool, -EIO);
-	walk_pending(pool, &s.walker);
-	list_for_each_entry_safe(slot, next, &s.dropped, node) {
-		if (slot->fn == ants_call_run)
-			ants_call_fail(slot->data, -EIO);
-		else if (pool->ops.drop)
-			pool->ops.drop(slot->fn, slot->data);
-		else
-			unwanted++;
-		raw_spin_lock_irq(&pool->lock);
-		ants_stock_put(pool, slot);
-		ants_unlock_irq(pool);
+	do {
+		INIT_LIST_HEAD(&s.dropped);
+		seen = ants_walk(pool, &pool->urgent.list, ANTS_HOLD_MAX, &s.walker) ?:
+		       ants_walk(pool, &pool->pending, ANTS_HOLD_MAX, &s.walker);
+		list_for_each_entry_safe(slot, next, &s.dropped, node) {
+			if (slot->fn == ants_call_run)
+				ants_call_fail(slot->data, -EIO);
+			else if (pool->ops.drop)
+				pool->ops.drop(slot->fn, slot->data);
+			else
+				unwanted++;
+			raw_spin_lock_irq(&pool->lock);
+			ants_stock_put(pool, slot);
+			ants_unlock_irq(pool);
+		}
 		cond_resched_tasks_rcu_qs();
-	}
+	} while (seen);
 	if (unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
 	ants_retire_above(pool);

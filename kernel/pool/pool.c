@@ -173,7 +173,10 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
 	pool->owner = owner;
-	pool->ops = *attrs;
+	pool->ops = (struct ants_ops){
+		attrs->fn, attrs->worker_init, attrs->worker_exit, attrs->space_available,
+		attrs->fault, attrs->drop, attrs->private,
+	};
 	pool->flags = attrs->flags;
 	pool->limits.spare_slots = attrs->spare_slots ?: ANTS_SPARE_SLOTS;
 	pool->config.max_blocking = attrs->max_blocking;
@@ -307,7 +310,8 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	unsigned int generation;
 
 	ants_lock(pool, &todo);
-	if (!pool->released)
+	/* One that could not be created has never been open. */
+	if (!pool->released && pool->kobj.state_in_sysfs)
 		trace_ants_pool_release(pool);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
