@@ -588,9 +588,12 @@ static bool cancel(struct ants_work *work, bool sync)
 	if (!pool)
 		return false;
 	ret = cancel_item(pool, work, &todo);
-	/* Is it the task that the caller runs, or does that task run inside it? */
-	w = ants_worker_of(pool);
-	self = sync && w && ants_work_runner(work) == w;
+	/*
+	 * Is it the task that the caller runs, or does that task run inside it? A plain
+	 * cancel may interrupt a thread whose worker is freed.
+	 */
+	w = sync ? ants_worker_of(pool) : NULL;
+	self = w && ants_work_runner(work) == w;
 	waits = sync && !self && READ_ONCE(work->pool) == pool;
 	if (waits) {
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
