@@ -68,6 +68,20 @@ static void nonblocking_submit_uses_up_the_stock(struct kunit *test)
 	expect_passed(test, pool, gate, stock + 2);
 }
 
+/* All slots are in use, and one more submitter waits. */
+static struct async_call *wait_for_a_slot(struct kunit *test, struct ants_pool *pool,
+					  struct gate *gate)
+{
+	unsigned int i, stock = pool->nr_stock;
+	struct async_call *waiter;
+
+	for (i = 0; i < stock; i++)
+		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
+	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
+	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	return waiter;
+}
+
 /*
  * Whether or not the pool has room, the submitter waits for a slot to come
  * back.
@@ -76,13 +90,10 @@ static void blocking_submit_waits_for_a_slot(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, 0, &gate);
-	unsigned int stock = pool->nr_stock, i;
+	unsigned int stock = pool->nr_stock;
 	struct async_call *waiter;
 
-	for (i = 0; i < stock; i++)
-		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
+	waiter = wait_for_a_slot(test, pool, gate);
 	KUNIT_EXPECT_LT(test, ants_nr_pending(pool), 100);
 	KUNIT_EXPECT_EQ(test, ants_submit_timeout(pool, gate_task, gate, 1),
 			-ETIMEDOUT);
@@ -96,15 +107,14 @@ static void waiter_gets_a_slot_that_is_made(struct kunit *test)
 {
 	struct gate *gate;
 	struct ants_pool *pool = poor_pool(test, 0, &gate);
-	unsigned int stock = pool->nr_stock, i;
+	unsigned int stock = pool->nr_stock;
 	struct async_call *waiter;
+	unsigned long armed;
 
-	for (i = 0; i < stock; i++)
-		KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	waiter = submit_async(test, pool, gate_task, gate, MAX_SCHEDULE_TIMEOUT);
-	EXPECT_SOON(test, ants_nr_waiting(pool) == 1);
-	/* The first look of the timer is over, in vain. */
-	msleep(100);
+	waiter = wait_for_a_slot(test, pool, gate);
+	/* The timer has looked in vain, and is armed anew. */
+	armed = READ_ONCE(pool->timer.timer.expires);
+	EXPECT_SOON(test, READ_ONCE(pool->timer.timer.expires) != armed);
 	ants_fail_arm(ANTS_FAIL_SLOT, 0);
 	/* It is refused, and has the stock filled. */
 	KUNIT_EXPECT_EQ(test, ants_try_submit(pool, gate_task, gate), -EAGAIN);

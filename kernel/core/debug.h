@@ -100,6 +100,8 @@ enum ants_fail_point {
 
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool);
 bool ants_inject(enum ants_fail_point point);
+/* An interrupt asks which worker it is in, whose thread may have freed that. */
+#define ants_check_task()	WARN(!in_task(), "ants: an interrupt asks for its worker\n")
 void ants_check(struct ants_pool *pool);
 /* A task is about to be admitted although there may be no room. */
 void ants_check_over(struct ants_pool *pool);
@@ -124,6 +126,7 @@ extern unsigned long ants_late;
 
 static inline void ants_pause(enum ants_pause_point point, struct ants_pool *pool) { }
 static inline bool ants_inject(enum ants_fail_point point) { return false; }
+#define ants_check_task()	do { } while (0)
 static inline void ants_check(struct ants_pool *pool) { }
 static inline void ants_check_over(struct ants_pool *pool) { }
 static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }

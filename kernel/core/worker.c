@@ -18,6 +18,7 @@ atomic_t ants_nr_threads;
 /* Return the worker whose thread the caller is, or NULL. */
 struct ants_worker *ants_this_worker(void)
 {
+	ants_check_task();
 	if (!(current->flags & PF_KTHREAD) ||
 	    kthread_func(current) != ants_worker_fn)
 		return NULL;
