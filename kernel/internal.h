@@ -13,7 +13,7 @@
  *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
- *	pool/	cancel, upkeep, tune, place, pool
+ *	pool/	cancel, upkeep, tune, pool
  *	multi/	fit, multi
  *	files/	debugfs, sysfs
  *	./	main
