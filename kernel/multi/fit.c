@@ -50,8 +50,8 @@ static int compare(const void *left, const void *right)
  * through a core, and number them from @shard on. Return the length of the
  * longest one.
  */
-static unsigned int cut(struct ants_cpu *cpus, unsigned int nr,
-			unsigned int parts, unsigned int shard)
+static unsigned int cut_cache(struct ants_cpu *cpus, unsigned int nr,
+			      unsigned int parts, unsigned int shard)
 {
 	unsigned int i, part = 0, last = 0, begin = 0, longest = 0;
 
@@ -113,7 +113,7 @@ unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked
 		 * shard.
 		 */
 		parts = 1;
-		while (cut(&cpus[begin], i - begin, parts, shards) >
+		while (cut_cache(&cpus[begin], i - begin, parts, shards) >
 		       ANTS_SHARD_CPUS && parts < i - begin)
 			parts++;
 		shards = cpus[i - 1].shard + 1;

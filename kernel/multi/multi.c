@@ -63,7 +63,7 @@ static void multi_free(struct kobject *kobj)
 
 	free_percpu(multi->choice);
 	kfree(multi);
-	ants_live_put();
+	ants_object_freed();
 }
 
 /* As with pools, there are no default groups. */
@@ -98,14 +98,12 @@ static struct ants_multi *multi_alloc(const struct ants_attrs *total,
 		free_percpu(choice);
 		return NULL;
 	}
-	ants_live_get();
 	multi->choice = choice;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
-	ants_kobject_init(&multi->kobj, &ants_multi_ktype);
-	multi->kobj.kset = ants_kset;
+	ants_object_init(&multi->kobj, &ants_multi_ktype);
 	return multi;
 }
 
@@ -155,8 +153,10 @@ static void multi_end(struct ants_multi *multi, bool shown)
 	unsigned long seen;
 
 	multi_touch(multi);
-	for_each_shard(pool, multi)
-		ants_pool_doom(pool);
+	for_each_shard(pool, multi) {
+		ants_close_begin(pool, true);
+		ants_close_end(pool);
+	}
 	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
 	seen = get_state_synchronize_rcu();
@@ -525,7 +525,7 @@ static unsigned int close_all(struct ants_multi *multi)
 	unsigned int generation = 0;
 
 	for_each_shard(pool, multi)
-		generation = ants_close_begin(pool);
+		generation = ants_close_begin(pool, false);
 	/* No reboot can open one of them before the last one is closed. */
 	for_each_shard(pool, multi)
 		ants_close_end(pool);
@@ -710,35 +710,21 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 	}
 }
 
-/* While all of these are held, a bound that was checked does not change. */
-static void lock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	lockdep_assert_held(&multi->config);
-	for_each_shard(pool, multi)
-		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
-}
-
-static void unlock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		mutex_unlock(&pool->config.lock);
-}
-
 /* Change all shards or none; with multi->config held. */
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
+	struct ants_pool *pool;
 	unsigned int nr;
 	int err = 0;
 
+	lockdep_assert_held(&multi->config);
 	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
 	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
 		return -EINVAL;
-	lock_shards(multi);
+	/* While all of these are held, a bound that was checked does not change. */
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
 	if (err)
@@ -750,7 +736,8 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
 unlock:
-	unlock_shards(multi);
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
 	return err;
 }
 

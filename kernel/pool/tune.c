@@ -102,7 +102,7 @@ static void apply_bounds(struct ants_pool *pool)
 	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
-	ants_retire_above(pool);
+	ants_retire_idle(pool);
 	/* A waiter needs a slot to be granted. */
 	raw_spin_lock_irq(&pool->lock);
 	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
@@ -234,7 +234,7 @@ static void invalidate(struct ants_pool *pool, struct ants_todo *todo)
 	ants_update_stay_limit(pool);
 	if (!pool->workers.nr_idle)
 		return;
-	WRITE_ONCE(pool->target.rebind_wanted, true);
+	pool->target.rebind_wanted = true;
 	ants_todo_upkeep(pool, todo);
 }
 
