@@ -208,7 +208,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 }
 
 /* cancel.c: tasks that have not started */
-void ants_fail_waiting(struct ants_pool *pool, int err);
+void ants_fail_waiting(struct ants_pool *pool);
 void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */

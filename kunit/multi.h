@@ -20,7 +20,7 @@ static inline void stay_on_cpu(unsigned int cpu)
 /* With %ANTS_LOCAL, the shard of a CPU. */
 static inline unsigned int shard_of(struct ants_multi *multi, unsigned int cpu)
 {
-	return *per_cpu_ptr(multi->choice, cpu);
+	return per_cpu(*multi->choice, cpu);
 }
 
 /*

@@ -332,8 +332,8 @@ static void expect_real_fit(struct kunit *test, struct ants_multi *multi)
 	unsigned int a, b;
 
 	for_each_online_cpu(a) {
-		KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(a, cpus_of(multi,
-							 shard_of(multi, a))));
+		KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(a,
+							 cpus_of(multi, shard_of(multi, a))));
 		for_each_online_cpu(b) {
 			if (cpu_to_node(a) != cpu_to_node(b))
 				KUNIT_EXPECT_NE(test, shard_of(multi, a),

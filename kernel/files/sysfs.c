@@ -224,25 +224,18 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: len;
 }
 
-/* As ants_state(), for all shards. */
-static const char *multi_state(const struct ants_multi *multi)
-{
-	bool released = ants_multi_is_released(multi);
-	const char *all = released ? "released" : "faulted";
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		if (strcmp(ants_state(pool), all))
-			return released ? "draining" : "open";
-	return all;
-}
-
+/* A multi is open or draining as long as its shards differ. */
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	return sysfs_emit(buf, "%s\n",
-			  multi_of(kobj) ? multi_state(multi_of(kobj)) :
-					   ants_state(to_pool(kobj)));
+	const char *state = ants_state(pool_of(kobj, 0));
+	struct ants_pool *pool;
+	unsigned int nr;
+
+	for (nr = 1; (pool = pool_of(kobj, nr)); nr++)
+		if (strcmp(ants_state(pool), state))
+			state = ants_multi_is_released(multi_of(kobj)) ? "draining" : "open";
+	return sysfs_emit(buf, "%s\n", state);
 }
 
 static ssize_t last_fault_show(struct kobject *kobj,

@@ -221,7 +221,7 @@ int ants_local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
 	*nr_shards = ants_fit(cpus, nr, *nr_shards, most);
 	for_each_possible_cpu(cpu) {
 		where = locate(cpu);
-		*per_cpu_ptr(shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
+		per_cpu(*shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
 	}
 	free_cpumask_var(mask);
 	kfree(cpus);
@@ -242,12 +242,12 @@ void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 
 	set_allowed(mask, attrs->cpumask);
 	for_each_cpu(cpu, mask) {
-		shard = *per_cpu_ptr(multi->choice, cpu);
+		shard = per_cpu(*multi->choice, cpu);
 		if (shard <= nr)
 			home = max(home, shard);
 	}
 	for_each_cpu(cpu, mask)
-		if (*per_cpu_ptr(multi->choice, cpu) != home)
+		if (per_cpu(*multi->choice, cpu) != home)
 			cpumask_clear_cpu(cpu, mask);
 	attrs->cpumask = mask;
 	for_each_cpu(cpu, mask) {

@@ -90,7 +90,7 @@ static struct ants_multi *multi_alloc(const struct ants_attrs *total,
 	if (!choice)
 		return NULL;
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(choice, cpu) = cpu - 1;
+		per_cpu(*choice, cpu) = cpu - 1;
 	if (strategy != ANTS_LOCAL ||
 	    !ants_local_map(choice, total->cpumask, &nr_shards, most))
 		multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
@@ -616,17 +616,13 @@ EXPORT_SYMBOL_GPL(ants_multi_flush);
  * any, or is undone.
  */
 
-static unsigned int bound_of(const struct ants_pool *pool, enum ants_setting what)
+/* Change a bound of a shard, if it is to be another one. */
+static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int from,
+		     unsigned int to)
 {
-	return what == ANTS_SET_CAPACITY ? pool->limits.capacity : pool->config.queue_depth;
-}
+	struct ants_change change = { .what = what, .value = to };
 
-/* Set a bound of a shard, unless that is so already. */
-static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
-{
-	struct ants_change change = { .what = what, .value = value };
-
-	return value == bound_of(pool, what) ? 0 : ants_set(pool, &change);
+	return from == to ? 0 : ants_set(pool, &change);
 }
 
 /*
@@ -671,7 +667,8 @@ static int try_change(struct ants_shard *shard, const struct ants_change *change
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
-		return set_bound(shard->pool, change->what, max(shard->part, shard->was));
+		return set_bound(shard->pool, change->what, shard->was,
+				 max(shard->was, shard->part));
 	case ANTS_REBOOT:
 		return __ants_reboot(shard->pool, shard->was);
 	default:
@@ -690,6 +687,7 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
 		WARN_ON_ONCE(set_bound(shard->pool, change->what,
+				       max(shard->was, shard->part),
 				       failed ? shard->was : shard->part));
 		break;
 	case ANTS_REBOOT:
@@ -710,21 +708,35 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 	}
 }
 
+/* While all of these are held, a bound that was checked does not change. */
+static void lock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	lockdep_assert_held(&multi->config);
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
+}
+
+static void unlock_shards(struct ants_multi *multi)
+{
+	struct ants_pool *pool;
+
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
+}
+
 /* Change all shards or none; with multi->config held. */
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
-	struct ants_pool *pool;
 	unsigned int nr;
 	int err = 0;
 
-	lockdep_assert_held(&multi->config);
 	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
 	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
 		return -EINVAL;
-	/* While all of these are held, a bound that was checked does not change. */
-	for_each_shard(pool, multi)
-		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
+	lock_shards(multi);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
 	if (err)
@@ -736,8 +748,7 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
 unlock:
-	for_each_shard(pool, multi)
-		mutex_unlock(&pool->config.lock);
+	unlock_shards(multi);
 	return err;
 }
 

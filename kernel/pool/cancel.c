@@ -105,21 +105,21 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 EXPORT_SYMBOL_GPL(ants_cancel_pending);
 
 static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
-		       void *err)
+		       void *unused)
 {
 	while (pool->space.nr_waiting && !ants_todo_full(todo))
-		ants_waiter_end(pool, ants_first_waiter(pool), *(int *)err,
-				todo);
+		ants_waiter_end(pool, ants_first_waiter(pool),
+				ants_closed_error(pool), todo);
 	return pool->space.nr_waiting;
 }
 
 /*
- * Fail what waits to be accepted: callers, with @err, and work items with a
- * timer. No other wait can begin.
+ * The pool accepts no task any more: fail what waits to be accepted, callers and work
+ * items with a timer. No other wait can begin, and the pool is not opened meanwhile.
  */
-void ants_fail_waiting(struct ants_pool *pool, int err)
+void ants_fail_waiting(struct ants_pool *pool)
 {
-	ants_rounds(pool, fail_round, &err);
+	ants_rounds(pool, fail_round, NULL);
 	ants_delayed_fail_all(pool);
 }
 
@@ -155,7 +155,7 @@ void ants_drop_fn(struct work_struct *work)
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
-	ants_fail_waiting(pool, -EIO);
+	ants_fail_waiting(pool);
 	do {
 		INIT_LIST_HEAD(&s.dropped);
 		seen = ants_walk(pool, &pool->urgent.list, ANTS_HOLD_MAX, &s.walker) ?:

@@ -244,7 +244,7 @@ bool ants_close_end(struct ants_pool *pool)
 	bool idle;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	ants_fail_waiting(pool, -ESHUTDOWN);
+	ants_fail_waiting(pool);
 	ants_retire_idle(pool);
 	ants_lock(pool, &todo);
 	pool->release.nr--;
@@ -362,10 +362,11 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Count in a caller that will wait for all tasks of @pool, unless there is no end to
- * them. A task of the pool would wait for itself. An item whose timer function is about to queue it is no task yet:
- * wait until it is, for a grace period of RCU, whatever the timeout is. A caller that
- * waits for something else uses ants_caller_in(), in the hold that looks at released.
+ * Count in a caller that will wait for all tasks of @pool. Those of the system pool may
+ * never end, and a task of the pool would wait for itself. An item whose timer function
+ * is about to queue it is no task yet: wait until it is, for a grace period of RCU,
+ * whatever the timeout is. A caller that waits for something else uses ants_caller_in(),
+ * in the hold that looks at released.
  */
 static int wait_enter(struct ants_pool *pool, unsigned long timeout)
 {

@@ -22,16 +22,16 @@
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
-	if (!capacity || capacity < min_workers)
-		return -EINVAL;
-	if (max(min_workers, queue_depth) > ANTS_BOUND_MAX)
+	bool prealloc = flags & ANTS_PREALLOC;
+
+	if (!capacity || capacity < min_workers ||
+	    max(min_workers, queue_depth) > ANTS_BOUND_MAX)
 		return -EINVAL;
 	if (capacity == ANTS_UNLIMITED)
-		return flags & ANTS_PREALLOC ? -EINVAL : 0;
-	if (capacity > ANTS_BOUND_MAX)
-		return -EINVAL;
-	/* All of its slots are made at once, so the sum matters. */
-	if (flags & ANTS_PREALLOC && queue_depth > ANTS_BOUND_MAX - capacity)
+		return prealloc ? -EINVAL : 0;
+	/* All slots of such a pool are made at once, so the sum matters. */
+	if (capacity > ANTS_BOUND_MAX ||
+	    (prealloc && queue_depth > ANTS_BOUND_MAX - capacity))
 		return -EINVAL;
 	return 0;
 }
@@ -96,17 +96,15 @@ static void apply_bounds(struct ants_pool *pool)
 	struct ants_todo todo;
 	unsigned int nr;
 
-	/* The floor may require more threads than were prepared. */
-	ants_lock(pool, &todo);
-	ants_ask_for_worker(pool, &todo);
-	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
 	ants_retire_idle(pool);
+	ants_lock(pool, &todo);
+	/* The floor may require more threads than were prepared. */
+	ants_ask_for_worker(pool, &todo);
 	/* A waiter needs a slot to be granted. */
-	raw_spin_lock_irq(&pool->lock);
 	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
-	ants_unlock_irq(pool);
+	ants_unlock(pool, &todo);
 	if (nr)
 		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 	ants_grant_all(pool);
@@ -182,12 +180,10 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
 	 */
-	if (pool->flags & ANTS_PREALLOC) {
-		raw_spin_lock_irq(&pool->lock);
-		set_stock_limit(pool, pool->limits.in_flight);
-		ants_unlock_irq(pool);
-		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-	}
+	raw_spin_lock_irq(&pool->lock);
+	set_stock_limit(pool, pool->limits.in_flight);
+	ants_unlock_irq(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return err;
 }
 

@@ -418,26 +418,14 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 		ants_todo_wake(&walker->todo, w->task);
 }
 
-/*
- * Return true if nothing is left to do; then the upkeep work can be queued
- * again.
- */
-static bool upkeep_done(struct ants_pool *pool)
+/* Is nothing left to do for the upkeep work? */
+static bool upkeep_done(const struct ants_pool *pool)
 {
-	struct ants_todo todo;
-	bool done;
-
-	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
+	lockdep_assert_held(&pool->lock);
+	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       pool->nr_stock <= pool->limits.stock;
-	if (done) {
-		pool->upkeep.queued = false;
-		ants_job_ends(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return done;
 }
 
 void ants_upkeep_fn(struct work_struct *work)
@@ -448,8 +436,8 @@ void ants_upkeep_fn(struct work_struct *work)
 	unsigned int level;
 	bool rebind, idle;
 
-	do {
-		ants_lock(pool, &todo);
+	ants_lock(pool, &todo);
+	while (!upkeep_done(pool)) {
 		/* For a caller that may not take the lock of the wait queue. */
 		if (pool->upkeep.waitq_wanted)
 			todo.bits |= ANTS_TODO_WAITQ;
@@ -471,7 +459,12 @@ void ants_upkeep_fn(struct work_struct *work)
 		if (!idle)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
-	} while (!upkeep_done(pool));
+		ants_lock(pool, &todo);
+	}
+	/* From here on it can be queued again. */
+	pool->upkeep.queued = false;
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /* The function of the client that the thread of @w runs. */
