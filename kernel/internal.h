@@ -13,7 +13,7 @@
  *	core/	worker, wait, submit
  *	work/	work, join
  *	work/	call, each, group
- *	pool/	cancel, upkeep, tune, place, pool
+ *	pool/	registry, cancel, upkeep, tune, pool
  *	multi/	fit, multi
  *	files/	debugfs, sysfs
  *	./	main
@@ -208,7 +208,7 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 }
 
 /* cancel.c: tasks that have not started */
-void ants_fail_waiting(struct ants_pool *pool, int err);
+void ants_fail_waiting(struct ants_pool *pool);
 void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
@@ -219,7 +219,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
-void ants_retire_above(struct ants_pool *pool);
+void ants_retire_idle(struct ants_pool *pool);
 void ants_maker_fn(struct work_struct *work);
 void ants_upkeep_fn(struct work_struct *work);
 void ants_burial_fn(struct work_struct *work);
@@ -281,14 +281,6 @@ unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);
 
-/* A function that runs, and for how long; @func is 0 if there is none. */
-struct ants_longest {
-	unsigned long func;
-	unsigned long ms;
-};
-
-void ants_longest(struct ants_pool *pool, struct ants_longest *found);
-
 /* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay);
@@ -331,7 +323,7 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers);
 
-/* pool.c: all pools and multis, and their names */
+/* registry.c: all pools and multis, and their names */
 extern struct list_head ants_pools;
 extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
@@ -340,24 +332,23 @@ int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
+void ants_object_init(struct kobject *kobj, const struct kobj_type *type);
+void ants_object_freed(void);
+void ants_objects_wait_freed(void);
 
 /* pool.c */
 int ants_check_attrs(const struct ants_attrs *attrs);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given);
-unsigned int ants_close_begin(struct ants_pool *pool);
-void ants_close_end(struct ants_pool *pool);
+unsigned int ants_close_begin(struct ants_pool *pool, bool dying);
+bool ants_close_end(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
-bool ants_pool_doom(struct ants_pool *pool);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
 void __ants_pool_destroy(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
-void ants_live_get(void);
-void ants_live_put(void);
-void ants_pools_wait_freed(void);
 
 /* sysfs.c: /sys/kernel/ants */
 extern const struct kobj_type ants_pool_ktype;
@@ -386,6 +377,7 @@ enum {
 #define ANTS_DEBUGFS_MOST	1024U
 
 extern const struct seq_operations ants_tables_sops;
+unsigned long ants_longest_ms(struct ants_pool *pool, unsigned long *func);
 void ants_debugfs_init(void);
 void ants_debugfs_exit(void);
 

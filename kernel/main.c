@@ -180,29 +180,26 @@ static void close_forgotten(const struct module *mod)
 /* The module that made them is gone, so this is up to ants. */
 static void destroy_forgotten(const struct module *mod)
 {
-	struct ants_multi *multi, *old_multi;
-	struct ants_pool *pool, *old_pool;
+	struct ants_multi *multi;
+	struct ants_pool *pool;
 
-	do {
-		old_multi = NULL;
-		old_pool = NULL;
-		mutex_lock(&ants_registry_lock);
-		list_for_each_entry(multi, &ants_multis, registered)
-			if (multi->owner == mod)
-				old_multi = multi;
-		list_for_each_entry(pool, &ants_pools, registered)
-			if (pool->owner == mod)
-				old_pool = pool;
-		mutex_unlock(&ants_registry_lock);
-		if (old_multi) {
-			pr_err("module %s forgot multi %s\n", mod->name, old_multi->name);
-			ants_multi_destroy(old_multi);
+again:
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (multi->owner == mod) {
+			mutex_unlock(&ants_registry_lock);
+			pr_err("module %s forgot multi %s\n", mod->name, multi->name);
+			ants_multi_destroy(multi);
+			goto again;
 		}
-		if (old_pool) {
-			pr_err("module %s forgot pool %s\n", mod->name, old_pool->name);
-			__ants_pool_destroy(old_pool);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (pool->owner == mod) {
+			mutex_unlock(&ants_registry_lock);
+			pr_err("module %s forgot pool %s\n", mod->name, pool->name);
+			__ants_pool_destroy(pool);
+			goto again;
 		}
-	} while (old_multi || old_pool);
+	mutex_unlock(&ants_registry_lock);
 }
 
 static int unload_notify(struct notifier_block *nb, unsigned long state,
@@ -249,7 +246,7 @@ static void ants_exit(void)
 	unregister_module_notifier(&unload_nb);
 	if (ants_system_pool)
 		__ants_pool_destroy(ants_system_pool);
-	ants_pools_wait_freed();
+	ants_objects_wait_freed();
 	ants_hotplug_exit();
 	ants_sysfs_exit();
 	if (ants_makers_wq)

@@ -17,6 +17,12 @@ static inline void stay_on_cpu(unsigned int cpu)
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
+/* With %ANTS_LOCAL, the shard of a CPU. */
+static inline unsigned int shard_of(struct ants_multi *multi, unsigned int cpu)
+{
+	return per_cpu(*multi->choice, cpu);
+}
+
 /*
  * A multi that is destroyed when its test ends; a case that destroys it itself
  * clears @multi.

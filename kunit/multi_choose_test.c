@@ -109,7 +109,7 @@ static void local_gives_that_of_the_cpu(struct kunit *test)
 	for_each_online_cpu(cpu) {
 		stay_on_cpu(cpu);
 		KUNIT_EXPECT_EQ(test, nr_of(multi, ants_multi_choose(multi)),
-				multi->shard_of[cpu]);
+				shard_of(multi, cpu));
 	}
 }
 

@@ -153,7 +153,7 @@ static void equal_cores_are_grouped(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(machines); i++) {
 		nr = make_machine(&machines[i]);
-		shards = ants_fit_group(cpus, nr, ANTS_MAX_SHARDS);
+		shards = ants_fit(cpus, nr, 0, ANTS_MAX_SHARDS);
 		KUNIT_EXPECT_EQ_MSG(test, shards, machines[i].shards,
 				    "machine %u", i);
 		/* A core is never divided. */
@@ -170,7 +170,7 @@ static void halves_are_equal(struct kunit *test)
 	static const struct machine twelve = { 1, 1, 12, 1, false, 2 };
 	unsigned int i, nr = make_machine(&twelve);
 
-	KUNIT_EXPECT_EQ(test, ants_fit_group(cpus, nr, ANTS_MAX_SHARDS), 2);
+	KUNIT_EXPECT_EQ(test, ants_fit(cpus, nr, 0, ANTS_MAX_SHARDS), 2);
 	for (i = 0; i < nr; i++) {
 		KUNIT_EXPECT_EQ(test, cpus[i].cpu, i);
 		KUNIT_EXPECT_EQ(test, cpus[i].shard, i / 6);
@@ -190,7 +190,7 @@ static void numbers_may_be_mixed(struct kunit *test)
 			.cpu = i, .node = i % 2, .cache = i / 2 % 2,
 			.core = i % 32,
 		};
-	shards = ants_fit_group(cpus, 64, ANTS_MAX_SHARDS);
+	shards = ants_fit(cpus, 64, 0, ANTS_MAX_SHARDS);
 	KUNIT_EXPECT_EQ(test, shards, 8);
 	expect_fit(test, 64, shards);
 	expect_order(test, 64);
@@ -221,7 +221,7 @@ static void unequal_cores_keep_to_the_limit(struct kunit *test)
 	for (singles = 0; singles <= 16; singles++)
 		for (pairs = !singles; pairs <= 16; pairs++) {
 			nr = make_hybrid(singles, pairs);
-			shards = ants_fit_group(cpus, nr, ANTS_MAX_SHARDS);
+			shards = ants_fit(cpus, nr, 0, ANTS_MAX_SHARDS);
 			KUNIT_EXPECT_GE(test, shards, DIV_ROUND_UP(nr, 8));
 			KUNIT_EXPECT_LE(test, shards, DIV_ROUND_UP(nr, 8) + 1);
 			expect_fit(test, nr, shards);
@@ -236,7 +236,7 @@ static void caches_may_be_unknown(struct kunit *test)
 
 	for (i = 0; i < nr; i++)
 		cpus[i].cache = ANTS_NO_CACHE;
-	KUNIT_EXPECT_EQ(test, ants_fit_group(cpus, nr, ANTS_MAX_SHARDS), 4);
+	KUNIT_EXPECT_EQ(test, ants_fit(cpus, nr, 0, ANTS_MAX_SHARDS), 4);
 	expect_fit(test, nr, 4);
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, cpus[i].shard, i / 6);
@@ -250,7 +250,7 @@ static void fewer_are_allowed_than_fit(struct kunit *test)
 
 	for (most = 1; most <= 17; most++) {
 		nr = make_machine(&machine);
-		KUNIT_EXPECT_EQ(test, ants_fit_group(cpus, nr, most),
+		KUNIT_EXPECT_EQ(test, ants_fit(cpus, nr, 0, most),
 				min(most, 16U));
 		expect_order(test, nr);
 		for (i = 0; i < min(most, 16U); i++) {
@@ -265,12 +265,12 @@ static void fewer_are_allowed_than_fit(struct kunit *test)
 static void expect_near(struct kunit *test, const struct ants_cpu *other,
 			unsigned int first, unsigned int last)
 {
-	unsigned int turn;
+	unsigned int i, turn = 0;
 
-	for (turn = 0; turn < 2 * (last - first + 1); turn++)
+	for (i = 0; i < 2 * (last - first + 1); i++)
 		KUNIT_EXPECT_EQ(test,
-				ants_fit_near(cpus, MOST_CPUS, other, turn),
-				first + turn % (last - first + 1));
+				ants_fit_near(cpus, MOST_CPUS, other, &turn),
+				first + i % (last - first + 1));
 }
 
 /* Of four shards two have a CPU each: any other CPU gets one of those. */
@@ -278,10 +278,10 @@ static void others_get_a_shard_that_has_a_cpu(struct kunit *test)
 {
 	const struct ants_cpu two[] = { { .shard = 0 }, { .cpu = 1, .shard = 2 } };
 	const struct ants_cpu other = { .cpu = 3 };
-	unsigned int turn;
+	unsigned int i, turn = 0;
 
-	for (turn = 0; turn < 6; turn++)
-		KUNIT_EXPECT_EQ(test, ants_fit_near(two, 2, &other, turn) % 2, 0);
+	for (i = 0; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, ants_fit_near(two, 2, &other, &turn) % 2, 0);
 }
 
 /* Two nodes, each with two caches of 32 CPUs, which are four shards. */
@@ -291,7 +291,7 @@ static void others_get_the_nearest(struct kunit *test)
 	struct ants_cpu other = { .cpu = 200, .node = 1, .cache = 1 };
 
 	make_machine(&machine);
-	KUNIT_ASSERT_EQ(test, ants_fit_group(cpus, MOST_CPUS, 99), 16);
+	KUNIT_ASSERT_EQ(test, ants_fit(cpus, MOST_CPUS, 0, 99), 16);
 	other.core = 126;
 	expect_near(test, &other, 15, 15);
 	other.core = 96;
@@ -329,16 +329,18 @@ static const struct cpumask *cpus_of(struct ants_multi *multi, unsigned int nr)
  */
 static void expect_real_fit(struct kunit *test, struct ants_multi *multi)
 {
-	unsigned int *shard = multi->shard_of, a, b;
+	unsigned int a, b;
 
 	for_each_online_cpu(a) {
-		KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(a, cpus_of(multi,
-								    shard[a])));
+		KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(a,
+							 cpus_of(multi, shard_of(multi, a))));
 		for_each_online_cpu(b) {
 			if (cpu_to_node(a) != cpu_to_node(b))
-				KUNIT_EXPECT_NE(test, shard[a], shard[b]);
+				KUNIT_EXPECT_NE(test, shard_of(multi, a),
+						shard_of(multi, b));
 			if (cpumask_test_cpu(b, topology_sibling_cpumask(a)))
-				KUNIT_EXPECT_EQ(test, shard[a], shard[b]);
+				KUNIT_EXPECT_EQ(test, shard_of(multi, a),
+						shard_of(multi, b));
 		}
 	}
 }
@@ -364,7 +366,7 @@ static void as_many_as_fit_are_made(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_multi_capacity(multi), num_online_cpus());
 	expect_real_fit(test, multi);
 	for_each_possible_cpu(cpu)
-		KUNIT_EXPECT_LT(test, multi->shard_of[cpu], nr);
+		KUNIT_EXPECT_LT(test, shard_of(multi, cpu), nr);
 	for (i = 0; i < nr; i++) {
 		KUNIT_EXPECT_TRUE(test, cpumask_intersects(cpus_of(multi, i),
 							   cpu_online_mask));
@@ -383,7 +385,7 @@ static void one_cpu_is_one_shard(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(cpus_of(multi, 0),
 					      cpumask_of(0)));
 	for_each_possible_cpu(cpu)
-		KUNIT_EXPECT_EQ(test, multi->shard_of[cpu], 0);
+		KUNIT_EXPECT_EQ(test, shard_of(multi, cpu), 0);
 	KUNIT_EXPECT_EQ(test, run_shard(multi, 0), 0);
 }
 
@@ -454,7 +456,7 @@ static int do_choose(struct async_call *call)
 	struct ants_multi *multi = call->multi;
 
 	return set_cpus_allowed_ptr(current, cpumask_of(1)) ?:
-	       run_shard(multi, multi->shard_of[1]);
+	       run_shard(multi, shard_of(multi, 1));
 }
 
 /* The CPU has a shard already, whose threads may run on it. */
@@ -471,7 +473,7 @@ static void cpu_may_come_later(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(multi));
 	nr = ants_multi_nr_shards(multi);
 	KUNIT_EXPECT_EQ(test, nr, 1);
-	KUNIT_EXPECT_EQ(test, multi->shard_of[1], 0);
+	KUNIT_EXPECT_EQ(test, shard_of(multi, 1), 0);
 	KUNIT_EXPECT_TRUE(test, cpumask_test_cpu(1, cpus_of(multi, 0)));
 	expect_result(test, multi_async(test, do_choose, multi, 0), 0);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);

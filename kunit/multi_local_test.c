@@ -78,11 +78,11 @@ static void cpus_are_spread_in_ranges(struct kunit *test)
 					      "ranges");
 
 	for_each_online_cpu(cpu) {
-		KUNIT_EXPECT_EQ(test, multi->shard_of[cpu], last);
+		KUNIT_EXPECT_EQ(test, shard_of(multi, cpu), last);
 		last++;
 	}
 	for_each_possible_cpu(cpu)
-		KUNIT_EXPECT_LT(test, multi->shard_of[cpu], nr);
+		KUNIT_EXPECT_LT(test, shard_of(multi, cpu), nr);
 }
 
 /* All shards share the only CPU that is allowed. */

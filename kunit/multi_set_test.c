@@ -106,7 +106,7 @@ static void local_shards_keep_their_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write_file("keep/cpulist", "0\n"), -EACCES);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 2), 0);
 	for_each_online_cpu(cpu) {
-		look(test, multi, multi->shard_of[cpu]);
+		look(test, multi, shard_of(multi, cpu));
 		KUNIT_EXPECT_TRUE(test, cpumask_equal(&view.cpus,
 						      cpumask_of(cpu)));
 		KUNIT_EXPECT_EQ(test, view.nice, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where workers run. affinity.c is the part of the workers; place.c is the part
+ * Where workers run. affinity.c is the part of the workers; tune.c is the part
  * of the callers and events that change it.
  */
 #ifndef _ANTS_AFFINITY_H
@@ -67,12 +67,11 @@ void ants_affinity_clear_stale(struct ants_worker *w);
 void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
 void ants_affinity_apply(struct ants_worker *w);
 
-/* place.c: with pool->config.lock held */
-int ants_set_place(struct ants_pool *pool, const struct ants_change *change);
+/* tune.c: with pool->config.lock held */
 void ants_affinity_change(struct ants_pool *pool,
 			  struct ants_affinity *affinity);
 
-/* place.c: CPUs that come and go */
+/* tune.c: CPUs that come and go */
 int ants_hotplug_init(void);
 void ants_hotplug_exit(void);
 

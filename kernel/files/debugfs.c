@@ -174,13 +174,51 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 	};
 }
 
+/**
+ * struct longest - the function that has run for the longest time of those that run now
+ * @walker: the walk over the workers
+ * @func: that function, or 0
+ * @time: for how long, by the clock
+ */
+struct longest {
+	struct ants_walker walker;
+	unsigned long func;
+	u64 time;
+};
+
+static void see_running(struct ants_walker *walker, struct list_head *entry)
+{
+	struct longest *longest = container_of(walker, struct longest, walker);
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	u64 time;
+
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
+		return;
+	time = ants_clock() - ants_time_started(w);
+	if (longest->func && time <= longest->time)
+		return;
+	longest->time = time;
+	longest->func = ants_worker_func(w);
+}
+
+/* Find that function, if times are taken. */
+unsigned long ants_longest_ms(struct ants_pool *pool, unsigned long *func)
+{
+	struct longest longest = { .walker.see = see_running };
+
+	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &longest.walker);
+	*func = longest.func;
+	return ants_clock_ms(longest.time);
+}
+
 /* The numbers are of the same moment. */
 static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 {
-	struct ants_longest longest;
+	unsigned long func, ms = ants_longest_ms(pool, &func);
 	struct ants_stats s;
 
-	ants_longest(pool, &longest);
 	ants_pool_stats(pool, &s);
 	seq_printf(seq, "%-8s", ants_state(pool));
 	if (s.capacity == ANTS_UNLIMITED)
@@ -189,7 +227,7 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 		seq_printf(seq, "%10u", s.capacity);
 	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
 		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
-	print_func(longest.func, longest.func ? longest.ms : NO_AGE);
+	print_func(func, func ? ms : NO_AGE);
 	seq_putc(seq, '\n');
 }
 

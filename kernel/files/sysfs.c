@@ -84,14 +84,14 @@ static bool is_fixed(const struct row *row, struct kobject *kobj)
 static s64 value_of(const struct row *row, struct ants_pool *pool)
 {
 	struct ants_stats stats;
+	void *at = (char *)&stats + row->offset;
 	s64 value;
 
 	switch (row->in) {
 	case IN_STATS:
 		ants_pool_stats(pool, &stats);
-		if (row->offset >= offsetof(struct ants_stats, submitted))
-			return *(u64 *)((char *)&stats + row->offset);
-		return *(unsigned int *)((char *)&stats + row->offset);
+		return row->offset >= offsetof(struct ants_stats, submitted) ?
+		       *(u64 *)at : *(unsigned int *)at;
 	case IN_PLACE:
 		raw_spin_lock_irq(&pool->lock);
 		value = *(int *)((char *)pool->target.affinity + row->offset);
@@ -151,7 +151,7 @@ static int store(struct kobject *kobj, const struct row *row,
 }
 
 static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
-			   const char *buf, size_t count)
+			   const char *buf, size_t len)
 {
 	const struct row *row = row_of(&attr->attr);
 	unsigned int value;
@@ -171,7 +171,7 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 			err = -ERANGE;
 	}
 	err = err ?: store(kobj, row, value, NULL);
-	return err ?: count;
+	return err ?: len;
 }
 
 static s64 get_nonblocking(struct ants_pool *pool)
@@ -181,10 +181,9 @@ static s64 get_nonblocking(struct ants_pool *pool)
 
 static s64 get_longest_ms(struct ants_pool *pool)
 {
-	struct ants_longest longest;
+	unsigned long func;
 
-	ants_longest(pool, &longest);
-	return longest.ms;
+	return ants_longest_ms(pool, &func);
 }
 
 /* The CPUs on which threads of the pool, or of any shard, may run. */
@@ -209,7 +208,7 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
-			     const char *buf, size_t count)
+			     const char *buf, size_t len)
 {
 	cpumask_var_t mask;
 	int err;
@@ -222,28 +221,21 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 		err = -ERANGE;
 	err = err ?: store(kobj, row_of(&attr->attr), 0, mask);
 	free_cpumask_var(mask);
-	return err ?: count;
+	return err ?: len;
 }
 
-/* As ants_state(), for all shards. */
-static const char *multi_state(const struct ants_multi *multi)
-{
-	bool released = ants_multi_is_released(multi);
-	const char *all = released ? "released" : "faulted";
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		if (strcmp(ants_state(pool), all))
-			return released ? "draining" : "open";
-	return all;
-}
-
+/* A multi is open or draining as long as its shards differ. */
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	return sysfs_emit(buf, "%s\n",
-			  multi_of(kobj) ? multi_state(multi_of(kobj)) :
-					   ants_state(to_pool(kobj)));
+	const char *state = ants_state(pool_of(kobj, 0));
+	struct ants_pool *pool;
+	unsigned int nr;
+
+	for (nr = 1; (pool = pool_of(kobj, nr)); nr++)
+		if (strcmp(ants_state(pool), state))
+			state = ants_multi_is_released(multi_of(kobj)) ? "draining" : "open";
+	return sysfs_emit(buf, "%s\n", state);
 }
 
 static ssize_t last_fault_show(struct kobject *kobj,
@@ -501,7 +493,6 @@ int ants_sysfs_add(struct ants_pool *pool)
 	/* Only the name of a shard has one. */
 	const char *slash = strchr(pool->name, '/');
 
-	pool->kobj.kset = ants_kset;
 	return kobject_add(&pool->kobj, pool->parent, "%s%s", slash ? "shard" : "",
 			   slash ? slash + 1 : pool->name) ?:
 	       ants_sysfs_show(&pool->kobj);

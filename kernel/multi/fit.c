@@ -17,14 +17,18 @@
 
 /* The first functions look at nothing but their arguments. */
 
-static bool same_cache(const struct ants_cpu *a, const struct ants_cpu *b)
-{
-	return a->node == b->node && a->cache == b->cache;
-}
+/* How near two CPUs are: what they have in common. */
+enum near { NEAR_NOT, NEAR_NODE, NEAR_CACHE, NEAR_CORE, NEAR_SAME };
 
-static bool same_core(const struct ants_cpu *a, const struct ants_cpu *b)
+static enum near nearness(const struct ants_cpu *a, const struct ants_cpu *b)
 {
-	return same_cache(a, b) && a->core == b->core;
+	if (a->cpu == b->cpu)
+		return NEAR_SAME;
+	if (a->node != b->node)
+		return NEAR_NOT;
+	if (a->cache != b->cache)
+		return NEAR_NODE;
+	return a->core == b->core ? NEAR_CORE : NEAR_CACHE;
 }
 
 static int order(int a, int b)
@@ -46,13 +50,13 @@ static int compare(const void *left, const void *right)
  * through a core, and number them from @shard on. Return the length of the
  * longest one.
  */
-static unsigned int cut(struct ants_cpu *cpus, unsigned int nr,
-			unsigned int parts, unsigned int shard)
+static unsigned int cut_cache(struct ants_cpu *cpus, unsigned int nr,
+			      unsigned int parts, unsigned int shard)
 {
 	unsigned int i, part = 0, last = 0, begin = 0, longest = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (i && !same_core(&cpus[i - 1], &cpus[i]))
+		if (i && nearness(&cpus[i - 1], &cpus[i]) < NEAR_CORE)
 			part = i * parts / nr;
 		if (part != last) {
 			last = part;
@@ -66,50 +70,14 @@ static unsigned int cut(struct ants_cpu *cpus, unsigned int nr,
 }
 
 /*
- * Sort @nr CPUs, at least one, and give each of them a shard below @most: the
- * shards are numbered in the order of the CPUs. Return how many shards there are.
+ * Give each of @nr CPUs one of @shards shards: each gets a node if there are as many
+ * nodes, else a range, through caches and cores if need be. With more shards than CPUs
+ * some shards have no CPU.
  */
-unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
-			    unsigned int most)
-{
-	unsigned int i, parts, begin = 0, shards = 0;
-
-	sort(cpus, nr, sizeof(*cpus), compare, NULL);
-	for (i = 1; i <= nr; i++) {
-		if (i < nr && same_cache(&cpus[begin], &cpus[i]))
-			continue;
-		/*
-		 * Those from @begin on are the CPUs of one cache. They get as few
-		 * shards as the limit allows if all cores are of the same width, else
-		 * perhaps more. If a core is wider than the limit, each core is a
-		 * shard.
-		 */
-		parts = 1;
-		while (cut(&cpus[begin], i - begin, parts, shards) >
-		       ANTS_SHARD_CPUS && parts < i - begin)
-			parts++;
-		shards = cpus[i - 1].shard + 1;
-		begin = i;
-	}
-	/* If more shards fit than are allowed, neighbours share one. */
-	most = min(most, shards);
-	for (i = 0; i < nr; i++)
-		cpus[i].shard = cpus[i].shard * most / shards;
-	return most;
-}
-EXPORT_SYMBOL_FOR_TESTS(ants_fit_group);
-
-/*
- * The same for a number of shards that was asked for: each gets a node if there
- * are as many nodes, else a range, through caches and cores if need be. With more
- * shards than CPUs some shards have no CPU.
- */
-static void fit_asked(struct ants_cpu *cpus, unsigned int nr,
-		      unsigned int shards)
+static void fit_asked(struct ants_cpu *cpus, unsigned int nr, unsigned int shards)
 {
 	unsigned int i, node = 0;
 
-	sort(cpus, nr, sizeof(*cpus), compare, NULL);
 	for (i = 0; i < nr; i++) {
 		node += i && cpus[i].node != cpus[i - 1].node;
 		cpus[i].shard = node;
@@ -121,18 +89,57 @@ static void fit_asked(struct ants_cpu *cpus, unsigned int nr,
 }
 
 /*
- * Find the shard for a CPU that is not among the @nr CPUs that were fitted: one
- * that has CPUs of its core, else of its cache, else of its node, else any. @turn
+ * Sort @nr CPUs, at least one, and give each of them a shard: the shards are numbered
+ * in the order of the CPUs. Return how many shards there are: as many as were @asked
+ * for, or if that is 0, as many as fit, and at most @most.
+ */
+unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked,
+		      unsigned int most)
+{
+	unsigned int i, parts, begin = 0, shards = 0;
+
+	sort(cpus, nr, sizeof(*cpus), compare, NULL);
+	if (asked) {
+		fit_asked(cpus, nr, asked);
+		return asked;
+	}
+	for (i = 1; i <= nr; i++) {
+		if (i < nr && nearness(&cpus[begin], &cpus[i]) >= NEAR_CACHE)
+			continue;
+		/*
+		 * Those from @begin on are the CPUs of one cache. They get as few
+		 * shards as the limit allows if all cores are of the same width, else
+		 * perhaps more. If a core is wider than the limit, each core is a
+		 * shard.
+		 */
+		parts = 1;
+		while (cut_cache(&cpus[begin], i - begin, parts, shards) >
+		       ANTS_SHARD_CPUS && parts < i - begin)
+			parts++;
+		shards = cpus[i - 1].shard + 1;
+		begin = i;
+	}
+	/* If more shards fit than are allowed, neighbours share one. */
+	most = min(most, shards);
+	for (i = 0; i < nr; i++)
+		cpus[i].shard = cpus[i].shard * most / shards;
+	return most;
+}
+EXPORT_SYMBOL_FOR_TESTS(ants_fit);
+
+/*
+ * Find the shard for any CPU: its own if it is among the @nr CPUs that were fitted, else
+ * one that has CPUs of its core, else of its cache, else of its node, else any. @turn
  * spreads CPUs over shards that are equally near.
  */
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
-			   const struct ants_cpu *other, unsigned int turn)
+			   const struct ants_cpu *other, unsigned int *turn)
 {
-	unsigned int i, near, best = 0, first = 0, last = 0;
+	unsigned int i, first = 0, last = 0;
+	enum near near, best = NEAR_NOT;
 
 	for (i = 0; i < nr; i++) {
-		near = (cpus[i].node == other->node) +
-		       same_cache(&cpus[i], other) + same_core(&cpus[i], other);
+		near = nearness(&cpus[i], other);
 		if (near > best) {
 			best = near;
 			first = cpus[i].shard;
@@ -140,12 +147,12 @@ unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 		if (near == best)
 			last = cpus[i].shard;
 	}
-	first += turn % (last - first + 1);
+	if (first != last)
+		first += (*turn)++ % (last - first + 1);
 	/* With more shards than CPUs, that one may have none: then the next that has. */
-	for (i = 0; i < nr; i++)
-		if (cpus[i].shard >= first)
-			return cpus[i].shard;
-	return 0;
+	for (i = 0; cpus[i].shard < first; i++)
+		;
+	return cpus[i].shard;
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_fit_near);
 
@@ -192,23 +199,18 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
  * are online, so that each shard gets some of them; each other one gets the nearest
  * shard, because submitters may run there, too. @asked: NULL if no CPUs were asked
  * for. @nr_shards: their number; if it is 0, as many as fit, at most @most, and it is
- * set. Return NULL if there is no memory.
+ * set.
  */
-unsigned int *ants_local_map(const struct cpumask *asked,
-			     unsigned int *nr_shards, unsigned int most)
+int ants_local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
+		   unsigned int *nr_shards, unsigned int most)
 {
-	unsigned int i, cpu, nr = 0, turn = 0, *shard_of;
-	struct ants_cpu *cpus, other;
+	struct ants_cpu *cpus = kcalloc(nr_cpu_ids, sizeof(*cpus), GFP_KERNEL), where;
+	unsigned int cpu, nr = 0, turn = 0;
 	cpumask_var_t mask;
 
-	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
-		return NULL;
-	shard_of = kcalloc(nr_cpu_ids, sizeof(*shard_of), GFP_KERNEL);
-	cpus = kcalloc(nr_cpu_ids, sizeof(*cpus), GFP_KERNEL);
-	if (!shard_of || !cpus) {
-		kfree(shard_of);
-		shard_of = NULL;
-		goto out;
+	if (!cpus || !alloc_cpumask_var(&mask, GFP_KERNEL)) {
+		kfree(cpus);
+		return -ENOMEM;
 	}
 	set_allowed(mask, asked);
 	for_each_cpu_and(cpu, mask, cpu_online_mask)
@@ -216,57 +218,44 @@ unsigned int *ants_local_map(const struct cpumask *asked,
 	if (!nr)
 		for_each_cpu(cpu, mask)
 			cpus[nr++] = locate(cpu);
-	if (*nr_shards)
-		fit_asked(cpus, nr, *nr_shards);
-	else
-		*nr_shards = ants_fit_group(cpus, nr, most);
-	cpumask_copy(mask, cpu_possible_mask);
-	for (i = 0; i < nr; i++) {
-		shard_of[cpus[i].cpu] = cpus[i].shard;
-		cpumask_clear_cpu(cpus[i].cpu, mask);
+	*nr_shards = ants_fit(cpus, nr, *nr_shards, most);
+	for_each_possible_cpu(cpu) {
+		where = locate(cpu);
+		per_cpu(*shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
 	}
-	for_each_cpu(cpu, mask) {
-		other = locate(cpu);
-		shard_of[cpu] = ants_fit_near(cpus, nr, &other, turn++);
-	}
-out:
-	kfree(cpus);
 	free_cpumask_var(mask);
-	return shard_of;
+	kfree(cpus);
+	return 0;
 }
 
 /*
  * Set where the threads of shard @nr run; @attrs->cpumask was for all shards. A
  * shard that has no CPU is at home where the last shard before it is that has one.
- * Offline CPUs do not count, unless all are offline: their shards may lie in
- * between. Threads are allocated on the node that all of these CPUs have in common,
- * if there is one and the client has asked for none.
+ * Threads are allocated on the node that all of these CPUs have in common, if there is
+ * one and the client has asked for none.
  */
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask)
 {
-	unsigned int cpu, home = 0;
-	bool all_offline;
-	int node;
+	unsigned int cpu, shard, home = 0;
+	int node = NUMA_NO_NODE;
 
 	set_allowed(mask, attrs->cpumask);
-	all_offline = !cpumask_intersects(mask, cpu_online_mask);
+	for_each_cpu(cpu, mask) {
+		shard = per_cpu(*multi->choice, cpu);
+		if (shard <= nr)
+			home = max(home, shard);
+	}
 	for_each_cpu(cpu, mask)
-		if (multi->shard_of[cpu] <= nr &&
-		    (all_offline || cpu_online(cpu)))
-			home = max(home, multi->shard_of[cpu]);
-	for_each_cpu(cpu, mask)
-		if (multi->shard_of[cpu] != home)
+		if (per_cpu(*multi->choice, cpu) != home)
 			cpumask_clear_cpu(cpu, mask);
 	attrs->cpumask = mask;
-	if (attrs->flags & ANTS_ON_NODE)
-		return;
-	cpu = cpumask_first(mask);
-	node = cpu < nr_cpu_ids ? cpu_to_node(cpu) : NUMA_NO_NODE;
-	for_each_cpu(cpu, mask)
-		if (cpu_to_node(cpu) != node)
+	for_each_cpu(cpu, mask) {
+		if (node != NUMA_NO_NODE && node != cpu_to_node(cpu))
 			return;
-	if (node != NUMA_NO_NODE && node_online(node)) {
+		node = cpu_to_node(cpu);
+	}
+	if (!(attrs->flags & ANTS_ON_NODE) && node != NUMA_NO_NODE && node_online(node)) {
 		attrs->flags |= ANTS_ON_NODE;
 		attrs->node = node;
 	}

@@ -61,10 +61,9 @@ static void multi_free(struct kobject *kobj)
 {
 	struct ants_multi *multi = container_of(kobj, struct ants_multi, kobj);
 
-	free_percpu(multi->turn);
-	kfree(multi->shard_of);
+	free_percpu(multi->choice);
 	kfree(multi);
-	ants_live_put();
+	ants_object_freed();
 }
 
 /* As with pools, there are no default groups. */
@@ -76,46 +75,35 @@ const struct kobj_type ants_multi_ktype = {
 /*
  * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
  * unit of capacity. It has what its strategy needs, but no name and no shards yet.
+ *
+ * Each CPU counts its own choices, so that no submit writes what another CPU reads. CPU
+ * n begins with shard n; otherwise all CPUs would choose the same shards in step.
  */
 static struct ants_multi *multi_alloc(const struct ants_attrs *total,
 				      unsigned int nr_shards, unsigned int most,
 				      enum ants_strategy strategy)
 {
-	unsigned int cpu, *shard_of = NULL;
-	struct ants_multi *multi;
+	unsigned int __percpu *choice = alloc_percpu(unsigned int);
+	struct ants_multi *multi = NULL;
+	unsigned int cpu;
 
-	if (strategy == ANTS_LOCAL) {
-		shard_of = ants_local_map(total->cpumask, &nr_shards, most);
-		if (!shard_of)
-			return NULL;
-	}
-	multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
+	if (!choice)
+		return NULL;
+	for_each_possible_cpu(cpu)
+		per_cpu(*choice, cpu) = cpu - 1;
+	if (strategy != ANTS_LOCAL ||
+	    !ants_local_map(choice, total->cpumask, &nr_shards, most))
+		multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
 	if (!multi) {
-		kfree(shard_of);
+		free_percpu(choice);
 		return NULL;
 	}
-	ants_live_get();
-	multi->shard_of = shard_of;
+	multi->choice = choice;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
 	mutex_init(&multi->config);
 	INIT_LIST_HEAD(&multi->registered);
-	ants_kobject_init(&multi->kobj, &ants_multi_ktype);
-	multi->kobj.kset = ants_kset;
-	if (strategy != ANTS_ROUND_ROBIN)
-		return multi;
-	/*
-	 * Each CPU counts its own choices, so that no submit writes what another CPU
-	 * reads. CPU n begins with shard n; otherwise all CPUs would choose the same
-	 * shards in step.
-	 */
-	multi->turn = alloc_percpu(unsigned int);
-	if (!multi->turn) {
-		kobject_put(&multi->kobj);
-		return NULL;
-	}
-	for_each_possible_cpu(cpu)
-		per_cpu(*multi->turn, cpu) = cpu - 1;
+	ants_object_init(&multi->kobj, &ants_multi_ktype);
 	return multi;
 }
 
@@ -139,7 +127,7 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 		if (total->max_blocking)
 			attrs.max_blocking =
 				max(share_of(multi, total->max_blocking, i), 1U);
-		if (multi->shard_of)
+		if (multi->strategy == ANTS_LOCAL)
 			ants_local_attrs(multi, i, &attrs, mask);
 		pool = ants_shard_create(&multi->kobj, multi->name, i, &attrs,
 					 total->cpumask);
@@ -165,8 +153,10 @@ static void multi_end(struct ants_multi *multi, bool shown)
 	unsigned long seen;
 
 	multi_touch(multi);
-	for_each_shard(pool, multi)
-		ants_pool_doom(pool);
+	for_each_shard(pool, multi) {
+		ants_close_begin(pool, true);
+		ants_close_end(pool);
+	}
 	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
 	seen = get_state_synchronize_rcu();
@@ -259,8 +249,7 @@ EXPORT_SYMBOL_GPL(ants_multi_nr_shards);
 struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 				   unsigned int nr)
 {
-	return nr < multi->nr_shards ? multi->shards[nr].pool :
-				       ERR_PTR(-ERANGE);
+	return ants_shard(multi, nr) ?: ERR_PTR(-ERANGE);
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
@@ -311,34 +300,24 @@ EXPORT_SYMBOL_GPL(ants_multi_stats);
  * are tried; if all are full, the caller waits in the first choice.
  */
 
-/* A hint: the numbers are read without a lock. */
-static unsigned int least_tasks(const struct ants_multi *multi)
-{
-	unsigned int i, tasks, least = UINT_MAX, best = 0;
-	struct ants_pool *pool;
-
-	for (i = 0; (pool = ants_shard(multi, i)); i++) {
-		tasks = ants_nr_busy(pool) + ants_nr_pending(pool);
-		if (tasks >= least)
-			continue;
-		best = i;
-		least = tasks;
-		if (!least)
-			break;
-	}
-	return best;
-}
-
 static unsigned int choose_shard(struct ants_multi *multi)
 {
-	switch (multi->strategy) {
-	case ANTS_LEAST_TASKS:
-		return least_tasks(multi);
-	case ANTS_LOCAL:
-		return multi->shard_of[raw_smp_processor_id()];
-	default:
-		return this_cpu_inc_return(*multi->turn) % multi->nr_shards;
+	unsigned int nr, tasks, least = UINT_MAX, best = 0;
+	struct ants_pool *pool;
+
+	if (multi->strategy == ANTS_LOCAL)
+		return this_cpu_read(*multi->choice);
+	if (multi->strategy == ANTS_ROUND_ROBIN)
+		return this_cpu_inc_return(*multi->choice) % multi->nr_shards;
+	/* A hint: the numbers are read without a lock. */
+	for (nr = 0; least && (pool = ants_shard(multi, nr)); nr++) {
+		tasks = ants_nr_busy(pool) + ants_nr_pending(pool);
+		if (tasks < least) {
+			least = tasks;
+			best = nr;
+		}
 	}
+	return best;
 }
 
 struct ants_pool *ants_multi_choose(struct ants_multi *multi)
@@ -349,33 +328,32 @@ EXPORT_SYMBOL_GPL(ants_multi_choose);
 
 /*
  * The first shard has refused with @refusal; try the others in turn, each once.
- * A closed one ends this. Return -EIO if none takes tasks after too many faults;
- * one that does and is full can be waited for. @may_sleep: the caller may.
+ * A closed one ends this. Return why the caller is refused: what the first choice
+ * lacks, unless that takes no tasks after too many faults and others do. @may_sleep:
+ * the caller may.
  */
 static __always_inline int
 try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 	   void *data, int refusal, bool may_sleep)
 {
-	unsigned int i, nr = first;
 	struct ants_pool *pool;
+	unsigned int i;
 	int err;
 
 	for (i = 1; i < multi->nr_shards; i++) {
-		if (++nr == multi->nr_shards)
-			nr = 0;
-		pool = multi->shards[nr].pool;
+		pool = multi->shards[(first + i) % multi->nr_shards].pool;
 		err = may_sleep ? ants_submit_attempt(pool, fn, data, false) :
 				  ants_try_attempt(pool, fn, data);
 		if (!err || err == -ESHUTDOWN)
 			return err;
-		if (err != -EIO)
-			refusal = err;
+		if (refusal == -EIO && err != -EIO)
+			refusal = -EAGAIN;
 	}
-	return refusal == -EIO ? -EIO : -EAGAIN;
+	return refusal;
 }
 
 /*
- * All shards refused the caller; count that in @pool. The shard that has room
+ * If @err says that all shards refused the caller, count that in @pool. The shard that has room
  * first clears the flag of the multi and calls back. The flag is set before the
  * first shard is marked. So an event that finds a mark of this refusal finds
  * the flag set, unless another shard has cleared it after the refusal and calls
@@ -388,6 +366,8 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 {
 	struct ants_todo todo;
 
+	if (!err || err == -ESHUTDOWN)
+		return err;
 	ants_lock_any(pool, &todo);
 	ants_trace(task_refuse, pool, fn, data, err);
 	pool->counts.rejected++;
@@ -440,6 +420,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 {
 	struct ants_pool *pool = multi->shards[nr].pool, *last;
 	struct ants_inline *run = NULL;
+	bool full;
 	int err;
 
 	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
@@ -451,20 +432,14 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 		timed |= !run;
 	}
 	err = try_others(multi, nr, fn, data, refusal, true);
-	if (err == -EAGAIN) {
-		last = shard_to_wait_in(multi, pool);
-		if (timed) {
-			err = ants_submit_timeout(last, fn, data, timeout);
-		} else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING)) {
-			err = ants_submit(last, fn, data);
-		} else {
-			err = ants_submit_attempt(last, fn, data, false);
-			if (err && err != -ESHUTDOWN)
-				multi_refuse(multi, last, fn, data, err);
-		}
-	} else if (err == -EIO) {
-		multi_refuse(multi, pool, fn, data, err);
-	}
+	full = err == -EAGAIN || err == -ENOMEM;
+	last = full ? shard_to_wait_in(multi, pool) : pool;
+	if (full && timed)
+		err = ants_submit_timeout(last, fn, data, timeout);
+	else if (full && !(READ_ONCE(last->flags) & ANTS_NONBLOCKING))
+		err = ants_submit(last, fn, data);
+	else
+		err = multi_refuse(multi, last, fn, data, err);
 	ants_inline_end(run);
 	ants_caller_leave(pool);
 	return err;
@@ -506,18 +481,15 @@ int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
-	int err, others;
+	int err;
 
 	if (unlikely(!fn))
 		return -EINVAL;
 	err = ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	others = try_others(multi, nr, fn, data, err, false);
-	if (!others || others == -ESHUTDOWN)
-		return others;
-	/* What the first choice lacks, unless that takes no tasks and others do. */
-	return multi_refuse(multi, pool, fn, data, err == -EIO ? others : err);
+	err = try_others(multi, nr, fn, data, err, false);
+	return multi_refuse(multi, pool, fn, data, err);
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);
 
@@ -553,7 +525,7 @@ static unsigned int close_all(struct ants_multi *multi)
 	unsigned int generation = 0;
 
 	for_each_shard(pool, multi)
-		generation = ants_close_begin(pool);
+		generation = ants_close_begin(pool, false);
 	/* No reboot can open one of them before the last one is closed. */
 	for_each_shard(pool, multi)
 		ants_close_end(pool);
@@ -644,46 +616,65 @@ EXPORT_SYMBOL_GPL(ants_multi_flush);
  * any, or is undone.
  */
 
-/* May shard @nr have its part of a bound? */
-static int check_change(struct ants_multi *multi, unsigned int nr,
-			const struct ants_change *change)
+/* Change a bound of a shard, if it is to be another one. */
+static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int from,
+		     unsigned int to)
 {
-	const struct ants_pool *pool = multi->shards[nr].pool;
-	unsigned int capacity = pool->limits.capacity, depth = pool->config.queue_depth;
+	struct ants_change change = { .what = what, .value = to };
 
-	if (change->what == ANTS_SET_CAPACITY)
-		capacity = share_of(multi, change->value, nr);
-	else if (change->what == ANTS_SET_QUEUE_DEPTH)
-		depth = share_of(multi, change->value, nr);
-	return ants_check_bounds(capacity, depth, pool->config.min_workers, pool->flags);
+	return from == to ? 0 : ants_set(pool, &change);
 }
 
 /*
- * Do for shard @nr whatever can fail. A bound that grows is set at once. With a part
- * that was checked a shrink does not fail, so it is left to end_change().
+ * May shard @nr have its part of a bound, or be opened? Note what it is like before. From
+ * here on a release makes a reboot fail.
  */
-static int try_change(struct ants_multi *multi, unsigned int nr,
-		      const struct ants_change *change)
+static int check_change(struct ants_multi *multi, unsigned int nr,
+			const struct ants_change *change)
 {
 	struct ants_shard *shard = &multi->shards[nr];
 	struct ants_pool *pool = shard->pool;
+	bool drained;
 
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
+		shard->was = pool->limits.capacity;
+		shard->part = share_of(multi, change->value, nr);
+		return ants_check_bounds(shard->part, pool->config.queue_depth,
+					 pool->config.min_workers, pool->flags);
 	case ANTS_SET_QUEUE_DEPTH:
-		shard->part = (struct ants_change){
-			.what = change->what,
-			.value = share_of(multi, change->value, nr),
-		};
-		shard->was = change->what == ANTS_SET_CAPACITY ? pool->limits.capacity :
-								 pool->config.queue_depth;
-		return shard->part.value < shard->was ? 0 : ants_set(pool, &shard->part);
+		shard->was = pool->config.queue_depth;
+		shard->part = share_of(multi, change->value, nr);
+		return ants_check_bounds(pool->limits.capacity, shard->part,
+					 pool->config.min_workers, pool->flags);
 	case ANTS_REBOOT:
-		return __ants_reboot(pool, shard->was);
+		raw_spin_lock_irq(&pool->lock);
+		shard->was = pool->release.seq;
+		drained = ants_is_drained(pool);
+		ants_unlock_irq(pool);
+		return drained ? 0 : -EBUSY;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Do for a shard whatever can fail. A bound that grows is set at once. With a part
+ * that was checked a shrink does not fail, so it is left to end_change().
+ */
+static int try_change(struct ants_shard *shard, const struct ants_change *change)
+{
+	switch (change->what) {
+	case ANTS_SET_CAPACITY:
+	case ANTS_SET_QUEUE_DEPTH:
+		return set_bound(shard->pool, change->what, shard->was,
+				 max(shard->was, shard->part));
+	case ANTS_REBOOT:
+		return __ants_reboot(shard->pool, shard->was);
 	default:
 		shard->affinity = ants_inject(ANTS_FAIL_AFFINITY) ?
 				  ERR_PTR(-ENOMEM) :
-				  ants_affinity_with(pool, change);
+				  ants_affinity_with(shard->pool, change);
 		return PTR_ERR_OR_ZERO(shard->affinity);
 	}
 }
@@ -692,17 +683,12 @@ static int try_change(struct ants_multi *multi, unsigned int nr,
 static void end_change(struct ants_shard *shard, const struct ants_change *change,
 		       bool failed)
 {
-	bool shrinks = shard->part.value < shard->was;
-
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
-		/* What has grown is to be undone, and what shrinks is to be done. */
-		if (shrinks == failed)
-			break;
-		if (failed)
-			shard->part.value = shard->was;
-		WARN_ON_ONCE(ants_set(shard->pool, &shard->part));
+		WARN_ON_ONCE(set_bound(shard->pool, change->what,
+				       max(shard->was, shard->part),
+				       failed ? shard->was : shard->part));
 		break;
 	case ANTS_REBOOT:
 		/*
@@ -720,21 +706,6 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 		else
 			ants_affinity_change(shard->pool, shard->affinity);
 	}
-}
-
-/* Is the multi drained? Note for each shard how often it was closed. */
-static bool note_drained(struct ants_multi *multi)
-{
-	struct ants_shard *shard = multi->shards;
-	bool drained = true;
-
-	for (; shard < multi->shards + multi->nr_shards; shard++) {
-		raw_spin_lock_irq(&shard->pool->lock);
-		shard->was = shard->pool->release.seq;
-		drained &= ants_is_drained(shard->pool);
-		ants_unlock_irq(shard->pool);
-	}
-	return drained;
 }
 
 /* While all of these are held, a bound that was checked does not change. */
@@ -765,16 +736,13 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
 		return -EINVAL;
-	/* From here on a release makes a reboot fail. */
-	if (change->what == ANTS_REBOOT && !note_drained(multi))
-		return -EBUSY;
 	lock_shards(multi);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
 	if (err)
 		goto unlock;
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
-		err = try_change(multi, nr, change);
+		err = try_change(&multi->shards[nr], change);
 	/* After an error the last of these has nothing to undo. */
 	nr -= !!err;
 	while (nr--)

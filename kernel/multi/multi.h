@@ -19,15 +19,15 @@ struct ants_affinity;
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
- * @was: M: its part of a total before a change that may be undone; or its
- *	release.seq when a reboot found it drained
- * @part: M: that change
+ * @was: M: its bound before a change that may be undone; or its release.seq when
+ *	a reboot found it drained
+ * @part: M: its part of the new total
  * @affinity: M: what its workers are to apply, once all shards have one
  */
 struct ants_shard {
 	struct ants_pool *pool;
 	unsigned int was;
-	struct ants_change part;
+	unsigned int part;
 	struct ants_affinity *affinity;
 };
 
@@ -39,8 +39,8 @@ struct ants_shard {
  * @nr_shards: I: length of @shards
  * @congested: O: 1 from the moment when all shards have refused a caller until
  *	one of them calls back
- * @turn: O: %ANTS_ROUND_ROBIN: number of choices made on each CPU, else NULL
- * @shard_of: I: %ANTS_LOCAL: the shard of each possible CPU, else NULL
+ * @choice: of each CPU: %ANTS_ROUND_ROBIN: O: number of choices made on it;
+ *	%ANTS_LOCAL: I: its shard
  * @config: serialises reboot and every change of the whole
  * @kobj: /sys/kernel/ants/<name>
  * @registered: R: in ants_multis
@@ -52,8 +52,7 @@ struct ants_multi {
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
 	atomic_t congested;
-	unsigned int __percpu *turn;
-	unsigned int *shard_of;
+	unsigned int __percpu *choice;
 	/* Serialises what is done to all shards, except their end. */
 	struct mutex config;
 	struct kobject kobj;
@@ -95,12 +94,12 @@ struct ants_cpu {
 };
 
 /* fit.c: which CPUs belong to which shard */
-unsigned int ants_fit_group(struct ants_cpu *cpus, unsigned int nr,
-			    unsigned int most);
+unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked,
+		      unsigned int most);
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
-			   const struct ants_cpu *other, unsigned int turn);
-unsigned int *ants_local_map(const struct cpumask *asked,
-			     unsigned int *nr_shards, unsigned int most);
+			   const struct ants_cpu *other, unsigned int *turn);
+int ants_local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
+		   unsigned int *nr_shards, unsigned int most);
 void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
 		      struct ants_attrs *attrs, struct cpumask *mask);
 

@@ -24,22 +24,6 @@ static void end_task(struct ants_pool *pool, struct ants_slot *slot,
 		todo->bits |= ANTS_TODO_WAITQ;
 }
 
-/*
- * Show the tasks that are pending now to @walker, those of high priority first.
- * Tasks that are accepted meanwhile come after them, and keep no walk busy.
- */
-static void walk_pending(struct ants_pool *pool, struct ants_walker *walker)
-{
-	unsigned int nr_high, nr;
-
-	raw_spin_lock_irq(&pool->lock);
-	nr_high = pool->pick.nr_high;
-	nr = pool->nr_pending - nr_high;
-	ants_unlock_irq(pool);
-	ants_walk(pool, &pool->urgent.list, nr_high, walker);
-	ants_walk(pool, &pool->pending, nr, walker);
-}
-
 /**
  * struct sieve - one walk over the pending tasks
  * @walker: the walk
@@ -100,12 +84,19 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 		.match = match,
 		.arg = arg,
 	};
+	unsigned int nr_high, nr;
 
 	might_sleep();
 	if (pool == ants_system_pool && !match)
 		return 0;
-	ants_caller_enter(pool);
-	walk_pending(pool, &s.walker);
+	raw_spin_lock_irq(&pool->lock);
+	ants_caller_in(pool);
+	nr_high = pool->pick.nr_high;
+	nr = pool->nr_pending - nr_high;
+	ants_unlock_irq(pool);
+	/* Tasks that are accepted meanwhile come after these, and keep no walk busy. */
+	ants_walk(pool, &pool->urgent.list, nr_high, &s.walker);
+	ants_walk(pool, &pool->pending, nr, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	ants_caller_leave(pool);
@@ -114,21 +105,21 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 EXPORT_SYMBOL_GPL(ants_cancel_pending);
 
 static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
-		       void *err)
+		       void *unused)
 {
 	while (pool->space.nr_waiting && !ants_todo_full(todo))
-		ants_waiter_end(pool, ants_first_waiter(pool), *(int *)err,
-				todo);
+		ants_waiter_end(pool, ants_first_waiter(pool),
+				ants_closed_error(pool), todo);
 	return pool->space.nr_waiting;
 }
 
 /*
- * Fail what waits to be accepted: callers, with @err, and work items with a
- * timer. No other wait can begin.
+ * The pool accepts no task any more: fail what waits to be accepted, callers and work
+ * items with a timer. No other wait can begin, and the pool is not opened meanwhile.
  */
-void ants_fail_waiting(struct ants_pool *pool, int err)
+void ants_fail_waiting(struct ants_pool *pool)
 {
-	ants_rounds(pool, fail_round, &err);
+	ants_rounds(pool, fail_round, NULL);
 	ants_delayed_fail_all(pool);
 }
 
@@ -164,7 +155,7 @@ void ants_drop_fn(struct work_struct *work)
 
 	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
 	       pool->name);
-	ants_fail_waiting(pool, -EIO);
+	ants_fail_waiting(pool);
 	do {
 		INIT_LIST_HEAD(&s.dropped);
 		seen = ants_walk(pool, &pool->urgent.list, ANTS_HOLD_MAX, &s.walker) ?:
@@ -184,7 +175,7 @@ void ants_drop_fn(struct work_struct *work)
 	} while (seen);
 	if (unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
-	ants_retire_above(pool);
+	ants_retire_idle(pool);
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);

@@ -2,11 +2,10 @@
 /*
  * The life of a pool: creating it, closing it, waiting until nothing of it is left,
  * opening it again, and destroying it; waiting for the tasks of an open pool. Its
- * numbers. The lists of all pools and multis, and their names.
+ * numbers.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/completion.h>
 #include <linux/device.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -14,105 +13,31 @@
 #include <linux/slab.h>
 
 #include "../internal.h"
-#include "../multi/multi.h"
-
-/*
- * All pools, by name: from the reservation of the name until it is free again.
- */
-LIST_HEAD(ants_pools);
-/* All multis. Their names differ from each other and from those of pools. */
-LIST_HEAD(ants_multis);
-/* Guards both lists, and so the names. */
-DEFINE_MUTEX(ants_registry_lock);
-
-/*
- * A name is a file name, and a part of tables, of lines of the log and of
- * uevents. So no character of it ends a line, or means anything to a terminal.
- */
-int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
-{
-	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
-	const char *c;
-
-	/* It was cut off, or has a NUL inside. */
-	if (len != (int)strlen(name))
-		return -EINVAL;
-	for (c = name; *c; c++)
-		if (*c < ' ' || *c > '~' || *c == '/')
-			return -EINVAL;
-	return len && strcmp(name, ".") && strcmp(name, "..") ? 0 : -EINVAL;
-}
-
-/*
- * Reserve the name, so that sysfs is never asked for one that exists. @list is
- * ants_pools or ants_multis, and @node is the entry.
- */
-int ants_registry_add(const char *name, struct list_head *node,
-		      struct list_head *list)
-{
-	const struct ants_multi *multi;
-	const struct ants_pool *pool;
-	int err = 0;
-
-	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(pool, &ants_pools, registered)
-		if (!strcmp(pool->name, name))
-			err = -EEXIST;
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (!strcmp(multi->name, name))
-			err = -EEXIST;
-	if (!err)
-		list_add_tail(node, list);
-	mutex_unlock(&ants_registry_lock);
-	return err;
-}
-
-void ants_registry_del(struct list_head *node)
-{
-	mutex_lock(&ants_registry_lock);
-	list_del_init(node);
-	mutex_unlock(&ants_registry_lock);
-}
 
 /* Creating and destroying a pool. */
 
-/* Number of pools and multis not freed yet, plus one while the module is loaded. */
-static atomic_t nr_live = ATOMIC_INIT(1);
-static DECLARE_COMPLETION(all_freed);
-
+/*
+ * A caller that runs a task can neither be refused nor has the data of a worker. The one
+ * thread that must exist with ANTS_MEM_RECLAIM may not be one that can fail to get ready.
+ */
 int ants_check_attrs(const struct ants_attrs *attrs)
 {
-	if (attrs->flags & ~ANTS_ALL_FLAGS || attrs->expiry > ANTS_EXPIRY_MAX ||
+	bool node_exists = attrs->node >= 0 && attrs->node < MAX_NUMNODES &&
+			   node_online(attrs->node);
+	bool caller_runs = attrs->flags & ANTS_CALLER_RUNS;
+	unsigned int flags = attrs->flags;
+
+	if (flags & ~ANTS_ALL_FLAGS || attrs->expiry > ANTS_EXPIRY_MAX ||
 	    attrs->spare_slots > ANTS_MAX_SPARE_SLOTS ||
-	    attrs->max_faults > ANTS_BOUND_MAX)
+	    attrs->max_faults > ANTS_BOUND_MAX ||
+	    (caller_runs && flags & ANTS_NONBLOCKING) ||
+	    (attrs->worker_init && (caller_runs || flags & ANTS_MEM_RECLAIM)) ||
+	    (attrs->cpumask && !cpumask_intersects(attrs->cpumask, cpu_possible_mask)) ||
+	    (flags & ANTS_ON_NODE ? !node_exists : attrs->node))
 		return -EINVAL;
-	/*
-	 * A caller that runs a task can neither be refused nor has the data of
-	 * a worker.
-	 */
-	if (attrs->flags & ANTS_CALLER_RUNS &&
-	    (attrs->flags & ANTS_NONBLOCKING || attrs->worker_init))
-		return -EINVAL;
-	/*
-	 * The one thread that must exist may not be one that can fail to get
-	 * ready.
-	 */
-	if (attrs->flags & ANTS_MEM_RECLAIM && attrs->worker_init)
-		return -EINVAL;
-	if (attrs->cpumask &&
-	    !cpumask_intersects(attrs->cpumask, cpu_possible_mask))
-		return -EINVAL;
-	if (attrs->flags & ANTS_ON_NODE) {
-		if (attrs->node < 0 || attrs->node >= MAX_NUMNODES ||
-		    !node_online(attrs->node))
-			return -EINVAL;
-	} else if (attrs->node) {
-		return -EINVAL;
-	}
-	return ants_check_sched(attrs->nice, attrs->sched, attrs->flags) ?:
+	return ants_check_sched(attrs->nice, attrs->sched, flags) ?:
 	       ants_check_bounds(attrs->capacity ?: num_online_cpus(),
-				 attrs->queue_depth, attrs->min_workers,
-				 attrs->flags);
+				 attrs->queue_depth, attrs->min_workers, flags);
 }
 
 /* Free a pool that has ended; see ants_pool_end(). */
@@ -126,29 +51,15 @@ static void end_fn(struct work_struct *work)
 	kobject_put(&pool->kobj);
 }
 
-/* Count an object whose release function is yet to run. */
-void ants_live_get(void)
-{
-	atomic_inc(&nr_live);
-}
-
-/* The last step of such a release function. */
-void ants_live_put(void)
-{
-	if (atomic_dec_and_test(&nr_live))
-		complete(&all_freed);
-}
-
 /* Allocate a pool. It is not published yet; ants_pool_free() will free it. */
 static struct ants_pool *pool_alloc(struct module *owner,
-				    const struct ants_attrs *attrs)
+				    const struct ants_attrs *attrs, const char *name)
 {
 	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
 	unsigned long expiry = attrs->expiry ?: ANTS_EXPIRY;
 
 	if (!pool)
 		return NULL;
-	ants_live_get();
 	INIT_LIST_HEAD(&pool->pending);
 	INIT_LIST_HEAD(&pool->urgent.list);
 	INIT_LIST_HEAD(&pool->delayed.list);
@@ -172,6 +83,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	INIT_RCU_WORK(&pool->release.end, end_fn);
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
+	strscpy(pool->name, name, sizeof(pool->name));
 	pool->owner = owner;
 	pool->ops = (struct ants_ops){
 		attrs->fn, attrs->worker_init, attrs->worker_exit, attrs->space_available,
@@ -192,36 +104,37 @@ static struct ants_pool *pool_alloc(struct module *owner,
 			attrs->queue_depth, attrs->min_workers);
 	pool->upkeep.held_until = jiffies;
 	ants_unlock_irq(pool);
-	ants_kobject_init(&pool->kobj, &ants_pool_ktype);
+	ants_object_init(&pool->kobj, &ants_pool_ktype);
 	return pool;
 }
 
 /*
- * Give the pool its CPUs, name, threads and files. @given: the CPUs were asked for;
+ * Give the pool its CPUs, threads and files, and publish its name. @given: the CPUs were asked for;
  * otherwise ants chose them. The threads are made first and started last, so that
- * after an error there is nothing to wait for when the caller destroys the pool, as
- * any other: programs may have written to its files.
+ * after an error there is nothing to wait for when the pool is destroyed, as any other:
+ * programs may have written to its files.
  */
-static int pool_publish(struct ants_pool *pool, const struct ants_attrs *attrs,
-			bool given)
+static struct ants_pool *pool_publish(struct ants_pool *pool,
+				      const struct ants_attrs *attrs, bool given)
 {
 	LIST_HEAD(prepared);
-	int err;
+	int err = -ENOMEM;
 
 	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
 						    attrs->cpumask, given,
 						    pool->node);
-	if (!pool->target.affinity)
-		return -ENOMEM;
-	err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
-	      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
-	      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
-	      ants_sysfs_add(pool);
-	if (err)
+	if (pool->target.affinity)
+		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
+		      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
+		      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
+		      ants_sysfs_add(pool);
+	if (err) {
 		ants_workers_discard(&prepared);
-	else
-		ants_workers_start(pool, &prepared);
-	return err;
+		__ants_pool_destroy(pool);
+		return ERR_PTR(err);
+	}
+	ants_workers_start(pool, &prepared);
+	return pool;
 }
 
 static void destroy_with_device(void *pool)
@@ -246,6 +159,7 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 				     const char *fmt, ...)
 {
 	struct ants_attrs all = attrs ? *attrs : (struct ants_attrs){};
+	char name[ANTS_NAME_LEN];
 	struct ants_pool *pool;
 	va_list args;
 	int err;
@@ -257,20 +171,17 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 		all.capacity = 1;
 		all.flags |= ANTS_FIXED;
 	}
-	err = ants_check_attrs(&all);
+	va_start(args, fmt);
+	err = ants_check_attrs(&all) ?: ants_set_name(name, fmt, args);
+	va_end(args);
 	if (err)
 		return ERR_PTR(err);
-	pool = pool_alloc(owner, &all);
+	pool = pool_alloc(owner, &all, name);
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	pool->ordered = ordered;
-	va_start(args, fmt);
-	err = ants_set_name(pool->name, fmt, args);
-	va_end(args);
-	err = err ?: pool_publish(pool, &all, all.cpumask);
-	if (err)
-		__ants_pool_destroy(pool);
-	else if (dev)
+	pool = pool_publish(pool, &all, all.cpumask);
+	if (!IS_ERR(pool) && dev)
 		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
 	return err ? ERR_PTR(err) : pool;
 }
@@ -285,26 +196,24 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
 				    const struct ants_attrs *attrs, bool given)
 {
-	struct ants_pool *pool = pool_alloc(NULL, attrs);
-	int err;
+	char full_name[ANTS_NAME_LEN];
+	struct ants_pool *pool;
 
+	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
+	pool = pool_alloc(NULL, attrs, full_name);
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	pool->parent = parent;
 	pool->protected = true;
-	snprintf(pool->name, sizeof(pool->name), "%s/%u", name, nr);
-	err = pool_publish(pool, attrs, given);
-	if (err)
-		__ants_pool_destroy(pool);
-	return err ? ERR_PTR(err) : pool;
+	return pool_publish(pool, attrs, given);
 }
 
 /*
- * Close the pool. This is one step: a submit comes either before it, and its
- * task runs, or after it. A reboot that is about to open the pool sees that it
- * was closed. Return the generation that ends.
+ * Close the pool, and for ever if it is @dying. This is one step: a submit comes either
+ * before it, and its task runs, or after it. A reboot that is about to open the pool
+ * sees that it was closed. Return the generation that ends.
  */
-unsigned int ants_close_begin(struct ants_pool *pool)
+unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 {
 	struct ants_todo todo;
 	unsigned int generation;
@@ -314,6 +223,7 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 	if (!pool->released && pool->kobj.state_in_sysfs)
 		trace_ants_pool_release(pool);
 	WRITE_ONCE(pool->released, true);
+	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
 	pool->release.nr++;
 	generation = pool->release.generation;
@@ -325,25 +235,30 @@ unsigned int ants_close_begin(struct ants_pool *pool)
 
 /*
  * Do what follows from ants_close_begin(), in several holds of the lock. Until
- * it is done the pool is not opened, and destroy waits.
+ * it is done the pool is not opened, and destroy waits. Return true if only threads are
+ * left, which are about to leave.
  */
-void ants_close_end(struct ants_pool *pool)
+bool ants_close_end(struct ants_pool *pool)
 {
 	struct ants_todo todo;
+	bool idle;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	ants_fail_waiting(pool, -ESHUTDOWN);
-	ants_retire_above(pool);
+	ants_fail_waiting(pool);
+	ants_retire_idle(pool);
 	ants_lock(pool, &todo);
 	pool->release.nr--;
+	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
+	       !pool->faults.burying;
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
+	return idle;
 }
 
 /* Close the pool, whatever else is done to it; return the generation that ends. */
 unsigned int ants_close(struct ants_pool *pool)
 {
-	unsigned int generation = ants_close_begin(pool);
+	unsigned int generation = ants_close_begin(pool, false);
 
 	ants_close_end(pool);
 	return generation;
@@ -357,25 +272,6 @@ int ants_release(struct ants_pool *pool)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_release);
-
-/*
- * For destroy: close the pool, which is never opened again. Return true if only threads
- * are left, which are about to leave.
- */
-bool ants_pool_doom(struct ants_pool *pool)
-{
-	bool idle;
-
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->release.dying, true);
-	ants_unlock_irq(pool);
-	ants_close(pool);
-	raw_spin_lock_irq(&pool->lock);
-	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
-	       !pool->faults.burying;
-	ants_unlock_irq(pool);
-	return idle;
-}
 
 static bool pool_gone(struct ants_pool *pool, const void *unused)
 {
@@ -416,8 +312,9 @@ void ants_pool_end(struct ants_pool *pool, unsigned long seen)
 void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
+	ants_close_begin(pool, true);
 	/* Its files go while its threads leave. If tasks are left, that may take long. */
-	if (ants_pool_doom(pool))
+	if (ants_close_end(pool))
 		ants_sysfs_del(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_end(pool, get_state_synchronize_rcu());
@@ -448,20 +345,7 @@ void ants_pool_free(struct kobject *kobj)
 	ants_affinity_put(pool->target.affinity);
 	kfree(pool->times.counts);
 	kfree(pool);
-	ants_live_put();
-}
-
-/*
- * Wait for kobjects that are released late: their release function is in this
- * module.
- */
-void ants_pools_wait_freed(void)
-{
-	if (!atomic_dec_and_test(&nr_live))
-		wait_for_completion(&all_freed);
-	/* Lets the last release function return from complete(). */
-	synchronize_rcu();
-	ants_threads_wait_gone();
+	ants_object_freed();
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
@@ -478,13 +362,16 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Count in a caller that will wait for all tasks of @pool. A task of the pool would
- * wait for itself. An item whose timer function is about to queue it is no task yet:
- * wait until it is, for a grace period of RCU, whatever the timeout is. A caller that
- * waits for something else uses ants_caller_in(), in the hold that looks at released.
+ * Count in a caller that will wait for all tasks of @pool. Those of the system pool may
+ * never end, and a task of the pool would wait for itself. An item whose timer function
+ * is about to queue it is no task yet: wait until it is, for a grace period of RCU,
+ * whatever the timeout is. A caller that waits for something else uses ants_caller_in(),
+ * in the hold that looks at released.
  */
 static int wait_enter(struct ants_pool *pool, unsigned long timeout)
 {
+	if (pool == ants_system_pool)
+		return -EINVAL;
 	might_sleep();
 	if (ants_in_pool(pool))
 		return -EDEADLK;
@@ -622,8 +509,6 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned long start;
 	int err;
 
-	if (pool == ants_system_pool)
-		return -EINVAL;
 	err = wait_enter(pool, timeout);
 	if (err)
 		return err;
@@ -665,8 +550,6 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned int emptied;
 	int err;
 
-	if (pool == ants_system_pool)
-		return -EINVAL;
 	err = wait_enter(pool, timeout);
 	if (err)
 		return err;

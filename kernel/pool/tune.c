@@ -3,7 +3,17 @@
  * Changing a live pool. Changes are made one after another, with pool->config.lock
  * held, and each takes effect under pool->lock in one step. What follows from
  * it for waiters and idle workers is done in several holds of the lock.
+ *
+ * Where the workers run is such a change as well; each worker applies it before its
+ * next task, see affinity.c. Parked workers are woken to apply it: otherwise all others
+ * would have to check for it as long as those sleep.
+ *
+ * So is CPU hotplug. When the last online CPU of a pool's mask goes offline, the
+ * scheduler lets the workers run anywhere, isolated CPUs included, so the workers have
+ * to rebind themselves; they have to do so again when a CPU of the mask comes back.
+ * That waits for no pool.
  */
+#include <linux/cpuhotplug.h>
 #include <linux/export.h>
 
 #include "../internal.h"
@@ -12,16 +22,16 @@
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
-	if (!capacity || capacity < min_workers)
-		return -EINVAL;
-	if (max(min_workers, queue_depth) > ANTS_BOUND_MAX)
+	bool prealloc = flags & ANTS_PREALLOC;
+
+	if (!capacity || capacity < min_workers ||
+	    max(min_workers, queue_depth) > ANTS_BOUND_MAX)
 		return -EINVAL;
 	if (capacity == ANTS_UNLIMITED)
-		return flags & ANTS_PREALLOC ? -EINVAL : 0;
-	if (capacity > ANTS_BOUND_MAX)
-		return -EINVAL;
-	/* All of its slots are made at once, so the sum matters. */
-	if (flags & ANTS_PREALLOC && queue_depth > ANTS_BOUND_MAX - capacity)
+		return prealloc ? -EINVAL : 0;
+	/* All slots of such a pool are made at once, so the sum matters. */
+	if (capacity > ANTS_BOUND_MAX ||
+	    (prealloc && queue_depth > ANTS_BOUND_MAX - capacity))
 		return -EINVAL;
 	return 0;
 }
@@ -86,17 +96,15 @@ static void apply_bounds(struct ants_pool *pool)
 	struct ants_todo todo;
 	unsigned int nr;
 
-	/* The floor may require more threads than were prepared. */
-	ants_lock(pool, &todo);
-	ants_ask_for_worker(pool, &todo);
-	ants_unlock(pool, &todo);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
-	ants_retire_above(pool);
+	ants_retire_idle(pool);
+	ants_lock(pool, &todo);
+	/* The floor may require more threads than were prepared. */
+	ants_ask_for_worker(pool, &todo);
 	/* A waiter needs a slot to be granted. */
-	raw_spin_lock_irq(&pool->lock);
 	nr = min(pool->space.nr_waiting, ants_nr_admissible(pool));
-	ants_unlock_irq(pool);
+	ants_unlock(pool, &todo);
 	if (nr)
 		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 	ants_grant_all(pool);
@@ -172,12 +180,10 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
 	 */
-	if (pool->flags & ANTS_PREALLOC) {
-		raw_spin_lock_irq(&pool->lock);
-		set_stock_limit(pool, pool->limits.in_flight);
-		ants_unlock_irq(pool);
-		ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-	}
+	raw_spin_lock_irq(&pool->lock);
+	set_stock_limit(pool, pool->limits.in_flight);
+	ants_unlock_irq(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return err;
 }
 
@@ -215,9 +221,39 @@ static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned i
 	return 0;
 }
 
+/* Every worker that exists has a change to apply. */
+static void invalidate(struct ants_pool *pool, struct ants_todo *todo)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->target.seq++;
+	pool->target.nr_stale = pool->workers.nr - pool->workers.nr_making;
+	ants_update_stay_limit(pool);
+	if (!pool->workers.nr_idle)
+		return;
+	pool->target.rebind_wanted = true;
+	ants_todo_upkeep(pool, todo);
+}
+
+/* Make @affinity the pool's own and let the workers apply it. */
+void ants_affinity_change(struct ants_pool *pool,
+			  struct ants_affinity *affinity)
+{
+	struct ants_todo todo;
+
+	lockdep_assert_held(&pool->config.lock);
+	ants_lock(pool, &todo);
+	swap(pool->target.affinity, affinity);
+	pool->target.mask_offline = false;
+	invalidate(pool, &todo);
+	ants_unlock(pool, &todo);
+	ants_affinity_put(affinity);
+}
+
 /* After an error nothing has changed. */
 int ants_set(struct ants_pool *pool, const struct ants_change *change)
 {
+	struct ants_affinity *affinity;
+
 	lockdep_assert_held(&pool->config.lock);
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
@@ -231,20 +267,99 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 	case ANTS_SET_NICE:
 	case ANTS_SET_SCHED:
 	case ANTS_SET_CPUS:
-		return ants_set_place(pool, change);
+		affinity = ants_affinity_with(pool, change);
+		if (!IS_ERR(affinity))
+			ants_affinity_change(pool, affinity);
+		return PTR_ERR_OR_ZERO(affinity);
 	default:
 		return set_number(pool, change->what, change->value);
 	}
 }
 
-int ants_tune(struct ants_pool *pool, unsigned int capacity)
+/* The same for a user of the pool. */
+static int set_user(struct ants_pool *pool, enum ants_setting what,
+		    unsigned int value, const struct cpumask *cpus)
 {
+	struct ants_change change = { what, value, cpus };
 	int err = ants_config_lock_user(pool);
 
 	if (err)
 		return err;
-	err = set_bound(pool, ANTS_SET_CAPACITY, capacity);
+	err = ants_set(pool, &change);
 	ants_config_unlock(pool);
 	return err;
 }
+
+int ants_tune(struct ants_pool *pool, unsigned int capacity)
+{
+	return set_user(pool, ANTS_SET_CAPACITY, capacity, NULL);
+}
 EXPORT_SYMBOL_GPL(ants_tune);
+
+int ants_set_nice(struct ants_pool *pool, int nice)
+{
+	return set_user(pool, ANTS_SET_NICE, nice, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_set_nice);
+
+int ants_set_sched(struct ants_pool *pool, enum ants_sched sched)
+{
+	return set_user(pool, ANTS_SET_SCHED, sched, NULL);
+}
+EXPORT_SYMBOL_GPL(ants_set_sched);
+
+int ants_set_cpumask(struct ants_pool *pool, const struct cpumask *mask)
+{
+	return set_user(pool, ANTS_SET_CPUS, 0, mask);
+}
+EXPORT_SYMBOL_GPL(ants_set_cpumask);
+
+/*
+ * A CPU has come, or has gone; only then can the workers see that they have to move.
+ * This does not depend on which CPU it is: newer kernels move every thread that was
+ * made for a NUMA node or a set of CPUs back to those when a CPU comes, whatever it
+ * was bound to since.
+ */
+static int cpus_change(unsigned int cpu)
+{
+	struct ants_affinity *affinity;
+	struct ants_pool *pool;
+	struct ants_todo todo;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		ants_lock(pool, &todo);
+		affinity = pool->target.affinity;
+		if (!affinity->any || pool->target.preferred) {
+			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
+				pool->target.mask_offline = false;
+			invalidate(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	}
+	mutex_unlock(&ants_registry_lock);
+	return 0;
+}
+
+static int online_state;
+static int dead_state;
+
+/* After an error ants_hotplug_exit() is called as well. */
+int ants_hotplug_init(void)
+{
+	dead_state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					       "ants:dead", NULL, cpus_change);
+	if (dead_state < 0)
+		return dead_state;
+	online_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
+						 "ants:online", cpus_change, NULL);
+	return min(online_state, 0);
+}
+
+void ants_hotplug_exit(void)
+{
+	if (online_state > 0)
+		cpuhp_remove_state_nocalls(online_state);
+	if (dead_state > 0)
+		cpuhp_remove_state_nocalls(dead_state);
+}

@@ -373,47 +373,40 @@ void ants_maker_fn(struct work_struct *work)
 
 /*
  * Tell idle workers to leave, as many as one hold allows, first the one that has
- * been idle longest: those that have expired, or those above the capacity. Return
+ * been idle longest: those above the capacity, and those that have expired. Return
  * true if there are more.
  */
 static bool retire_round(struct ants_pool *pool, struct ants_todo *todo,
-			 void *arg)
+			 void *unused)
 {
-	bool expired = *(bool *)arg, more;
 	struct ants_worker *w;
+	bool surplus;
 
-	for (;;) {
-		if (expired)
-			more = ants_idle_expired(pool);
-		else
-			more = pool->workers.nr_idle &&
-			       (ants_closed_error(pool) ||
-				ants_nr_staying(pool) > pool->limits.capacity);
-		if (!more || ants_todo_full(todo))
+	while (pool->workers.nr_idle) {
+		surplus = ants_closed_error(pool) ||
+			  ants_nr_staying(pool) > pool->limits.capacity;
+		if (!surplus && !ants_idle_expired(pool))
 			break;
+		if (ants_todo_full(todo))
+			return true;
 		w = list_last_entry(&pool->workers.idle, struct ants_worker,
 				    node);
 		list_del(&w->node);
 		pool->workers.nr_idle--;
 		pool->workers.nr_leaving++;
 		ants_worker_move(w, ANTS_LEAVING);
-		w->expired = expired;
+		w->expired = !surplus;
 		ants_todo_wake(todo, w->task);
 		trace_ants_worker_retire(w);
 	}
 	ants_timer_arm_reaper(pool);
-	return more;
+	return false;
 }
 
-/*
- * Retire the idle workers above the capacity; all of them if the pool is
- * released.
- */
-void ants_retire_above(struct ants_pool *pool)
+/* Retire the idle workers that are not to stay; all of them if the pool is released. */
+void ants_retire_idle(struct ants_pool *pool)
 {
-	bool expired = false;
-
-	ants_rounds(pool, retire_round, &expired);
+	ants_rounds(pool, retire_round, NULL);
 }
 
 static void see_parked(struct ants_walker *walker, struct list_head *entry)
@@ -425,62 +418,53 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 		ants_todo_wake(&walker->todo, w->task);
 }
 
-/*
- * Return true if nothing is left to do; then the upkeep work can be queued
- * again.
- */
-static bool upkeep_done(struct ants_pool *pool)
+/* Is nothing left to do for the upkeep work? */
+static bool upkeep_done(const struct ants_pool *pool)
 {
-	struct ants_todo todo;
-	bool done;
-
-	ants_lock(pool, &todo);
-	done = hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
+	lockdep_assert_held(&pool->lock);
+	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
 	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
 	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
 	       pool->nr_stock <= pool->limits.stock;
-	if (done) {
-		pool->upkeep.queued = false;
-		ants_job_ends(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return done;
 }
 
 void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
 	struct ants_walker walker = { .see = see_parked };
-	bool expired = true, idle;
 	struct ants_todo todo;
 	unsigned int level;
+	bool rebind, idle;
 
-	do {
-		/* Wake the parked workers that have a new affinity to apply. */
-		while (READ_ONCE(pool->target.rebind_wanted)) {
-			raw_spin_lock_irq(&pool->lock);
-			WRITE_ONCE(pool->target.rebind_wanted, false);
-			ants_unlock_irq(pool);
-			ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
-			ants_pause(ANTS_PAUSE_REBIND, pool);
-		}
-		ants_rounds(pool, ants_notify_round, NULL);
-		ants_rounds(pool, ants_group_cancel_round, NULL);
-		ants_rounds(pool, retire_round, &expired);
-
-		ants_lock(pool, &todo);
+	ants_lock(pool, &todo);
+	while (!upkeep_done(pool)) {
 		/* For a caller that may not take the lock of the wait queue. */
 		if (pool->upkeep.waitq_wanted)
 			todo.bits |= ANTS_TODO_WAITQ;
 		pool->upkeep.waitq_wanted = false;
 		pool->upkeep.stock_wanted = false;
+		rebind = pool->target.rebind_wanted;
+		pool->target.rebind_wanted = false;
 		level = ants_stock_level(pool);
 		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
+		if (rebind) {
+			/* Wake the parked workers that have a new affinity to apply. */
+			ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
+			ants_pause(ANTS_PAUSE_REBIND, pool);
+		}
+		ants_rounds(pool, ants_notify_round, NULL);
+		ants_rounds(pool, ants_group_cancel_round, NULL);
+		ants_retire_idle(pool);
 		if (!idle)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
-	} while (!upkeep_done(pool));
+		ants_lock(pool, &todo);
+	}
+	/* From here on it can be queued again. */
+	pool->upkeep.queued = false;
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /* The function of the client that the thread of @w runs. */

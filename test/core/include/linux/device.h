@@ -3,6 +3,8 @@
 #ifndef _SHIM_DEVICE_H
 #define _SHIM_DEVICE_H
 
+#include <linux/errno.h>
+
 struct device;
 
 static inline int devm_add_action_or_reset(struct device *dev,

@@ -8,6 +8,7 @@
 #define alloc_percpu(type)	((type *)shim_alloc(NR_CPUS * sizeof(type)))
 #define free_percpu(p)		kfree(p)
 #define per_cpu(var, cpu)	((&(var))[cpu])
+#define this_cpu_read(var)	per_cpu(var, raw_smp_processor_id())
 #define this_cpu_inc_return(var)					\
 	(shim_wrote(&per_cpu(var, raw_smp_processor_id())),		\
 	 __atomic_add_fetch(&per_cpu(var, raw_smp_processor_id()), 1,	\

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What pools and multis have in common: they are in lists, their names differ, and this
+ * module stays until the last of them is freed.
+ */
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+
+#include "../internal.h"
+#include "../multi/multi.h"
+
+/*
+ * All pools, by name: from the reservation of the name until it is free again.
+ */
+LIST_HEAD(ants_pools);
+/* All multis. Their names differ from each other and from those of pools. */
+LIST_HEAD(ants_multis);
+/* Guards both lists, and so the names. */
+DEFINE_MUTEX(ants_registry_lock);
+
+/*
+ * A name is a file name, and a part of tables, of lines of the log and of
+ * uevents. So no character of it ends a line, or means anything to a terminal.
+ */
+int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
+{
+	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
+	const char *c;
+
+	/* It was cut off, or has a NUL inside. */
+	if (len != (int)strlen(name))
+		return -EINVAL;
+	for (c = name; *c; c++)
+		if (*c < ' ' || *c > '~' || *c == '/')
+			return -EINVAL;
+	return len && strcmp(name, ".") && strcmp(name, "..") ? 0 : -EINVAL;
+}
+
+/*
+ * Reserve the name, so that sysfs is never asked for one that exists. @list is
+ * ants_pools or ants_multis, and @node is the entry.
+ */
+int ants_registry_add(const char *name, struct list_head *node,
+		      struct list_head *list)
+{
+	const struct ants_multi *multi;
+	const struct ants_pool *pool;
+	int err = 0;
+
+	mutex_lock(&ants_registry_lock);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (!strcmp(pool->name, name))
+			err = -EEXIST;
+	list_for_each_entry(multi, &ants_multis, registered)
+		if (!strcmp(multi->name, name))
+			err = -EEXIST;
+	if (!err)
+		list_add_tail(node, list);
+	mutex_unlock(&ants_registry_lock);
+	return err;
+}
+
+void ants_registry_del(struct list_head *node)
+{
+	mutex_lock(&ants_registry_lock);
+	list_del_init(node);
+	mutex_unlock(&ants_registry_lock);
+}
+
+/* Number of pools and multis not freed yet, plus one while the module is loaded. */
+static atomic_t nr_live = ATOMIC_INIT(1);
+static DECLARE_COMPLETION(all_freed);
+
+/* Begin a pool or a multi, whose release function of @type is yet to run. */
+void ants_object_init(struct kobject *kobj, const struct kobj_type *type)
+{
+	atomic_inc(&nr_live);
+	ants_kobject_init(kobj, type);
+	kobj->kset = ants_kset;
+}
+
+/* The last step of such a release function. */
+void ants_object_freed(void)
+{
+	if (atomic_dec_and_test(&nr_live))
+		complete(&all_freed);
+}
+
+/*
+ * Wait for kobjects that are released late: their release function is in this
+ * module.
+ */
+void ants_objects_wait_freed(void)
+{
+	if (!atomic_dec_and_test(&nr_live))
+		wait_for_completion(&all_freed);
+	/* Lets the last release function return from complete(). */
+	synchronize_rcu();
+	ants_threads_wait_gone();
+}
