@@ -99,7 +99,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	lockdep_assert_held(&pool->lock);
 	ants_todo_wake(todo, waiter->task);
 	ants_cursors_skip(pool, &waiter->node);
-	list_del(&waiter->node);
+	ants_unlink(&waiter->node);
 	pool->space.nr_waiting--;
 	/* The work item may be gone once it has ended. */
 	if (trace_ants_waiter_give_up_enabled() && result)

@@ -316,12 +316,6 @@ static inline unsigned int ants_nr_arriving(const struct ants_pool *pool)
 	return pool->wakes.nr + pool->workers.nr_starting;
 }
 
-/* This CPU as workers and wake-ups in flight note it. */
-static inline u8 ants_this_cpu(void)
-{
-	return raw_smp_processor_id();
-}
-
 /*
  * Is no other worker wanted for what is pending, as long as none arrives, parks or
  * leaves? If wake-ups in flight become late, the timer gives them up.
@@ -343,6 +337,17 @@ static inline unsigned int ants_fast_submits(const struct ants_pool *pool)
 	/* Whoever reaches a new peak takes the slow path. */
 	return min3(pool->limits.admit - used, pool->nr_stock - pool->limits.spare_slots,
 		    pool->counts.peak_pending - pool->nr_pending);
+}
+
+/* A task was accepted on the slow path: may the next ones take the fast one? */
+static inline void ants_begin_fast_submits(struct ants_pool *pool)
+{
+	unsigned int nr = ants_fast_submits(pool);
+
+	if (!nr)
+		return;
+	pool->fast_submits = min_t(unsigned int, nr, USHRT_MAX);
+	pool->fast_cpu = pool->wakes.cpu;
 }
 
 /*

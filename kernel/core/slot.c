@@ -119,7 +119,7 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
 	ants_cursors_skip(pool, &slot->node);
-	__list_del_entry(&slot->node);
+	ants_unlink(&slot->node);
 	pool->nr_pending--;
 	pool->pick.nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
 }

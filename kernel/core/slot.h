@@ -58,7 +58,7 @@ static inline struct ants_slot *ants_stock_get(struct ants_pool *pool)
 	struct ants_slot *slot = pool->stock;
 
 	lockdep_assert_held(&pool->lock);
-	pool->fast_submits = 0;
+	pool->fast_cpu = ANTS_NO_CPU;
 	if (slot) {
 		pool->stock = slot->next;
 		pool->nr_stock--;
@@ -92,8 +92,9 @@ static __always_inline bool ants_task_uncount(struct ants_pool *pool,
 }
 
 /*
- * list_add_tail() without the checks of a kernel that looks at each list operation:
- * those cost 19 instructions, and a task is linked once and unlinked once.
+ * list_add_tail() and list_del() without the checks of a kernel that looks at each list
+ * operation: those cost 19 instructions, and a task is linked once and unlinked once, as is
+ * a waiter or a parked worker.
  */
 static inline void ants_link_tail(struct list_head *node, struct list_head *list)
 {
@@ -103,6 +104,11 @@ static inline void ants_link_tail(struct list_head *node, struct list_head *list
 	node->prev = last;
 	last->next = node;
 	list->prev = node;
+}
+
+static inline void ants_unlink(struct list_head *node)
+{
+	__list_del(node->prev, node->next);
 }
 
 /*
@@ -118,7 +124,7 @@ static __always_inline void ants_pending_link(struct ants_pool *pool,
 	if (unlikely(pool->timed) && !pool->times.left--)
 		ants_time_accept(pool, slot);
 	ants_link_tail(&slot->node, high ? &pool->urgent.list : &pool->pending);
-	pool->fast_submits = 0;
+	pool->fast_cpu = ANTS_NO_CPU;
 	if (unlikely(high)) {
 		pool->pick.nr_high++;
 		ants_end_fast_path(pool);
@@ -144,24 +150,41 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	ants_pending_link(pool, slot, high);
 }
 
+/* This CPU, as pools note it. */
+static inline u16 ants_this_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
 /*
  * May the caller take the fast path of ants_task_add()? It is for callers on the CPU that
  * has sent the wake-up in flight.
  */
 static __always_inline bool ants_may_add_fast(const struct ants_pool *pool)
 {
-	return pool->fast_submits && pool->wakes.cpu == (u8)raw_smp_processor_id();
+	return pool->fast_cpu == ants_this_cpu();
 }
 
-/* Accept a task of normal priority in this way; all of @slot but the links is set. */
-static __always_inline void ants_pending_link_fast(struct ants_pool *pool,
-						   struct ants_slot *slot)
+/* Append a task of normal priority in this way, which ants_added_fast() counts. */
+static __always_inline void ants_link_fast(struct ants_pool *pool, struct ants_slot *slot,
+					   ants_fn_t fn, void *data, unsigned int tag)
 {
 	lockdep_assert_held(&pool->lock);
-	ants_task_count(pool);
+	slot->fn = fn;
+	slot->data = data;
+	slot->tag = tag;
 	ants_link_tail(&slot->node, &pool->pending);
-	pool->nr_pending++;
-	pool->fast_submits--;
+}
+
+static __always_inline void ants_added_fast(struct ants_pool *pool, unsigned int epoch,
+					    unsigned int nr)
+{
+	pool->in_epoch[epoch] += nr;
+	pool->submitted += nr;
+	pool->nr_pending += nr;
+	pool->fast_submits -= nr;
+	if (unlikely(!pool->fast_submits))
+		pool->fast_cpu = ANTS_NO_CPU;
 }
 
 /*

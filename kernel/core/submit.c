@@ -154,23 +154,38 @@ bool ants_runs_task_of(struct ants_pool *pool)
 	return found;
 }
 
-/* The fast path of ants_task_add(). Return false if it may not be taken. */
-static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
+/*
+ * The fast path of ants_task_add(), for the first of @nr tasks, at most pool->fast_submits.
+ * Return how many were accepted there.
+ */
+static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
+						   const struct ants_task *tasks,
+						   unsigned int nr)
 {
+	unsigned int epoch = 0, i;
 	struct ants_slot *slot;
 
 	if (unlikely(!ants_may_add_fast(pool)))
-		return false;
-	/* First, so that nothing has to outlive the call. */
-	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
-	slot = pool->stock;
-	pool->stock = slot->next;
-	pool->nr_stock--;
-	slot->fn = fn;
-	slot->data = data;
-	slot->tag = pool->epoch;
-	ants_pending_link_fast(pool, slot);
-	return true;
+		return 0;
+	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++) {
+		/* First, so that nothing has to outlive the call. */
+		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
+			   pool->nr_pending + i + 1);
+		epoch = pool->epoch;
+		slot = pool->stock;
+		pool->stock = slot->next;
+		ants_link_fast(pool, slot, tasks[i].fn, tasks[i].data, epoch);
+	}
+	pool->nr_stock -= i;
+	ants_added_fast(pool, epoch, i);
+	return i;
+}
+
+static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	const struct ants_task task = { .fn = fn, .data = data };
+
+	return tasks_add_fast(pool, &task, 1);
 }
 
 /* Is @err one of those that ants_closed_error() returns? Then there is nothing to wait for. */
@@ -205,7 +220,7 @@ static noinline int accept_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
 	ants_wake_for_caller(pool, todo);
-	pool->fast_submits = ants_fast_submits(pool);
+	ants_begin_fast_submits(pool);
 	return 0;
 }
 
@@ -402,8 +417,8 @@ EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
 static int check_tasks(const struct ants_task *tasks, unsigned int nr)
 {
-	while (nr--)
-		if (!tasks[nr].fn || tasks[nr].prio > ANTS_PRIO_HIGH)
+	for (; nr; nr--, tasks++)
+		if (!tasks->fn || tasks->prio > ANTS_PRIO_HIGH)
 			return -EINVAL;
 	return 0;
 }
@@ -440,6 +455,7 @@ static int batch_round(struct batch *b)
 	const struct ants_task *task = b->tasks++;
 	unsigned int more = min_t(unsigned int, --b->nr, ANTS_HOLD_MAX - 1);
 	struct ants_todo todo;
+	unsigned int done;
 	int err;
 
 	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
@@ -448,12 +464,13 @@ static int batch_round(struct batch *b)
 		batch_stay(b);
 		return submit_full(b->pool, task->fn, task->data, task->prio, &todo, err);
 	}
-	for (; more; more--, b->tasks++, b->nr--) {
+	for (; more; more -= done, b->tasks += done, b->nr -= done) {
 		task = b->tasks;
-		if (!(task->prio == ANTS_PRIO_NORMAL &&
-		      task_add_fast(b->pool, task->fn, task->data)) &&
-		    accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
+		done = tasks_add_fast(b->pool, task,
+				      min_t(unsigned int, more, b->pool->fast_submits));
+		if (!done && accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
+		done = done ?: 1;
 	}
 	batch_stay(b);
 	ants_unlock(b->pool, &todo);

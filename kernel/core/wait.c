@@ -155,7 +155,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->stamp = ants_time_block(pool);
 	waiter->sleep = ants_killable_state(pool, 1);
 	waiter_spin_begin(pool, waiter);
-	list_add_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
+	ants_link_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->waiters.nested);

@@ -257,7 +257,7 @@ static struct ants_worker *find_here(const struct ants_pool *pool)
 	list_for_each_entry(w, &pool->workers.idle, node) {
 		if (!left--)
 			break;
-		if (w->cpu == ants_this_cpu())
+		if (w->cpu == (u8)ants_this_cpu())
 			return w;
 	}
 	return NULL;
@@ -271,7 +271,7 @@ static u16 cpu_bit(unsigned int cpu)
 static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 		      struct ants_todo *todo)
 {
-	__list_del_entry(&w->node);
+	ants_unlink(&w->node);
 	pool->workers.nr_idle--;
 	pool->wakes.waking_cpus |= cpu_bit(w->cpu);
 	ants_worker_move(w, ANTS_WAKING);
