@@ -134,17 +134,6 @@ void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot)
 	pool->pick.nr_high -= !!(slot->tag & ANTS_TAG_HIGH);
 }
 
-/* The slow path of pending_pop(): the oldest task may not be the next one. */
-struct ants_slot *ants_pending_pick(struct ants_pool *pool)
-{
-	struct list_head *fifo = ants_pick_list(&pool->urgent.list, &pool->pending,
-						&pool->urgent.run);
-	struct ants_slot *slot = list_first_entry(fifo, struct ants_slot, node);
-
-	ants_pending_del(pool, slot);
-	return slot;
-}
-
 /* A closed pool that has nothing to run needs no timer any more. */
 void ants_timer_quiesce(struct ants_pool *pool)
 {
@@ -177,26 +166,6 @@ void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo)
 		return;
 	pool->upkeep.queued = true;
 	todo->bits |= ANTS_TODO_UPKEEP;
-}
-
-/* The same for the maker. */
-void ants_todo_maker(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	if (pool->upkeep.making)
-		return;
-	pool->upkeep.making = true;
-	todo->bits |= ANTS_TODO_MAKER;
-}
-
-/* The work item of @waiter is accepted, or refused with @result. */
-static void waiter_work_end(struct ants_pool *pool, struct ants_waiter *waiter,
-			    int result, struct ants_todo *todo)
-{
-	if (result)
-		ants_work_end(pool, waiter->work, result, todo);
-	else
-		ants_work_pend(pool, waiter->work, todo);
 }
 
 /*
@@ -236,8 +205,10 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (trace_ants_waiter_give_up_enabled() && result)
 		ants_trace_waiter_end(pool, waiter, result);
 	pool->counts.rejected += !!result;
-	if (waiter->work)
-		waiter_work_end(pool, waiter, result, todo);
+	if (waiter->work && result)
+		ants_work_end(pool, waiter->work, result, todo);
+	else if (waiter->work)
+		ants_work_pend(pool, waiter->work, todo);
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
 		pool->waiters.nr_nested--;
@@ -357,6 +328,20 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 	}
 	pool->space.congested = false;
 	pool->space.congested_all = false;
+}
+
+/*
+ * To be called, in the same locked section, after every event that makes room
+ * or removes a worker. Grants waiters, and wakes the next worker if tasks
+ * remain. The section needs a list, see ants_lock_batch().
+ */
+void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo)
+{
+	if (unlikely(pool->space.wanted))
+		ants_serve(pool, todo);
+	if (unlikely(pool->wakes.deferred))
+		ants_deferred_end(pool);
+	ants_wake_next(pool, todo);
 }
 
 /* Call @round in one section after the other, until it returns false. */

@@ -29,7 +29,6 @@ void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
 void __ants_cursors_skip(struct ants_pool *pool, const struct list_head *node);
 void ants_pending_del(struct ants_pool *pool, struct ants_slot *slot);
-struct ants_slot *ants_pending_pick(struct ants_pool *pool);
 
 /* @node leaves a list of the pool, in which walks may be: see ants_walk(). */
 static inline void ants_cursors_skip(struct ants_pool *pool,
@@ -337,6 +336,7 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
+void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
 void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
@@ -349,7 +349,6 @@ struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
-void ants_todo_maker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 
@@ -611,21 +610,6 @@ static inline void ants_serve(struct ants_pool *pool, struct ants_todo *todo)
 		ants_serve_now(pool, todo);
 	else if (in_flight + 1 == pool->limits.in_flight)
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-}
-
-/*
- * To be called, in the same locked section, after every event that makes room
- * or removes a worker. Grants waiters, and wakes the next worker if tasks
- * remain. The section needs a list, see ants_lock_batch().
- */
-static inline void ants_dispatch(struct ants_pool *pool,
-				 struct ants_todo *todo)
-{
-	if (unlikely(pool->space.wanted))
-		ants_serve(pool, todo);
-	if (unlikely(pool->wakes.deferred))
-		ants_deferred_end(pool);
-	ants_wake_next(pool, todo);
 }
 
 #endif /* _ANTS_DISPATCH_H */

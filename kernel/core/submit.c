@@ -266,16 +266,6 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 	return err;
 }
 
-/*
- * A task found no room: does its caller run it? Not inside another task of the
- * same pool; otherwise a task that submits itself again would use up the stack.
- */
-static bool runs_here(struct ants_pool *pool, int err)
-{
-	return pool->flags & ANTS_CALLER_RUNS && !is_closed_error(err) &&
-	       !ants_runs_task_of(pool);
-}
-
 /* The pool is full or closed, or has no slot. */
 static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
@@ -284,14 +274,10 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 {
 	if (is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
-	if (runs_here(pool, err))
+	/* Not inside another task of it: one that submits itself would use up the stack. */
+	if (pool->flags & ANTS_CALLER_RUNS && !ants_runs_task_of(pool))
 		return caller_runs(pool, fn, data, prio, todo);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
-}
-
-static inline bool stock_is_low(const struct ants_pool *pool)
-{
-	return pool->nr_stock <= pool->limits.spare_slots && !pool->released;
 }
 
 /*
@@ -338,7 +324,7 @@ static noinline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void 
 	if (unlikely(current->flags & PF_MEMALLOC) && !(pool->flags & ANTS_MEM_RECLAIM) &&
 	    !pool->warned_reclaim)
 		warn_reclaim(pool, fn, todo);
-	if (unlikely(stock_is_low(pool)))
+	if (unlikely(pool->nr_stock <= pool->limits.spare_slots && !pool->released))
 		fill_stock(pool, todo);
 	return accept_slow(pool, fn, data, high, todo);
 }
@@ -498,25 +484,19 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 EXPORT_SYMBOL_GPL(ants_submit_batch);
 
 /*
- * Callers like this one use the spare slots, and may not allocate; have them
- * refilled.
+ * The slow path into the pool of a caller in any context. It may use the spare slots, and
+ * may not allocate: the upkeep work refills them.
  */
-static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
-{
-	if (pool->upkeep.stock_wanted || pool->released)
-		return;
-	pool->upkeep.stock_wanted = true;
-	ants_todo_upkeep(pool, todo);
-}
-
-/* The slow path into the pool of a caller in any context. */
 static int accept_any(struct ants_pool *pool, ants_fn_t fn, void *data,
 		      struct ants_todo *todo)
 {
 	int err = accept_slow(pool, fn, data, false, todo);
 
-	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
-		want_stock(pool, todo);
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots) &&
+	    !pool->upkeep.stock_wanted && !pool->released) {
+		pool->upkeep.stock_wanted = true;
+		ants_todo_upkeep(pool, todo);
+	}
 	return err;
 }
 

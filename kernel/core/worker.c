@@ -182,6 +182,17 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	ants_work_start(w, work);
 }
 
+/* The slow path of pending_pop(): the oldest task may not be the next one. */
+static noinline struct ants_slot *pending_pick(struct ants_pool *pool)
+{
+	struct list_head *fifo = ants_pick_list(&pool->urgent.list, &pool->pending,
+						&pool->urgent.run);
+	struct ants_slot *slot = list_first_entry(fifo, struct ants_slot, node);
+
+	ants_pending_del(pool, slot);
+	return slot;
+}
+
 /* Unlink the task that is to start next; the caller knows that there is one. */
 static inline struct ants_slot *pending_pop(struct ants_pool *pool)
 {
@@ -189,7 +200,7 @@ static inline struct ants_slot *pending_pop(struct ants_pool *pool)
 
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->pick.needed))
-		return ants_pending_pick(pool);
+		return pending_pick(pool);
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
 	ants_unlink(&slot->node);
 	pool->nr_pending--;
