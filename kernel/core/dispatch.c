@@ -201,14 +201,16 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	ants_cursors_skip(pool, &waiter->node);
 	ants_unlink(&waiter->node);
 	pool->space.nr_waiting--;
-	/* The work item may be gone once it has ended. */
-	if (trace_ants_waiter_give_up_enabled() && result)
-		ants_trace_waiter_end(pool, waiter, result);
-	pool->counts.rejected += !!result;
-	if (waiter->work && result)
-		ants_work_end(pool, waiter->work, result, todo);
-	else if (waiter->work)
+	if (unlikely(result)) {
+		pool->counts.rejected++;
+		/* The work item may be gone once it has ended. */
+		if (trace_ants_waiter_give_up_enabled())
+			ants_trace_waiter_end(pool, waiter, result);
+		if (waiter->work)
+			ants_work_end(pool, waiter->work, result, todo);
+	} else if (waiter->work) {
 		ants_work_pend(pool, waiter->work, todo);
+	}
 	if (!list_empty(&waiter->nested)) {
 		list_del(&waiter->nested);
 		pool->waiters.nr_nested--;
