@@ -7,7 +7,7 @@
  * on its own line, which tools/call-order checks:
  *
  *	core/	debug, trace
- *	core/	slot, affinity
+ *	core/	affinity
  *	core/	item, wake, dispatch
  *	core/	dirty, times
  *	core/	worker, wait, submit
@@ -19,9 +19,9 @@
  *	./	main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c. While a module is unloaded, slot.c asks call.c
+ * below, ask worker.c and wake.c. While a module is unloaded, dispatch.h asks call.c
  * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
- * function of a client. pool.c and multi.c add their files to sysfs. slot.h asks
+ * function of a client. pool.c and multi.c add their files to sysfs. dispatch.h asks
  * times.c to stamp a task, and dispatch.c asks sysfs.c to tell programs of a change.
  * Functions that are called through a pointer, as those of work items and timers are,
  * may be anywhere.
@@ -43,7 +43,6 @@
 #include "core/dispatch.h"
 #include "core/item.h"
 #include "core/pool.h"
-#include "core/slot.h"
 #include "core/times.h"
 #include "core/trace.h"
 

@@ -215,6 +215,7 @@ static inline void set_last_caller(struct ants_pool *pool, int cpu)
 {
 	raw_spin_lock_irq(&pool->lock);
 	pool->wakes.cpu = cpu;
+	ants_end_fast_path(pool);
 	raw_spin_unlock_irq(&pool->lock);
 }
 

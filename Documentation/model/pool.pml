@@ -445,7 +445,7 @@ inline check()
 }
 
 #if HIGHS
-/* pick_list() in slot.c */
+/* ants_pick_list() in dispatch.h */
 #ifdef MUT_HIGH_FIRST
 #define URGENT_NEXT	(len(urg) > 0)
 #else

@@ -54,7 +54,7 @@ enum ants_work_busy_bits {
 };
 
 /*
- * private: a task that is accepted and not started, see kernel/core/slot.h. A work item
+ * private: a task that is accepted and not started, see kernel/core/dispatch.h. A work item
  * contains one.
  */
 struct ants_slot {

@@ -216,7 +216,9 @@ void ants_check(struct ants_pool *pool)
 	     pool->name, tasks, pool->limits.in_flight);
 	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
 	     pool->name, pool->nr_pending);
-	WARN(pool->fast_submits > ants_fast_submits(pool) ||
+	WARN((pool->fast_cpu != ANTS_NO_CPU &&
+	      (!pool->fast_submits || pool->fast_submits > ants_fast_submits(pool) ||
+	       pool->fast_cpu != pool->wakes.cpu)) ||
 	     (pool->fast_above != UINT_MAX && ants_needs_slow_path(pool)),
 	     "ants: pool %s: the fast path is open, and may not be\n", pool->name);
 	/* Every waiter for which there is room is about to be granted. */

@@ -348,45 +348,6 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		ants_group_wake(group, todo);
 }
 
-/*
- * The fast path of a worker whose last task was an item, or whose next one is: see
- * worker_next(). An item ends this way if that tells nobody, and starts if its group was
- * not cancelled. A thread that leaves an item without flags has noted nothing about it.
- */
-static bool ends_unnoticed(const struct ants_work *work)
-{
-	const struct ants_group *group = work->group;
-
-	return work->state == ANTS_WORK_RUNNING && !work->flags &&
-	       hlist_empty(&work->waiters) &&
-	       (!group || (group->nr_left > 1 && !work->result &&
-			   list_empty(&group->waiters)));
-}
-
-bool ants_work_next(struct ants_worker *w, struct ants_slot *slot)
-{
-	struct ants_work *last = w->tag & ANTS_TAG_WORK ? w->data : NULL;
-	struct ants_work *next = slot->tag & ANTS_TAG_WORK ? ants_slot_work(slot) : NULL;
-
-	lockdep_assert_held(&w->pool->lock);
-	if ((w->tag | slot->tag) > (ANTS_TAG_WORK | ANTS_TAG_EPOCH) ||
-	    (last && !ends_unnoticed(last)) ||
-	    (next && (next->flags || ants_group_stops(next))))
-		return false;
-	if (last) {
-		if (last->group) {
-			last->group->nr_left--;
-			list_add_tail(&last->finished, &last->group->finished);
-			last->group = NULL;
-		}
-		ants_work_move(last, ANTS_WORK_IDLE);
-		ants_work_unclaim(last);
-	}
-	if (next)
-		ants_work_move(next, ANTS_WORK_RUNNING);
-	return true;
-}
-
 /* The item leaves the delayed and the due ones: it is admitted, or it ends. */
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {

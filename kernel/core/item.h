@@ -97,7 +97,6 @@ void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_run(void *data);
-bool ants_work_next(struct ants_worker *w, struct ants_slot *slot);
 void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,

@@ -508,6 +508,9 @@ struct ants_ops {
 /* The times of the task are taken: see times.c. */
 #define ANTS_TAG_TIMED		16U
 
+/* No CPU has this number. */
+#define ANTS_NO_CPU		USHRT_MAX
+
 struct ants_pool {
 	/* What each task writes: line 0. */
 
@@ -528,11 +531,13 @@ struct ants_pool {
 	/* L: see struct ants_stats */
 	u64 submitted;
 	/*
-	 * L: so many tasks are accepted on the fast path; and while more than
-	 * @fast_above are pending, a worker takes the next one there: see
+	 * L: so many tasks are accepted on the fast path, from callers on @fast_cpu; and
+	 * while more than @fast_above are pending, a worker takes the next one there: see
 	 * ants_end_fast_path()
 	 */
-	unsigned int fast_submits;
+	u16 fast_submits;
+	/* L: that of wakes.cpu, or %ANTS_NO_CPU */
+	u16 fast_cpu;
 	/* L */
 	unsigned int fast_above;
 
@@ -664,7 +669,7 @@ struct ants_pool {
 
 /*
  * The fast path. Most tasks are accepted as the one before was, and most are taken by a
- * worker that has just run another one. Then pool->fast_submits and pool->fast_above say
+ * worker that has just run another one. Then pool->fast_cpu and pool->fast_above say
  * that there is nothing else to know: ants_fast_submits() and fast_above() have the
  * reasons. Whoever changes one of those calls this. The next submit and the next worker
  * take the slow path, and find out whether the fast one may be taken again.
@@ -673,6 +678,7 @@ static inline void ants_end_fast_path(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->fast_submits = 0;
+	pool->fast_cpu = ANTS_NO_CPU;
 	pool->fast_above = UINT_MAX;
 }
 

@@ -154,23 +154,38 @@ bool ants_runs_task_of(struct ants_pool *pool)
 	return found;
 }
 
-/* The fast path of ants_task_add(). Return false if it may not be taken. */
-static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
+/*
+ * The fast path of ants_task_add(), for the first of @nr tasks, at most pool->fast_submits.
+ * Return how many were accepted there.
+ */
+static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
+						   const struct ants_task *tasks,
+						   unsigned int nr)
 {
+	unsigned int epoch = 0, i;
 	struct ants_slot *slot;
 
 	if (unlikely(!ants_may_add_fast(pool)))
-		return false;
-	/* First, so that nothing has to outlive the call. */
-	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
-	slot = pool->stock;
-	pool->stock = slot->next;
-	pool->nr_stock--;
-	slot->fn = fn;
-	slot->data = data;
-	slot->tag = pool->epoch;
-	ants_pending_link_fast(pool, slot);
-	return true;
+		return 0;
+	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++) {
+		/* First, so that nothing has to outlive the call. */
+		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
+			   pool->nr_pending + i + 1);
+		epoch = pool->epoch;
+		slot = pool->stock;
+		pool->stock = slot->next;
+		ants_link_fast(pool, slot, tasks[i].fn, tasks[i].data, epoch);
+	}
+	pool->nr_stock -= i;
+	ants_added_fast(pool, epoch, i);
+	return i;
+}
+
+static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
+{
+	const struct ants_task task = { .fn = fn, .data = data };
+
+	return tasks_add_fast(pool, &task, 1);
 }
 
 /* Is @err one of those that ants_closed_error() returns? Then there is nothing to wait for. */
@@ -205,7 +220,7 @@ static noinline int accept_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
 	ants_wake_for_caller(pool, todo);
-	pool->fast_submits = ants_fast_submits(pool);
+	ants_begin_fast_submits(pool);
 	return 0;
 }
 
@@ -251,16 +266,6 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 	return err;
 }
 
-/*
- * A task found no room: does its caller run it? Not inside another task of the
- * same pool; otherwise a task that submits itself again would use up the stack.
- */
-static bool runs_here(struct ants_pool *pool, int err)
-{
-	return pool->flags & ANTS_CALLER_RUNS && !is_closed_error(err) &&
-	       !ants_runs_task_of(pool);
-}
-
 /* The pool is full or closed, or has no slot. */
 static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
@@ -269,14 +274,10 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 {
 	if (is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
-	if (runs_here(pool, err))
+	/* Not inside another task of it: one that submits itself would use up the stack. */
+	if (pool->flags & ANTS_CALLER_RUNS && !ants_runs_task_of(pool))
 		return caller_runs(pool, fn, data, prio, todo);
 	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
-}
-
-static inline bool stock_is_low(const struct ants_pool *pool)
-{
-	return pool->nr_stock <= pool->limits.spare_slots && !pool->released;
 }
 
 /*
@@ -323,7 +324,7 @@ static noinline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void 
 	if (unlikely(current->flags & PF_MEMALLOC) && !(pool->flags & ANTS_MEM_RECLAIM) &&
 	    !pool->warned_reclaim)
 		warn_reclaim(pool, fn, todo);
-	if (unlikely(stock_is_low(pool)))
+	if (unlikely(pool->nr_stock <= pool->limits.spare_slots && !pool->released))
 		fill_stock(pool, todo);
 	return accept_slow(pool, fn, data, high, todo);
 }
@@ -402,8 +403,8 @@ EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
 static int check_tasks(const struct ants_task *tasks, unsigned int nr)
 {
-	while (nr--)
-		if (!tasks[nr].fn || tasks[nr].prio > ANTS_PRIO_HIGH)
+	for (; nr; nr--, tasks++)
+		if (!tasks->fn || tasks->prio > ANTS_PRIO_HIGH)
 			return -EINVAL;
 	return 0;
 }
@@ -440,6 +441,7 @@ static int batch_round(struct batch *b)
 	const struct ants_task *task = b->tasks++;
 	unsigned int more = min_t(unsigned int, --b->nr, ANTS_HOLD_MAX - 1);
 	struct ants_todo todo;
+	unsigned int done;
 	int err;
 
 	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
@@ -448,12 +450,13 @@ static int batch_round(struct batch *b)
 		batch_stay(b);
 		return submit_full(b->pool, task->fn, task->data, task->prio, &todo, err);
 	}
-	for (; more; more--, b->tasks++, b->nr--) {
+	for (; more; more -= done, b->tasks += done, b->nr -= done) {
 		task = b->tasks;
-		if (!(task->prio == ANTS_PRIO_NORMAL &&
-		      task_add_fast(b->pool, task->fn, task->data)) &&
-		    accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
+		done = tasks_add_fast(b->pool, task,
+				      min_t(unsigned int, more, b->pool->fast_submits));
+		if (!done && accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
 			break;
+		done = done ?: 1;
 	}
 	batch_stay(b);
 	ants_unlock(b->pool, &todo);
@@ -481,25 +484,19 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 EXPORT_SYMBOL_GPL(ants_submit_batch);
 
 /*
- * Callers like this one use the spare slots, and may not allocate; have them
- * refilled.
+ * The slow path into the pool of a caller in any context. It may use the spare slots, and
+ * may not allocate: the upkeep work refills them.
  */
-static void want_stock(struct ants_pool *pool, struct ants_todo *todo)
-{
-	if (pool->upkeep.stock_wanted || pool->released)
-		return;
-	pool->upkeep.stock_wanted = true;
-	ants_todo_upkeep(pool, todo);
-}
-
-/* The slow path into the pool of a caller in any context. */
 static int accept_any(struct ants_pool *pool, ants_fn_t fn, void *data,
 		      struct ants_todo *todo)
 {
 	int err = accept_slow(pool, fn, data, false, todo);
 
-	if (unlikely(pool->nr_stock < pool->limits.spare_slots))
-		want_stock(pool, todo);
+	if (unlikely(pool->nr_stock < pool->limits.spare_slots) &&
+	    !pool->upkeep.stock_wanted && !pool->released) {
+		pool->upkeep.stock_wanted = true;
+		ants_todo_upkeep(pool, todo);
+	}
 	return err;
 }
 

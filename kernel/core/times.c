@@ -120,11 +120,9 @@ static int times_make(struct ants_pool *pool)
  */
 static void times_switch(struct ants_pool *pool)
 {
-	unsigned int step, bits;
+	unsigned int step = pool->stall.ms ? 1 : pool->times.every, bits;
 
-	lockdep_assert_held(&pool->config.lock);
-	raw_spin_lock_irq(&pool->lock);
-	step = pool->stall.ms ? 1 : pool->times.every;
+	lockdep_assert_held(&pool->lock);
 	bits = (step ? ANTS_TIMED : 0) | (step == 1 ? ANTS_TIMED_ALL : 0) |
 	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
 	if (bits & ANTS_TIMED_ALL && !(pool->timed & ANTS_TIMED_ALL))
@@ -133,7 +131,6 @@ static void times_switch(struct ants_pool *pool)
 	pool->times.left = 0;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
-	ants_unlock_irq(pool);
 }
 
 /* Have the times of one task in so many taken; 0 for none. */
@@ -145,8 +142,8 @@ int ants_set_timing(struct ants_pool *pool, unsigned int every)
 		return err;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->times.every, every);
-	ants_unlock_irq(pool);
 	times_switch(pool);
+	ants_unlock_irq(pool);
 	return 0;
 }
 
@@ -286,10 +283,8 @@ int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
 	pool->stall.limit = (u64)ms * 15625 >> 4;
 	pool->stall.armed = false;
 	pool->stall.due = false;
-	ants_unlock_irq(pool);
 	times_switch(pool);
 	/* Tasks may run already. */
-	raw_spin_lock_irq(&pool->lock);
 	if (pool->nr_busy)
 		stall_begin(pool);
 	ants_unlock_irq(pool);

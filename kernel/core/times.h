@@ -32,12 +32,6 @@ void ants_time_end(struct ants_worker *w);
 void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
 		     u64 run[ANTS_TIMES]);
 
-/* A caller begins to wait for room. Return its stamp, or 0. */
-static inline unsigned int ants_time_block(const struct ants_pool *pool)
-{
-	return pool->timed ? ants_clock() : 0;
-}
-
 /*
  * When the task that @w runs has started, as far as it is known: times may have
  * been asked for only later.

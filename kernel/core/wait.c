@@ -126,18 +126,9 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 }
 
 /*
- * A waiter inside a task occupies a worker. If every worker that the capacity
- * allows waits like that, and none of them gives up in time, no task can end to
- * make room.
- */
-static bool would_deadlock(const struct ants_pool *pool)
-{
-	return pool->waiters.nr_nested + pool->nr_joining + 1 >= pool->limits.capacity;
-}
-
-/*
  * Enqueue @waiter, or return why not. @nested: the wait has no time limit, and
- * it occupies a worker of the same pool.
+ * it occupies a worker of the same pool. If every worker that the capacity allows waits
+ * like that, no task can end to make room.
  */
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
@@ -145,17 +136,18 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	lockdep_assert_held(&pool->lock);
 	if (ants_closed_error(pool))
 		return ants_closed_error(pool);
-	if (nested && would_deadlock(pool))
+	if (nested &&
+	    pool->waiters.nr_nested + pool->nr_joining + 1 >= pool->limits.capacity)
 		return -EDEADLK;
 	if (pool->config.max_blocking && pool->space.nr_waiting >= pool->config.max_blocking)
 		return -EBUSY;
 	waiter->task = current;
 	waiter->result = ANTS_STILL_WAITING;
 	waiter->since = jiffies;
-	waiter->stamp = ants_time_block(pool);
+	waiter->stamp = pool->timed ? ants_clock() : 0;
 	waiter->sleep = ants_killable_state(pool, 1);
 	waiter_spin_begin(pool, waiter);
-	list_add_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
+	ants_link_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->waiters.nested);
@@ -232,13 +224,11 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
 			 const void *arg)
 {
-	unsigned long flags;
 	bool ret;
 
-	raw_spin_lock_irqsave(&pool->lock, flags);
+	raw_spin_lock_irq(&pool->lock);
 	ret = cond(pool, arg);
-	ants_check(pool);
-	raw_spin_unlock_irqrestore(&pool->lock, flags);
+	ants_unlock_irq(pool);
 	return ret;
 }
 
@@ -255,11 +245,9 @@ void ants_caller_in(struct ants_pool *pool)
 /* The same in a section of its own. */
 void ants_caller_enter(struct ants_pool *pool)
 {
-	struct ants_todo todo;
-
-	ants_lock(pool, &todo);
+	raw_spin_lock_irq(&pool->lock);
 	ants_caller_in(pool);
-	ants_unlock(pool, &todo);
+	ants_unlock_irq(pool);
 }
 
 /*

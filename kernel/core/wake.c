@@ -145,10 +145,12 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo)
 {
 	if (pool->upkeep.making || !could_use_worker(pool))
 		return;
-	if (held_back(pool) || ants_backing_off(pool))
+	if (held_back(pool) || ants_backing_off(pool)) {
 		ants_timer_arm_worker(pool);
-	else
-		ants_todo_maker(pool, todo);
+		return;
+	}
+	pool->upkeep.making = true;
+	todo->bits |= ANTS_TODO_MAKER;
 }
 
 /*
@@ -257,7 +259,7 @@ static struct ants_worker *find_here(const struct ants_pool *pool)
 	list_for_each_entry(w, &pool->workers.idle, node) {
 		if (!left--)
 			break;
-		if (w->cpu == ants_this_cpu())
+		if (w->cpu == (u8)ants_this_cpu())
 			return w;
 	}
 	return NULL;
@@ -271,7 +273,7 @@ static u16 cpu_bit(unsigned int cpu)
 static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 		      struct ants_todo *todo)
 {
-	__list_del_entry(&w->node);
+	ants_unlink(&w->node);
 	pool->workers.nr_idle--;
 	pool->wakes.waking_cpus |= cpu_bit(w->cpu);
 	ants_worker_move(w, ANTS_WAKING);
@@ -374,12 +376,6 @@ int ants_running_cpu(const struct ants_pool *pool)
 	       (int)task_cpu(last->task) : -1;
 }
 
-/* Does it run on this CPU? Then it could run the pending tasks as well. */
-static bool last_shares_cpu(const struct ants_pool *pool)
-{
-	return ants_running_cpu(pool) == raw_smp_processor_id();
-}
-
 /*
  * A worker has come in vain if there is nothing to do. If another worker woke it, and
  * the last one runs on this CPU, that one could have run the tasks as well.
@@ -389,7 +385,7 @@ static void count_vain(struct ants_pool *pool, bool helps)
 	bool vain = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
 
 	if (helps)
-		pool->wakes.nr_vain = vain || last_shares_cpu(pool) ?
+		pool->wakes.nr_vain = vain || ants_running_cpu(pool) == raw_smp_processor_id() ?
 				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
 	pool->counts.wakeups_in_vain += vain;
 }

@@ -182,6 +182,17 @@ static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 	ants_work_start(w, work);
 }
 
+/* The slow path of pending_pop(): the oldest task may not be the next one. */
+static noinline struct ants_slot *pending_pick(struct ants_pool *pool)
+{
+	struct list_head *fifo = ants_pick_list(&pool->urgent.list, &pool->pending,
+						&pool->urgent.run);
+	struct ants_slot *slot = list_first_entry(fifo, struct ants_slot, node);
+
+	ants_pending_del(pool, slot);
+	return slot;
+}
+
 /* Unlink the task that is to start next; the caller knows that there is one. */
 static inline struct ants_slot *pending_pop(struct ants_pool *pool)
 {
@@ -189,9 +200,9 @@ static inline struct ants_slot *pending_pop(struct ants_pool *pool)
 
 	lockdep_assert_held(&pool->lock);
 	if (unlikely(pool->pick.needed))
-		return ants_pending_pick(pool);
+		return pending_pick(pool);
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	__list_del(slot->node.prev, slot->node.next);
+	ants_unlink(&slot->node);
 	pool->nr_pending--;
 	return slot;
 }
@@ -263,30 +274,70 @@ static __always_inline void worker_run(struct ants_worker *w)
 
 /* The task that @w has run was busy, and the one in @slot, which it takes, is. */
 static __always_inline void switch_task(struct ants_pool *pool, struct ants_worker *w,
-					struct ants_slot *slot)
+					struct ants_slot *slot, unsigned int tag)
 {
-	__list_del(slot->node.prev, slot->node.next);
+	ants_unlink(&slot->node);
 	pool->nr_pending--;
 	w->fn = slot->fn;
 	w->data = slot->data;
-	w->tag = slot->tag;
+	w->tag = tag;
+}
+
+/*
+ * May @last end on the fast path, and @next start there? An item ends that way if that
+ * tells nobody, and starts if its group was not cancelled. A thread that leaves an item
+ * without flags has noted nothing about it. Most items are in no group.
+ */
+static __always_inline bool items_unnoticed(const struct ants_work *last,
+					    const struct ants_work *next)
+{
+	const struct ants_group *group = last ? last->group : NULL;
+	unsigned long odd = (unsigned long)group;
+
+	if (last && last->state != ANTS_WORK_RUNNING)
+		return false;
+	if (last)
+		odd |= last->flags | (unsigned long)last->waiters.first;
+	if (next)
+		odd |= next->flags | (unsigned long)next->group;
+	if (likely(!odd))
+		return true;
+	return (!last || (!last->flags && hlist_empty(&last->waiters))) &&
+	       (!group || (group->nr_left > 1 && !last->result &&
+			   list_empty(&group->waiters))) &&
+	       (!next || (!next->flags && !ants_group_stops(next)));
 }
 
 /* As worker_next() if the task that has ended is an item, or the next one. */
-static noinline bool worker_next_item(struct ants_pool *pool, struct ants_worker *w,
-				      struct ants_slot *slot)
+static __always_inline bool worker_next_item(struct ants_pool *pool, struct ants_worker *w,
+					     struct ants_slot *slot)
 {
 	unsigned int *in_epoch = &pool->in_epoch[w->tag & ANTS_TAG_EPOCH];
+	struct ants_work *last = w->tag & ANTS_TAG_WORK ? w->data : NULL;
+	struct ants_work *next = slot->tag & ANTS_TAG_WORK ? ants_slot_work(slot) : NULL;
+	unsigned int tag = slot->tag;
 
-	if (*in_epoch == 1 || !ants_work_next(w, slot))
+	if ((w->tag | tag) > (ANTS_TAG_WORK | ANTS_TAG_EPOCH) || *in_epoch == 1 ||
+	    !items_unnoticed(last, next))
 		return false;
 	--*in_epoch;
-	switch_task(pool, w, slot);
-	if (w->tag & ANTS_TAG_WORK)
+	if (last) {
+		if (last->group) {
+			last->group->nr_left--;
+			ants_link_tail(&last->finished, &last->group->finished);
+			last->group = NULL;
+		}
+		ants_work_move(last, ANTS_WORK_IDLE);
+		ants_work_unclaim(last);
+	}
+	switch_task(pool, w, slot, tag);
+	if (next) {
+		ants_work_move(next, ANTS_WORK_RUNNING);
 		/* The slot is that of the item, and now says who runs it. */
 		slot->data = w;
-	else
+	} else {
 		ants_stock_put(pool, slot);
+	}
 	return true;
 }
 
@@ -296,6 +347,7 @@ static noinline bool worker_next_item(struct ants_pool *pool, struct ants_worker
  */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
 {
+	unsigned int *in_epoch, tag;
 	struct ants_slot *slot;
 
 	lockdep_assert_held(&pool->lock);
@@ -303,13 +355,16 @@ static __always_inline bool worker_next(struct ants_pool *pool, struct ants_work
 		     freezing(current)))
 		return false;
 	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	if (unlikely((slot->tag | w->tag) > ANTS_TAG_EPOCH))
+	tag = slot->tag;
+	if (unlikely((w->tag | tag) > ANTS_TAG_EPOCH))
 		return worker_next_item(pool, w, slot);
-	/* A flush may wait for the last task of an epoch. */
-	if (unlikely(pool->in_epoch[w->tag] == 1))
+	in_epoch = &pool->in_epoch[w->tag];
+	if (unlikely(!--*in_epoch)) {
+		/* A flush may wait for the last task of an epoch: worker_finish() counts it. */
+		++*in_epoch;
 		return false;
-	pool->in_epoch[w->tag]--;
-	switch_task(pool, w, slot);
+	}
+	switch_task(pool, w, slot, tag);
 	ants_stock_put(pool, slot);
 	return true;
 }
@@ -334,7 +389,7 @@ static unsigned int fast_above(const struct ants_pool *pool)
 {
 	unsigned int below = pool->limits.grant_below, used = pool->nr_busy + pool->nr_joined;
 
-	if (ants_needs_slow_path(pool))
+	if (pool->nr_pending <= 1 || ants_needs_slow_path(pool))
 		return UINT_MAX;
 	if (!pool->space.wanted || below <= used ||
 	    (pool->nr_busy == 1 && !ants_waiter_is_elsewhere(pool)))
@@ -480,7 +535,8 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_worker_move(w, ANTS_IDLE);
 	w->fn = NULL;
 	w->idle_since = jiffies;
-	list_add(&w->node, &pool->workers.idle);
+	/* In front of the first one. */
+	ants_link_tail(&w->node, pool->workers.idle.next);
 	pool->workers.nr_idle++;
 	ants_end_fast_path(pool);
 	trace_ants_worker_park(w);

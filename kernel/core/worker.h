@@ -217,6 +217,8 @@ struct ants_wakes {
 	 * flight, unless another one of them has arrived since
 	 */
 	u16 waking_cpus;
+	/* L: the CPU on which a caller sent the last one */
+	u16 cpu;
 	/*
 	 * L: jiffies when the first worker that is in flight was woken or
 	 * started, or when one of them arrived while no more than one was woken;
@@ -245,8 +247,6 @@ struct ants_wakes {
 	u8 nr_vain;
 	/* L: number of wake-ups deferred since one was tried */
 	u8 nr_deferred;
-	/* L: the CPU, modulo 256, on which a caller sent the last one */
-	u8 cpu;
 };
 
 #endif /* _ANTS_WORKER_H */

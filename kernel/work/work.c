@@ -220,8 +220,9 @@ static int check_group(const struct ants_group *group,
 static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants_work *work,
 					     struct ants_group *group)
 {
-	if (unlikely(!ants_may_add_fast(pool) || READ_ONCE(work->pool) ||
-		     work->prio != ANTS_PRIO_NORMAL))
+	unsigned int epoch;
+
+	if (unlikely(!ants_may_add_fast(pool) || work->prio != ANTS_PRIO_NORMAL))
 		return false;
 	if (group && unlikely(!list_empty(&group->waiters) || check_group(group, work)))
 		return false;
@@ -231,11 +232,10 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 	work->group = group;
 	if (group)
 		ants_group_enter(group, work);
-	work->slot.fn = ants_work_run;
-	work->slot.data = work;
-	work->slot.tag = pool->epoch | ANTS_TAG_WORK;
+	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
-	ants_pending_link_fast(pool, &work->slot);
+	ants_link_fast(pool, &work->slot, ants_work_run, work, epoch | ANTS_TAG_WORK);
+	ants_added_fast(pool, epoch, 1);
 	return true;
 }
 
@@ -252,7 +252,7 @@ static noinline int queue_work_slow(struct ants_pool *pool, struct ants_work *wo
 	if (unlikely(err))
 		ants_refused(pool, ants_work_run, work, err);
 	else
-		pool->fast_submits = ants_fast_submits(pool);
+		ants_begin_fast_submits(pool);
 	ants_unlock_any(pool, &todo);
 	return err;
 }
@@ -330,7 +330,7 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
 	else
-		pool->fast_submits = ants_fast_submits(pool);
+		ants_begin_fast_submits(pool);
 	ants_unlock(pool, &todo);
 	return err;
 }

@@ -160,7 +160,8 @@ static u64 pool_digest(const struct ants_pool *p)
 		p->wakes.seq, p->wakes.since, p->wakes.late, p->wakes.deferred,
 		p->wakes.nr_vain, p->wakes.nr_deferred, p->workers.nr_making, p->upkeep.making,
 		p->wakes.arrived ? p->wakes.arrived->state : ~0ULL, p->timer.waking,
-		p->wakes.waking_cpus, p->wakes.cpu, p->fast_submits, p->fast_above,
+		p->wakes.waking_cpus, p->wakes.cpu, p->fast_submits, p->fast_cpu,
+		p->fast_above,
 	};
 	u64 digest = 0;
 	unsigned int i;
