@@ -147,7 +147,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
  *
  * ants_wait()		a submitter, in the FIFO of the pool: the task is handed over
  * ants_wait_until()	a condition of the pool, looked at with the lock held; on waitq
- * ants_wait_done()	a flag that another thread stores, before it wakes this one
+ * ants_work_sleep()	a flag that another thread stores, before it wakes this one
  * ants_wait_ready()	what is looked at with the lock held; whoever changes it wakes this
  *			thread
  */
@@ -162,8 +162,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state);
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
-int ants_wait_done(struct ants_pool *pool, const bool *done,
-		   unsigned long timeout, unsigned int state);
 int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
 		    unsigned long timeout, unsigned int state);
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
@@ -183,7 +181,6 @@ void ants_worker_live(struct ants_worker *w);
 void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
-void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
@@ -260,8 +257,8 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
 /* call.c */
-void ants_call_run(void *data);
-void ants_call_fail(void *data, int err);
+void ants_call_drop(struct ants_own_work *call);
+struct ants_own_work *ants_call_over(struct ants_work *work);
 
 /* submit.c: tasks that run in their submitters */
 struct ants_inline;

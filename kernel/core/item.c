@@ -264,14 +264,14 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
- * The function of a task that is a work item. A detached item may be gone when
- * its function returns, so it is not touched after that.
+ * The function of a task that is a work item. A detached item, or a call, may be gone
+ * when its function returns, so it is not touched after that.
  */
 void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
 
-	if (unlikely(READ_ONCE(work->flags) & ANTS_WORK_DETACHED))
+	if (unlikely(READ_ONCE(work->flags) & (ANTS_WORK_DETACHED | ANTS_WORK_OWN)))
 		work->fn(work);
 	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
 		WRITE_ONCE(work->result, -ECANCELED);

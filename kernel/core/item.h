@@ -71,11 +71,18 @@ enum ants_work_state {
  * @work: the item, with ANTS_WORK_OWN set
  * @func_addr: I: address of the client's function
  * @data: I: the argument of that function
+ * @release: I: takes @data when neither the task nor the caller uses it any more; NULL
+ *	if the caller waits for the end in any case
+ * @over: L: the function has returned or died
+ * @left: L: before that the caller has left it behind
  */
 struct ants_own_work {
 	struct ants_work work;
 	unsigned long func_addr;
 	void *data;
+	ants_fn_t release;
+	bool over;
+	bool left;
 };
 
 /* work.c, in kernels with debugobjects for work items */

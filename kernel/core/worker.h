@@ -54,7 +54,7 @@ enum ants_until {
  *	other thread has started it. At most ANTS_JOINERS
  * @all: I: the caller waits for the whole group
  * @done: L: stored with release as the last access by another thread; pairs
- *	with the acquire in ants_wait_done(). Afterwards the caller touches only
+ *	with the acquire in ants_work_sleep(). Afterwards the caller touches only
  *	its own stack. Also set when the caller has given up
  */
 struct ants_work_waiter {

@@ -568,7 +568,7 @@ void ants_burial_fn(struct work_struct *work)
 	struct ants_todo todo;
 	unsigned int nr_inner;
 	unsigned long func;
-	void *call = NULL;
+	struct ants_own_work *call = NULL;
 
 	watch_end(w->estate);
 	/* It had left the pool, and called back as it dropped the lock. */
@@ -582,12 +582,13 @@ void ants_burial_fn(struct work_struct *work)
 	pool->counts.faults++;
 	func = client_func(w);
 	if (w->fn) {
-		call = w->fn == ants_call_run ? w->data : NULL;
 		data = w->data;
-		if (call || w->tag & ANTS_TAG_WORK)
+		if (w->tag & ANTS_TAG_WORK) {
+			call = ants_call_over(w->data);
 			ants_client_func(w->fn, &data);
-		else if (!(w->tag & ANTS_TAG_DETACHED))
+		} else if (!(w->tag & ANTS_TAG_DETACHED)) {
 			fn = w->fn;
+		}
 	}
 	ants_unlock_irq(pool);
 	/* Its name is kept, for its module may go. */
@@ -605,7 +606,7 @@ void ants_burial_fn(struct work_struct *work)
 
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
-		ants_call_fail(call, -EFAULT);
+		ants_call_drop(call);
 	ants_inner_release(w, nr_inner);
 	ants_loops_bury(w->estate);
 	ants_runs_bury(w->task);
