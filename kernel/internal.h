@@ -231,8 +231,8 @@ void ants_timer_fn(struct timer_list *timer);
 void ants_dirt_forget(void);
 
 /* join.c: tasks that run inside others */
-unsigned int ants_inner_bury(struct ants_worker *w);
-void ants_inner_release(struct ants_worker *w, unsigned int nr);
+void ants_inner_bury(struct ants_worker *w);
+void ants_inner_release(struct ants_worker *w);
 
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
@@ -248,7 +248,7 @@ int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned lon
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo);
 void ants_delayed_fail_all(struct ants_pool *pool);
 

@@ -111,7 +111,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
 
 /* Callers that wait for a work item */
-void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
+void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
 bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
@@ -146,7 +146,8 @@ static inline bool ants_group_done(const struct ants_group *group)
 static inline bool ants_group_ready(const struct ants_group *group,
 				    const struct ants_work_waiter *waiter)
 {
-	return ants_group_done(group) || (!waiter->all && !list_empty(&group->finished));
+	return ants_group_done(group) || (waiter->until == ANTS_UNTIL_MEMBER &&
+					  !list_empty(&group->finished));
 }
 
 /*
@@ -157,7 +158,7 @@ static inline void ants_work_offer(struct ants_work *work,
 				   struct ants_todo *todo)
 {
 	if (unlikely(!hlist_empty(&work->waiters)) ||
-	    (work->group && unlikely(!list_empty(&work->group->waiters))))
+	    (work->group && unlikely(!hlist_empty(&work->group->waiters))))
 		__ants_work_offer(work, todo);
 }
 

@@ -69,7 +69,7 @@ static void see_picked(struct ants_walker *walker, struct list_head *entry)
 		return;
 	s->cancelled++;
 	if (is_work) {
-		ants_work_cancel_waiting(walker->pool, slot->data,
+		ants_work_cancel_waiting(walker->pool, slot->data, -ECANCELED,
 					 &walker->todo);
 	} else {
 		end_task(walker->pool, slot, &walker->todo);

@@ -566,7 +566,6 @@ void ants_burial_fn(struct work_struct *work)
 	const void *data = NULL;
 	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
-	unsigned int nr_inner;
 	unsigned long func;
 	struct ants_own_work *call = NULL;
 
@@ -599,7 +598,7 @@ void ants_burial_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
-	nr_inner = ants_inner_bury(w);
+	ants_inner_bury(w);
 	worker_bury(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
@@ -607,7 +606,7 @@ void ants_burial_fn(struct work_struct *work)
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
 		ants_call_drop(call);
-	ants_inner_release(w, nr_inner);
+	ants_inner_release(w);
 	ants_loops_bury(w->estate);
 	ants_runs_bury(w->task);
 	if (pool->ops.fault)
