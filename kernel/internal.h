@@ -146,7 +146,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
  *
  * ants_wait()		a submitter, in the FIFO of the pool: the task is handed over
  * ants_wait_until()	a condition of the pool, looked at with the lock held; on waitq
- * ants_wait_done()	a flag that another thread stores, before it wakes this one
+ * ants_work_sleep()	a flag that another thread stores, before it wakes this one
  * ants_wait_ready()	what is looked at with the lock held; whoever changes it wakes this
  *			thread
  */
@@ -161,8 +161,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state);
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
-int ants_wait_done(struct ants_pool *pool, const bool *done,
-		   unsigned long timeout, unsigned int state);
 int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
 		    unsigned long timeout, unsigned int state);
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
@@ -182,7 +180,6 @@ void ants_worker_live(struct ants_worker *w);
 void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
-void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data);
 void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
@@ -233,8 +230,8 @@ void ants_timer_fn(struct timer_list *timer);
 void ants_dirt_forget(void);
 
 /* join.c: tasks that run inside others */
-unsigned int ants_inner_bury(struct ants_worker *w);
-void ants_inner_release(struct ants_worker *w, unsigned int nr);
+void ants_inner_bury(struct ants_worker *w);
+void ants_inner_release(struct ants_worker *w);
 
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,
@@ -250,7 +247,7 @@ int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned lon
 /* work.c: work items */
 int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_group *group, unsigned long timeout);
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo);
 void ants_delayed_fail_all(struct ants_pool *pool);
 
@@ -259,8 +256,8 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
 /* call.c */
-void ants_call_run(void *data);
-void ants_call_fail(void *data, int err);
+void ants_call_drop(struct ants_own_work *call);
+struct ants_own_work *ants_call_over(struct ants_work *work);
 
 /* submit.c: tasks that run in their submitters */
 struct ants_inline;

@@ -50,10 +50,10 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 	unsigned int i;
 
 	/* A detached work item may be gone already. */
-	if (w->fn == ants_call_run)
-		ants_scan_task(w->pool, w->fn, w->data);
-	else
+	if (w->tag & ANTS_TAG_DETACHED)
 		ants_scan_hit(w->pool, ants_worker_func(w));
+	else
+		ants_scan_task(w->pool, w->fn, w->data);
 	for (i = 0; i < w->depth; i++) {
 		ants_scan_hit(w->pool, inner[i].func_addr);
 		ants_scan_hit(w->pool, (unsigned long)inner[i].release);

@@ -164,36 +164,28 @@ static struct rig *rig_behind(struct kunit *test, const char *name)
 	return rig;
 }
 
-/* Its admission is given back at once. */
-static void pending_call_times_out(struct kunit *test)
+/* Its admission, and its data, are given back at once. */
+static void try_pending(struct kunit *test, call_t fn, int released)
 {
 	struct call_arg *call_arg = call_arg_make(test);
-	struct rig *rig = rig_behind(test, "call");
+	struct rig *rig = rig_behind(test, released ? "given" : "plain");
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
-		KUNIT_EXPECT_EQ(test, call_plain(rig->pool, call_arg, i),
-				-ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, fn(rig->pool, call_arg, i), -ETIMEDOUT);
+		KUNIT_EXPECT_EQ(test, atomic_read(&call_arg->released),
+				released * (i + 1));
 	}
 	KUNIT_EXPECT_EQ(test, ants_nr_free(rig->pool), 1U);
 	gate_open(&rig->gate);
 	expect_counted(test, rig->pool, 4, 3);
-	expect_call_arg(test, call_arg, 0, 0);
+	expect_call_arg(test, call_arg, 0, 3 * released);
 }
 
-/* Its admission is kept until its turn comes; then the data is released. */
-static void pending_call_with_release_times_out(struct kunit *test)
+static void pending_call_times_out(struct kunit *test)
 {
-	struct call_arg *call_arg = call_arg_make(test);
-	struct rig *rig = rig_behind(test, "given");
-
-	KUNIT_EXPECT_EQ(test, call_given(rig->pool, call_arg, 1), -ETIMEDOUT);
-	expect_call_arg(test, call_arg, 0, 0);
-	gate_open(&rig->gate);
-	EXPECT_SOON(test, atomic_read(&call_arg->released));
-	expect_counted(test, rig->pool, 2, 0);
-	expect_call_arg(test, call_arg, 0, 1);
+	with_both(test, try_pending);
 }
 
 /* Return when the call runs, or was too late to begin. */
@@ -293,7 +285,7 @@ static void try_killed(struct kunit *test, call_t fn, int released)
 	send_sig(SIGKILL, call->task, 1);
 	expect_prompt(test, call);
 	KUNIT_EXPECT_EQ(test, async_stop(call), -EINTR);
-	expect_call_arg(test, call_arg, 0, 0);
+	expect_call_arg(test, call_arg, 0, released);
 	fill_up(rig);
 	call = start_call(rig, fn, call_arg);
 	EXPECT_SOON(test, ants_nr_waiting(rig->pool) == 1);
@@ -376,7 +368,6 @@ static struct kunit_case call_cases[] = {
 	KUNIT_CASE(released_pool_refuses),
 	KUNIT_CASE(full_pool_times_out),
 	KUNIT_CASE(pending_call_times_out),
-	KUNIT_CASE(pending_call_with_release_times_out),
 	KUNIT_CASE(running_call_is_waited_for),
 	KUNIT_CASE(running_call_is_left_behind),
 	KUNIT_CASE(running_call_times_out),

@@ -163,7 +163,7 @@ static inline int do_group_submit(struct async_call *call)
 
 static inline bool has_waiter(struct team *team)
 {
-	return !list_empty(&team->group.waiters);
+	return !hlist_empty(&team->group.waiters);
 }
 
 /* Start a caller that waits for the group in @fn. */

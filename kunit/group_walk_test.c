@@ -52,7 +52,7 @@ static void crew_submit(struct rig *rig, struct crew *crew, int first, int end)
 
 static bool crew_is_waited_for(struct crew *crew)
 {
-	return !list_empty(&crew->group.waiters);
+	return !hlist_empty(&crew->group.waiters);
 }
 
 /* Its only thread is parked; the upkeep work has something to tell it, and stops. */

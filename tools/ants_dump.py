@@ -49,8 +49,6 @@ def item_function(work):
 def task_function(function, data):
     """The same for a task."""
     name = name_of(function)
-    if name == "ants_call_run":
-        return name_of(cast("struct ants_call *", data).fn)
     if name == "ants_work_run":
         return item_function(cast("struct ants_work *", data))
     return name

@@ -33,7 +33,7 @@ struct ants_group {
 	struct ants_pool *pool;
 	struct list_head works;
 	struct list_head finished;
-	struct list_head waiters;
+	struct hlist_head waiters;
 	struct list_head node;
 	struct list_head *cancel_at;
 	struct list_head *join_at;

@@ -15,7 +15,8 @@
 
 /**
  * enum ants_pause_point - where a thread can be stopped; it holds no lock there
- * @ANTS_PAUSE_SUBMIT: ants_submit() is about to take the lock
+ * @ANTS_PAUSE_SUBMIT: ants_submit() is about to take the lock, or ants_call_release()
+ *	to queue its call
  * @ANTS_PAUSE_ENROLLED: a waiter is in the FIFO and has not gone to sleep yet
  * @ANTS_PAUSE_WITHDRAW: a waiter has decided to give up
  * @ANTS_PAUSE_NEW: a new worker has not arrived yet

@@ -96,21 +96,8 @@ struct ants_work *ants_group_take(struct ants_group *group)
 	return work;
 }
 
-/* Notify the caller that waits for the group if its event has happened. */
-void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
-{
-	struct ants_work_waiter *waiter;
-
-	waiter = list_first_entry_or_null(&group->waiters,
-					  struct ants_work_waiter, node);
-	if (!waiter || !ants_group_ready(group, waiter))
-		return;
-	waiter->work = waiter->all ? NULL : ants_group_take(group);
-	waiter_done(waiter, group->error, todo);
-}
-
 /*
- * Callers that wait for a work item. All that wait for the same event form a
+ * Callers that wait for a work item or a group. All that wait for the same event form a
  * ring, but for the few that join, each of which is its own. One caller of the
  * ring, its leader, is in the item's list of rings. An item has few rings, so its
  * end takes few steps under the lock, however many callers wait. A ring that is too
@@ -119,10 +106,10 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
  */
 
 /*
- * Enqueue the caller as a waiter for @work, and for the event in
+ * Enqueue the caller in @waiters of a work item or a group, and for the event in
  * @waiter->until.
  */
-void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
+void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
 {
 	struct ants_work_waiter *leader;
 
@@ -130,14 +117,14 @@ void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter)
 	waiter->done = false;
 	INIT_LIST_HEAD(&waiter->node);
 	INIT_HLIST_NODE(&waiter->link);
-	hlist_for_each_entry(leader, &work->waiters, link) {
+	hlist_for_each_entry(leader, waiters, link) {
 		if (leader->until == waiter->until &&
 		    !leader->joins && !waiter->joins) {
 			list_add_tail(&waiter->node, &leader->node);
 			return;
 		}
 	}
-	hlist_add_head(&waiter->link, &work->waiters);
+	hlist_add_head(&waiter->link, waiters);
 }
 
 /*
@@ -169,7 +156,8 @@ bool ants_waiter_withdraw(struct ants_work_waiter *waiter)
  * The event that a ring waits for has happened, with @result. Notify the waiters,
  * the leader last. Stop at half of what one hold may wake: the rest is for waiters
  * that are granted now that an item has ended. One that joins is notified at once,
- * since it may not touch the item any more.
+ * since it may not touch the item any more, and so is the one of a group, which may
+ * have been given a member.
  */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_todo *todo)
@@ -179,7 +167,8 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	lockdep_assert_held(&pool->lock);
 	hlist_del_init(&leader->link);
 	leader->result = result;
-	while (leader->joins || todo->nr_wake < ANTS_HOLD_MAX / 2) {
+	while (leader->joins || leader->until >= ANTS_UNTIL_MEMBER ||
+	       todo->nr_wake < ANTS_HOLD_MAX / 2) {
 		waiter = list_next_entry(leader, node);
 		waiter_done(waiter, result, todo);
 		if (waiter == leader)
@@ -189,24 +178,40 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	ants_todo_upkeep(pool, todo);
 }
 
+/* Notify the caller that waits for the group if its event has happened. */
+void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
+{
+	struct ants_work_waiter *waiter;
+
+	if (hlist_empty(&group->waiters))
+		return;
+	waiter = hlist_entry(group->waiters.first, struct ants_work_waiter, link);
+	if (!ants_group_ready(group, waiter))
+		return;
+	waiter->work = waiter->until == ANTS_UNTIL_ALL ? NULL : ants_group_take(group);
+	ring_done(group->pool, waiter, group->error, todo);
+}
+
+static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *todo)
+{
+	const struct ants_work_waiter *waiter;
+
+	hlist_for_each_entry(waiter, waiters, link)
+		if (waiter->joins)
+			ants_todo_wake(todo, waiter->task);
+}
+
 /*
  * The slow path of ants_work_offer(): somebody waits for the item or for its group,
  * and may be a task that joins.
  */
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
-	const struct ants_work_waiter *waiter;
-
-	hlist_for_each_entry(waiter, &work->waiters, link)
-		if (waiter->joins)
-			ants_todo_wake(todo, waiter->task);
+	wake_joiners(&work->waiters, todo);
 	if (!work->group)
 		return;
 	work->group->nr_offers++;
-	waiter = list_first_entry_or_null(&work->group->waiters,
-					  struct ants_work_waiter, node);
-	if (waiter && waiter->joins)
-		ants_todo_wake(todo, waiter->task);
+	wake_joiners(&work->group->waiters, todo);
 }
 
 /* Notify waiters of ended items, on behalf of the upkeep work. */
@@ -264,14 +269,14 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
- * The function of a task that is a work item. A detached item may be gone when
- * its function returns, so it is not touched after that.
+ * The function of a task that is a work item. A detached item, or a call, may be gone
+ * when its function returns, so it is not touched after that.
  */
 void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
 
-	if (unlikely(READ_ONCE(work->flags) & ANTS_WORK_DETACHED))
+	if (unlikely(READ_ONCE(work->flags) & (ANTS_WORK_DETACHED | ANTS_WORK_OWN)))
 		work->fn(work);
 	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
 		WRITE_ONCE(work->result, -ECANCELED);
@@ -361,13 +366,18 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 }
 
 /*
- * The time of an item has come: admit it, or append it to those that wait for
- * room. The caller dispatches.
+ * Have a delayed work item due at dwork->when. A time that has come needs no timer: items
+ * that are due at once keep their order. Then admit it, or append it to those that wait
+ * for room. The caller dispatches.
  */
 void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
+	if (time_before(jiffies, dwork->when)) {
+		mod_timer(&dwork->timer, dwork->when);
+		return;
+	}
 	if (ants_can_admit(pool)) {
 		ants_delayed_del(pool, dwork);
 		ants_work_pend(pool, &dwork->work, todo);
@@ -387,10 +397,7 @@ void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
 }
 
-/*
- * Have a delayed work item due at dwork->when. A time that has come needs no
- * timer: items that are due at once keep their order.
- */
+/* The item joins the delayed ones. */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo)
 {
@@ -400,10 +407,7 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 	list_add_tail(&dwork->node, &pool->delayed.list);
 	pool->delayed.nr++;
-	if (time_before(jiffies, dwork->when))
-		mod_timer(&dwork->timer, dwork->when);
-	else
-		ants_delayed_due(pool, dwork, todo);
+	ants_delayed_due(pool, dwork, todo);
 }
 
 /*
@@ -416,6 +420,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 {
 	struct ants_work_waiter *leader;
 	struct hlist_node *next;
+	int err;
 
 	lockdep_assert_held(&pool->lock);
 	if (likely(work->state != ANTS_WORK_AGAIN &&
@@ -427,10 +432,14 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		ants_work_end(pool, work, work->result, todo);
 		return;
 	}
-	if (work->state == ANTS_WORK_AGAIN && pool->faults.tripped) {
-		ants_work_take_off(pool, work, todo);
-		ants_work_move(work, ANTS_WORK_RUNNING);
-		ants_work_end(pool, work, -EIO, todo);
+	if (work->state == ANTS_WORK_AGAIN)
+		err = pool->faults.tripped ? -EIO : 0;
+	else
+		err = ants_group_stops(work) ? -ECANCELED : ants_closed_error(pool);
+	if (err) {
+		if (work->state == ANTS_WORK_AGAIN)
+			ants_work_take_off(pool, work, todo);
+		ants_work_end(pool, work, err, todo);
 		return;
 	}
 	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
@@ -442,10 +451,6 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	if (work->state == ANTS_WORK_AGAIN) {
 		pool->nr_again--;
 		work_link(pool, work, todo);
-	} else if (ants_group_stops(work)) {
-		ants_work_end(pool, work, -ECANCELED, todo);
-	} else if (ants_closed_error(pool)) {
-		ants_work_end(pool, work, ants_closed_error(pool), todo);
 	} else {
 		ants_delayed_arm(pool, ants_to_delayed(work), todo);
 	}

@@ -71,11 +71,18 @@ enum ants_work_state {
  * @work: the item, with ANTS_WORK_OWN set
  * @func_addr: I: address of the client's function
  * @data: I: the argument of that function
+ * @release: I: takes @data when neither the task nor the caller uses it any more; NULL
+ *	if the caller waits for the end in any case
+ * @over: L: the function has returned or died
+ * @left: L: before that the caller has left it behind
  */
 struct ants_own_work {
 	struct ants_work work;
 	unsigned long func_addr;
 	void *data;
+	ants_fn_t release;
+	bool over;
+	bool left;
 };
 
 /* work.c, in kernels with debugobjects for work items */
@@ -103,7 +110,7 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
 
 /* Callers that wait for a work item */
-void ants_work_await(struct ants_work *work, struct ants_work_waiter *waiter);
+void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
 bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
@@ -138,7 +145,8 @@ static inline bool ants_group_done(const struct ants_group *group)
 static inline bool ants_group_ready(const struct ants_group *group,
 				    const struct ants_work_waiter *waiter)
 {
-	return ants_group_done(group) || (!waiter->all && !list_empty(&group->finished));
+	return ants_group_done(group) || (waiter->until == ANTS_UNTIL_MEMBER &&
+					  !list_empty(&group->finished));
 }
 
 /*
@@ -149,7 +157,7 @@ static inline void ants_work_offer(struct ants_work *work,
 				   struct ants_todo *todo)
 {
 	if (unlikely(!hlist_empty(&work->waiters)) ||
-	    (work->group && unlikely(!list_empty(&work->group->waiters))))
+	    (work->group && unlikely(!hlist_empty(&work->group->waiters))))
 		__ants_work_offer(work, todo);
 }
 

@@ -320,22 +320,6 @@ int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 	return err;
 }
 
-static bool is_done(struct ants_pool *pool, const void *done)
-{
-	/* Pairs with smp_store_release() in waiter_done(). */
-	return smp_load_acquire((const bool *)done);
-}
-
-/*
- * Wait until @done, which another thread stores with release before it wakes
- * the caller. Return 0, -EINTR or -ETIMEDOUT.
- */
-int ants_wait_done(struct ants_pool *pool, const bool *done,
-		   unsigned long timeout, unsigned int state)
-{
-	return sleep_until(pool, is_done, done, timeout, state);
-}
-
 struct locked_cond {
 	ants_cond_t cond;
 	const void *arg;
@@ -381,6 +365,12 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 	return gone;
 }
 
+static bool is_done(struct ants_pool *pool, const void *done)
+{
+	/* Pairs with smp_store_release() in waiter_done(). */
+	return smp_load_acquire((const bool *)done);
+}
+
 /*
  * Sleep until @waiter, which is enqueued, is notified. Return 0, -EINTR or
  * -ETIMEDOUT.
@@ -388,7 +378,7 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	int err = ants_wait_done(pool, &waiter->done, timeout, state);
+	int err = sleep_until(pool, is_done, &waiter->done, timeout, state);
 
 	if (err && !ants_work_withdraw(pool, waiter))
 		err = 0;

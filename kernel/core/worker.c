@@ -56,20 +56,6 @@ void *ants_worker_data(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
 /*
- * From here on the task that the caller runs is @fn(@data), so that a scan for
- * the functions of a module finds that. What the task was before may go.
- */
-void ants_task_becomes(struct ants_pool *pool, ants_fn_t fn, void *data)
-{
-	struct ants_worker *w = ants_worker_of(pool);
-
-	raw_spin_lock_irq(&pool->lock);
-	w->fn = fn;
-	w->data = data;
-	ants_unlock_irq(pool);
-}
-
-/*
  * On a preemptible kernel the wake-up of a worker may preempt its submitter on the same
  * CPU. SCHED_BATCH does not: the submitter continues, and the worker then finds many
  * tasks. But where other threads want the CPU, they go first.
@@ -304,7 +290,7 @@ static __always_inline bool items_unnoticed(const struct ants_work *last,
 		return true;
 	return (!last || (!last->flags && hlist_empty(&last->waiters))) &&
 	       (!group || (group->nr_left > 1 && !last->result &&
-			   list_empty(&group->waiters))) &&
+			   hlist_empty(&group->waiters))) &&
 	       (!next || (!next->flags && !ants_group_stops(next)));
 }
 

@@ -31,19 +31,23 @@ struct task_struct;
  * @ANTS_UNTIL_END: the work item is in no pool
  * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
  * @ANTS_UNTIL_NEXT: the run after that one has ended
+ * @ANTS_UNTIL_MEMBER: a member of the group has ended
+ * @ANTS_UNTIL_ALL: the group has ended
  */
 enum ants_until {
 	ANTS_UNTIL_END,
 	ANTS_UNTIL_RUN,
 	ANTS_UNTIL_NEXT,
+	ANTS_UNTIL_MEMBER,
+	ANTS_UNTIL_ALL,
 };
 
 /**
  * struct ants_work_waiter - a caller that waits for a work item, or a group
  * @node: L: in a ring of callers that wait for the same event, one of which is
- *	the leader; or in the group's list of waiters
- * @link: L: of the leader: in &ants_work.waiters, or in pool->unnotified;
- *	unhashed for all others. So the end of an item takes one step for each
+ *	the leader
+ * @link: L: of the leader: in the waiters of the item or the group, or in
+ *	pool->unnotified; unhashed for all others. So the end of an item takes one step for each
  *	ring, however many callers wait. One that joins is in no other's ring
  * @task: I: the caller
  * @work: L: of one that joins an item: the item, while @done is not set; of one that
@@ -52,9 +56,8 @@ enum ants_until {
  * @result: L: the result of the work item; the first error of the group
  * @joins: I: the caller is a task of the same pool, and runs the item itself if no
  *	other thread has started it. At most ANTS_JOINERS
- * @all: I: the caller waits for the whole group
  * @done: L: stored with release as the last access by another thread; pairs
- *	with the acquire in ants_wait_done(). Afterwards the caller touches only
+ *	with the acquire in ants_work_sleep(). Afterwards the caller touches only
  *	its own stack. Also set when the caller has given up
  */
 struct ants_work_waiter {
@@ -65,7 +68,6 @@ struct ants_work_waiter {
 	enum ants_until until;
 	int result;
 	bool joins;
-	bool all;
 	bool done;
 };
 

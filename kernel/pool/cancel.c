@@ -40,30 +40,20 @@ struct sieve {
 	struct list_head dropped;
 };
 
-/*
- * Calls are not cancelled: a caller waits for one, or has given its data away.
- */
-static bool is_call(const struct ants_slot *slot)
-{
-	const struct ants_work *work = slot->data;
-
-	return slot->tag & ANTS_TAG_WORK ? work->flags & ANTS_WORK_OWN :
-					   slot->fn == ants_call_run;
-}
-
+/* Calls are not cancelled: a caller waits for one, or has given its data away. */
 static void see_picked(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
 	struct sieve *s = container_of(walker, struct sieve, walker);
 	bool is_work = slot->tag & ANTS_TAG_WORK;
 
-	if (is_call(slot) ||
+	if ((is_work && ants_slot_work(slot)->flags & ANTS_WORK_OWN) ||
 	    (s->match &&
 	     !s->match(is_work ? NULL : slot->fn, slot->data, s->arg)))
 		return;
 	s->cancelled++;
 	if (is_work) {
-		ants_work_cancel_waiting(walker->pool, slot->data,
+		ants_work_cancel_waiting(walker->pool, slot->data, -ECANCELED,
 					 &walker->todo);
 	} else {
 		end_task(walker->pool, slot, &walker->todo);
@@ -141,8 +131,8 @@ static void see_dropped(struct ants_walker *walker, struct list_head *entry)
 
 /*
  * The breaker has tripped: give up what the pool had accepted. Plain tasks are given
- * back, or end the call that they are, when a walk is over: this thread may die in a
- * function of the client. The others are pending until then.
+ * back when a walk is over: this thread may die in a function of the client. The others
+ * are pending until then.
  */
 void ants_drop_fn(struct work_struct *work)
 {
@@ -161,9 +151,7 @@ void ants_drop_fn(struct work_struct *work)
 		seen = ants_walk(pool, &pool->urgent.list, ANTS_HOLD_MAX, &s.walker) ?:
 		       ants_walk(pool, &pool->pending, ANTS_HOLD_MAX, &s.walker);
 		list_for_each_entry_safe(slot, next, &s.dropped, node) {
-			if (slot->fn == ants_call_run)
-				ants_call_fail(slot->data, -EIO);
-			else if (pool->ops.drop)
+			if (pool->ops.drop)
 				pool->ops.drop(slot->fn, slot->data);
 			else
 				unwanted++;

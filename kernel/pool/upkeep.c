@@ -550,9 +550,8 @@ void ants_burial_fn(struct work_struct *work)
 	const void *data = NULL;
 	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
-	unsigned int nr_inner;
 	unsigned long func;
-	void *call = NULL;
+	struct ants_own_work *call = NULL;
 
 	watch_end(w->estate);
 	/* It had left the pool, and called back as it dropped the lock. */
@@ -566,12 +565,13 @@ void ants_burial_fn(struct work_struct *work)
 	pool->counts.faults++;
 	func = client_func(w);
 	if (w->fn) {
-		call = w->fn == ants_call_run ? w->data : NULL;
 		data = w->data;
-		if (call || w->tag & ANTS_TAG_WORK)
+		if (w->tag & ANTS_TAG_WORK) {
+			call = ants_call_over(w->data);
 			ants_client_func(w->fn, &data);
-		else if (!(w->tag & ANTS_TAG_DETACHED))
+		} else if (!(w->tag & ANTS_TAG_DETACHED)) {
 			fn = w->fn;
+		}
 	}
 	ants_unlock_irq(pool);
 	/* Its name is kept, for its module may go. */
@@ -582,15 +582,15 @@ void ants_burial_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
-	nr_inner = ants_inner_bury(w);
+	ants_inner_bury(w);
 	worker_bury(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
 
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
-		ants_call_fail(call, -EFAULT);
-	ants_inner_release(w, nr_inner);
+		ants_call_drop(call);
+	ants_inner_release(w);
 	ants_loops_bury(w->estate);
 	ants_runs_bury(w->task);
 	if (pool->ops.fault)

@@ -8,8 +8,6 @@
  * a client, as calls are, has the name of the client's function.
  */
 #include <linux/export.h>
-#include <linux/refcount.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "../internal.h"
@@ -65,13 +63,94 @@ static int call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 	return ret;
 }
 
-/* A call on the caller's stack. */
-static int stack_call_fn(struct ants_work *work)
+/* The task has ended and the caller does not wait: @data of the call is given away. */
+void ants_call_drop(struct ants_own_work *call)
 {
-	const struct ants_own_work *call = container_of(work, struct ants_own_work,
-							work);
+	ants_fn_t release = call->release;
+	void *data = call->data;
 
-	return ((ants_call_fn_t)call->func_addr)(call->data);
+	/* Before a function of the client, which can take the thread along. */
+	kfree(call);
+	release(data);
+}
+
+/*
+ * The client's function in @work, which runs, has returned or died. From here on no caller
+ * leaves it. If it is a call that was left behind, return that: it is to be dropped.
+ */
+struct ants_own_work *ants_call_over(struct ants_work *work)
+{
+	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
+
+	if (!(work->flags & ANTS_WORK_OWN))
+		return NULL;
+	call->over = true;
+	return call->left ? call : NULL;
+}
+
+/*
+ * A call. One that was left behind ends here: what its task still runs is the function
+ * that takes the data, so that a scan for the functions of a module finds that.
+ */
+static int call_fn(struct ants_work *work)
+{
+	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
+	struct ants_worker *w = work->slot.data;
+	struct ants_pool *pool = w->pool;
+
+	WRITE_ONCE(work->result, ((ants_call_fn_t)call->func_addr)(call->data));
+	if (!call->release)
+		return 0;
+	raw_spin_lock_irq(&pool->lock);
+	call = ants_call_over(work);
+	if (call) {
+		ants_work_detach(w);
+		w->fn = call->release;
+		w->data = call->data;
+	}
+	ants_unlock_irq(pool);
+	if (call)
+		ants_call_drop(call);
+	return 0;
+}
+
+/* The caller leaves the call behind if it runs. */
+static bool call_leave(struct ants_pool *pool, struct ants_own_work *call)
+{
+	bool left;
+
+	raw_spin_lock_irq(&pool->lock);
+	left = ants_work_runs(&call->work) && !call->over;
+	call->left = left;
+	ants_unlock_irq(pool);
+	return left;
+}
+
+/*
+ * Hand the call over to the pool, and wait for its end. Return true if its result is
+ * known, and false if it was left behind: then the caller may not touch it.
+ */
+static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigned long timeout)
+{
+	struct ants_work *work = &call->work;
+	unsigned long start = jiffies;
+	int err;
+
+	work->flags = ANTS_WORK_OWN;
+	err = ants_queue_work_timeout(pool, work, timeout);
+	if (!err) {
+		err = ants_work_wait_timeout(work, ants_time_left(start, timeout), NULL);
+		if (!err)
+			return true;
+		if (!ants_work_cancel(work)) {
+			if (call->release && call_leave(pool, call))
+				return false;
+			ants_work_cancel_sync(work);
+			return true;
+		}
+	}
+	work->result = err;
+	return true;
 }
 
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
@@ -79,175 +158,50 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 {
 	struct ants_own_work call = { .func_addr = (unsigned long)fn, .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
-	unsigned long start = jiffies;
-	int ret;
 
 	might_sleep();
 	if (!fn)
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, NULL);
-	INIT_ANTS_WORK_ONSTACK(&call.work, stack_call_fn);
-	call.work.flags = ANTS_WORK_OWN;
-	ret = ants_queue_work_timeout(pool, &call.work, timeout);
-	if (!ret) {
-		ret = ants_work_wait_timeout(&call.work,
-					     ants_time_left(start, timeout), NULL);
-		if (!ret || !ants_work_cancel_sync(&call.work))
-			ret = call.work.result;
-	}
+	INIT_ANTS_WORK_ONSTACK(&call.work, call_fn);
+	call_run(pool, &call, timeout);
 	ants_destroy_work_on_stack(&call.work);
-	return ret;
+	return call.work.result;
 }
 EXPORT_SYMBOL_GPL(ants_call);
-
-/* Which side owns an allocated call. */
-enum call_state {
-	CALL_PENDING,
-	CALL_RUNNING,
-	CALL_GIVEN_UP,
-};
-
-/*
- * struct ants_call - an allocated call
- * @pool: I: the pool that runs it
- * @fn: I: the function
- * @data: I: its argument
- * @release: I: takes @data when neither the task nor the caller uses it any
- *	more
- * @state: changes once, from CALL_PENDING
- * @result: of @fn
- * @caller: the thread that waits; NULL once it was woken or has given up
- * @done: @fn has returned. Stored with release; pairs with the acquire in
- *	ants_wait_done()
- * @refs: those of the task and of the caller
- */
-struct ants_call {
-	struct ants_pool *pool;
-	ants_call_fn_t fn;
-	void *data;
-	ants_fn_t release;
-	atomic_t state;
-	int result;
-	struct task_struct *caller;
-	bool done;
-	refcount_t refs;
-};
-
-static void call_put(struct ants_call *call)
-{
-	ants_fn_t release = call->release;
-	void *data = call->data;
-
-	if (!refcount_dec_and_test(&call->refs))
-		return;
-	/* Before a function of the client, which can take the thread along. */
-	kfree(call);
-	release(data);
-}
-
-/* Return true for the first to claim the call: the task or the caller. */
-static bool call_claim(struct ants_call *call, enum call_state state)
-{
-	return atomic_cmpxchg(&call->state, CALL_PENDING, state) ==
-	       CALL_PENDING;
-}
-
-/*
- * A caller that still waits when this section begins cannot vanish before its
- * end.
- */
-static void call_end(struct ants_call *call, int result)
-{
-	struct task_struct *caller;
-
-	call->result = result;
-	rcu_read_lock();
-	/* Pairs with smp_load_acquire() in wait.c. */
-	smp_store_release(&call->done, true);
-	caller = xchg(&call->caller, NULL);
-	if (caller)
-		wake_up_process(caller);
-	rcu_read_unlock();
-}
-
-/* The task that an allocated call is. */
-void ants_call_run(void *data)
-{
-	struct ants_call *call = data;
-
-	if (call_claim(call, CALL_RUNNING))
-		call_end(call, call->fn(call->data));
-	/* The call may be freed from here on. */
-	ants_task_becomes(call->pool, call->release, call->data);
-	call_put(call);
-}
-
-/* The call has died, with -EFAULT, or will not run, with another error. */
-void ants_call_fail(void *data, int err)
-{
-	struct ants_call *call = data;
-
-	call_claim(call, CALL_RUNNING);
-	if (atomic_read(&call->state) == CALL_RUNNING)
-		call_end(call, err);
-	call_put(call);
-}
-
-/* Hand the call over to the pool, and wait for its end. */
-static int call_wait(struct ants_call *call, unsigned long timeout)
-{
-	unsigned int state = ants_killable_state(call->pool, 0);
-	unsigned long start = jiffies;
-	int err;
-
-	/* This one is for the task. */
-	refcount_inc(&call->refs);
-	err = ants_submit_timeout(call->pool, ants_call_run, call, timeout);
-	if (err) {
-		refcount_dec(&call->refs);
-		return err;
-	}
-	err = ants_wait_done(call->pool, &call->done,
-			     ants_time_left(start, timeout), state);
-	if (!err)
-		return call->result;
-	if (call_claim(call, CALL_GIVEN_UP))
-		return err;
-	xchg(&call->caller, NULL);
-	/* Pairs with smp_store_release() in call_end(). */
-	return smp_load_acquire(&call->done) ? call->result : -EINPROGRESS;
-}
 
 int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		      unsigned long timeout, ants_fn_t release)
 {
 	struct ants_worker *w = ants_worker_of(pool);
-	struct ants_call *call;
-	int ret = -ENOMEM;
+	struct ants_own_work *call;
+	bool ended;
+	int ret;
 
 	might_sleep();
 	if (!fn || !release)
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, release);
-	/* The allocation may sleep, and so may the wait. */
-	ants_caller_enter(pool);
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
-	if (call) {
-		call->pool = pool;
-		call->fn = fn;
-		call->data = data;
-		call->release = release;
-		call->caller = current;
-		refcount_set(&call->refs, 1);
-		ret = call_wait(call, timeout);
-	}
-	ants_caller_leave(pool);
-	if (call)
-		call_put(call);
-	else
+	if (!call) {
 		release(data);
+		return -ENOMEM;
+	}
+	call->func_addr = (unsigned long)fn;
+	call->data = data;
+	call->release = release;
+	INIT_ANTS_WORK(&call->work, call_fn);
+	/* A caller that leaves needs the pool. */
+	ants_caller_enter(pool);
+	ants_pause(ANTS_PAUSE_SUBMIT, pool);
+	ended = call_run(pool, call, timeout);
+	ants_caller_leave(pool);
+	if (!ended)
+		return -EINPROGRESS;
+	ret = call->work.result;
+	ants_call_drop(call);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_call_release);
@@ -273,6 +227,16 @@ int ants_try_invoke(struct ants_pool *pool, void *data)
 }
 EXPORT_SYMBOL_GPL(ants_try_invoke);
 
+/* What ants runs on behalf of a client in a task @fn(@data), or NULL. */
+static const struct ants_own_work *own_work(ants_fn_t fn, const void *data)
+{
+	const struct ants_work *work = data;
+
+	if (fn != ants_work_run || !(READ_ONCE(work->flags) & ANTS_WORK_OWN))
+		return NULL;
+	return container_of(work, struct ants_own_work, work);
+}
+
 /*
  * Return the address of the client's function in a task @fn(*@data), and set
  * *@data to the argument of that function. To be called with the lock of the pool
@@ -280,23 +244,14 @@ EXPORT_SYMBOL_GPL(ants_try_invoke);
  */
 unsigned long ants_client_func(ants_fn_t fn, const void **data)
 {
-	const struct ants_own_work *own;
-	const struct ants_call *call;
-	const struct ants_work *work;
+	const struct ants_own_work *own = own_work(fn, *data);
 
-	if (fn == ants_call_run) {
-		call = *data;
-		*data = call->data;
-		return (unsigned long)call->fn;
+	if (own) {
+		*data = own->data;
+		return own->func_addr;
 	}
-	if (fn != ants_work_run)
-		return (unsigned long)fn;
-	work = *data;
-	if (!(READ_ONCE(work->flags) & ANTS_WORK_OWN))
-		return (unsigned long)work->fn;
-	own = container_of(work, struct ants_own_work, work);
-	*data = own->data;
-	return own->func_addr;
+	return fn == ants_work_run ? (unsigned long)((const struct ants_work *)*data)->fn :
+				     (unsigned long)fn;
 }
 
 /* The function of a task that waits, is pending, or runs. */
@@ -308,11 +263,11 @@ unsigned long ants_task_func(ants_fn_t fn, const void *data)
 /* As ants_scan_hit() for a task, which may run more than one function of a client. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
-	const struct ants_call *call = data;
+	const struct ants_own_work *own = own_work(fn, data);
 
 	ants_scan_hit(pool, ants_task_func(fn, data));
-	if (fn == ants_call_run)
-		ants_scan_hit(pool, (unsigned long)call->release);
+	if (own)
+		ants_scan_hit(pool, (unsigned long)own->release);
 }
 
 /* The function that a submitter waits to hand over, and its argument. */

@@ -90,11 +90,13 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 	struct ants_worker *w = ants_this_worker();
 
 	for (; loop->nr < nr; loop->nr++, helper++) {
+		*helper = (struct each_helper){
+			.own.func_addr = (unsigned long)loop->fn,
+			.own.data = loop->ctx,
+			.loop = loop,
+		};
 		INIT_ANTS_WORK(&helper->own.work, helper_fn);
 		helper->own.work.flags = ANTS_WORK_OWN;
-		helper->own.func_addr = (unsigned long)loop->fn;
-		helper->own.data = loop->ctx;
-		helper->loop = loop;
 		if (ants_queue_work(loop->pool, &helper->own.work))
 			break;
 	}

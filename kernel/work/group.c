@@ -32,7 +32,6 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 	memset(group, 0, sizeof(*group));
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
-	INIT_LIST_HEAD(&group->waiters);
 	INIT_LIST_HEAD(&group->node);
 	group->stamp = new_stamp();
 	group->pool = pool;
@@ -70,19 +69,19 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		      unsigned long timeout)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
+	bool all = own->until == ANTS_UNTIL_ALL, sealed;
 	struct ants_work_waiter *waiter = own;
 	struct ants_pool *pool = group->pool;
 	unsigned int state;
 	struct ants_todo todo;
-	bool sealed;
 	int err = 0;
 
 	might_sleep();
 	ants_lock(pool, &todo);
 	sealed = group->sealed;
-	group->sealed |= own->all;
+	group->sealed |= all;
 	if (ants_group_ready(group, own)) {
-		own->work = own->all ? NULL : ants_group_take(group);
+		own->work = all ? NULL : ants_group_take(group);
 		own->result = group->error;
 		/* A caller in ants_group_next() must not be left behind. */
 		ants_group_wake(group, &todo);
@@ -90,7 +89,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		return 0;
 	}
 	/* Only one caller may wait at a time. */
-	if (!list_empty(&group->waiters))
+	if (!hlist_empty(&group->waiters))
 		err = -EBUSY;
 	else if (w)
 		err = ants_join_check(w, group);
@@ -100,7 +99,6 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		return err;
 	}
 	own->joins = w && timeout;
-	own->task = current;
 	if (own->joins) {
 		/* Not on the stack: the task may die in what it runs meanwhile. */
 		waiter = &ants_inner_of(w)->waiter;
@@ -108,7 +106,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 	} else {
 		ants_caller_in(pool);
 	}
-	list_add_tail(&waiter->node, &group->waiters);
+	ants_work_await(&group->waiters, waiter);
 	state = ants_killable_state(pool, 1);
 	ants_unlock(pool, &todo);
 	if (own->joins)
@@ -123,7 +121,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 			    int *error)
 {
-	struct ants_work_waiter waiter = { .all = true };
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_ALL };
 	int err = group_wait(group, &waiter, timeout);
 
 	if (!err && error)
@@ -141,7 +139,7 @@ EXPORT_SYMBOL_GPL(ants_group_wait);
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
 {
-	struct ants_work_waiter waiter = { .all = false };
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_MEMBER };
 	int err = group_wait(group, &waiter, timeout);
 
 	return err ? ERR_PTR(err) : waiter.work;
@@ -175,7 +173,7 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 		group->cancel_at = work->in_group.next;
 		/* A caller that waits for room with one finds out by itself. */
 		if (work->group == group && work->state != ANTS_WORK_WAITING)
-			ants_work_cancel_waiting(pool, work, todo);
+			ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
 	}
 	ants_room_freed(pool, todo);
 	return !list_empty(&pool->cancelled_groups);
@@ -198,7 +196,7 @@ int ants_group_reset(struct ants_group *group)
 	int err = -EBUSY;
 
 	ants_lock(group->pool, &todo);
-	if (!group->nr_left && list_empty(&group->waiters)) {
+	if (!group->nr_left && hlist_empty(&group->waiters)) {
 		INIT_LIST_HEAD(&group->works);
 		INIT_LIST_HEAD(&group->finished);
 		group->stamp = new_stamp();

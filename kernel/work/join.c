@@ -61,7 +61,6 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	inner->epoch = work->slot.tag & ANTS_TAG_EPOCH;
 	inner->work = work;
 	inner->func_addr = (unsigned long)work->fn;
-	inner->release = NULL;
 	w->depth++;
 	pool->nr_joined++;
 	ants_update_admit_limit(pool);
@@ -79,20 +78,19 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 
 /*
  * The thread of @w has died. End what runs inside its task, from the innermost
- * task outwards: work items with -EFAULT. Return how many there were. The waits of
- * the thread end first: what they wait for may end when the inner tasks do, and their
- * waiters must not be told.
+ * task outwards: work items with -EFAULT. The waits of the thread end first: what they
+ * wait for may end when the inner tasks do, and their waiters must not be told.
  */
-unsigned int ants_inner_bury(struct ants_worker *w)
+void ants_inner_bury(struct ants_worker *w)
 {
-	unsigned int i, depth = w->depth;
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
 	struct ants_inner *inner = w->estate->inner;
 	struct ants_todo todo;
+	unsigned int i;
 
 	raw_spin_lock_irq(&pool->lock);
-	for (i = 0; i <= depth; i++)
+	for (i = 0; i <= w->depth; i++)
 		if (inner[i].waiter.task)
 			ants_waiter_withdraw(&inner[i].waiter);
 	ants_unlock_irq(pool);
@@ -109,19 +107,19 @@ unsigned int ants_inner_bury(struct ants_worker *w)
 		ants_dispatch(pool, &todo);
 		ants_unlock(pool, &todo);
 	}
-	return depth;
 }
 
-/* Take the data of the @nr calls that have died inside of the task of @w. */
-void ants_inner_release(struct ants_worker *w, unsigned int nr)
+/*
+ * Take the data of the calls that have died inside of the task of @w. Those that have
+ * ended have released theirs, and are marked so.
+ */
+void ants_inner_release(struct ants_worker *w)
 {
-	struct ants_inner *inner;
+	unsigned int i = ANTS_JOIN_DEPTH;
 
-	while (nr--) {
-		inner = &w->estate->inner[nr];
-		if (inner->release)
-			inner->release(inner->data);
-	}
+	while (i--)
+		if (w->estate->inner[i].release)
+			w->estate->inner[i].release(w->estate->inner[i].data);
 }
 
 /*
@@ -343,7 +341,7 @@ int ants_join_enter(struct ants_worker *w, struct ants_work *work,
 		waiter->joins = true;
 		waiter->work = work;
 	}
-	ants_work_await(work, waiter);
+	ants_work_await(&work->waiters, waiter);
 	return 0;
 }
 

@@ -224,7 +224,7 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 
 	if (unlikely(!ants_may_add_fast(pool) || work->prio != ANTS_PRIO_NORMAL))
 		return false;
-	if (group && unlikely(!list_empty(&group->waiters) || check_group(group, work)))
+	if (group && unlikely(!hlist_empty(&group->waiters) || check_group(group, work)))
 		return false;
 	if (unlikely(work_claim(pool, work)))
 		return false;
@@ -274,38 +274,32 @@ EXPORT_SYMBOL_GPL(ants_queue_work);
 
 /*
  * The pool is full: enqueue the caller as a waiter. If the item belongs to a group,
- * the group must wait for this caller as well. The lock is held on entry and dropped
- * here.
+ * the group must wait for this caller as well.
  */
-static int queue_wait(struct ants_pool *pool, struct ants_work *work,
+static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout,
-		      struct ants_todo *todo)
-	__releases(&pool->lock)
+		      struct ants_waiter *waiter, struct ants_todo *todo)
 {
 	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
-	struct ants_waiter waiter = { .work = work, .prio = work->prio };
-	int err = timeout ? 0 : -ETIMEDOUT;
+	int err;
 
-	if (!err && work_claim(pool, work))
-		err = -EALREADY;
-	if (!err) {
-		err = ants_wait_enrol(pool, &waiter, nested);
-		if (err)
-			ants_work_unclaim(work);
-	}
+	if (!timeout)
+		return -ETIMEDOUT;
+	if (work_claim(pool, work))
+		return -EALREADY;
+	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
+	err = ants_wait_enrol(pool, waiter, nested);
 	if (err) {
-		ants_refused(pool, ants_work_run, work, err);
-		ants_unlock(pool, todo);
+		ants_work_unclaim(work);
 		return err;
 	}
-	work->slot.data = &waiter;
+	work->slot.data = waiter;
 	work->group = group;
 	if (group)
 		ants_group_enter(group, work);
 	ants_work_move(work, ANTS_WORK_WAITING);
 	ants_work_offer(work, todo);
-	ants_unlock(pool, todo);
-	return ants_wait(pool, &waiter, timeout);
+	return 0;
 }
 
 /* The slow path of ants_work_queue(). */
@@ -315,17 +309,23 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 {
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
+	struct ants_waiter waiter;
 	int err;
 
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
-		if (timeout < MAX_SCHEDULE_TIMEOUT ||
-		    !ants_join_may_run(pool, work))
-			return queue_wait(pool, work, group, timeout, &todo);
-		err = work_enter(pool, work, group, &todo);
-		if (!err)
-			ants_join_at_once(pool, work, &todo);
+		if (timeout >= MAX_SCHEDULE_TIMEOUT && ants_join_may_run(pool, work)) {
+			err = work_enter(pool, work, group, &todo);
+			if (!err)
+				ants_join_at_once(pool, work, &todo);
+		} else {
+			err = work_enrol(pool, work, group, timeout, &waiter, &todo);
+			if (!err) {
+				ants_unlock(pool, &todo);
+				return ants_wait(pool, &waiter, timeout);
+			}
+		}
 	}
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
@@ -447,13 +447,25 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 		return err ?: ants_join_wait(w, NULL, timeout, waiter);
 	}
 	state = ants_killable_state(pool, 2);
-	ants_work_await(work, waiter);
+	ants_work_await(&work->waiters, waiter);
 	work_unlock(pool, todo, true);
 	return ants_work_sleep(pool, waiter, timeout, state);
 }
 
-int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
-			   int *result)
+/*
+ * Is there a run that a flush waits for? Not if it was given up, or still has a delay.
+ * Without a delay the timer function is about to queue it.
+ */
+static bool has_run(const struct ants_work *work)
+{
+	const struct ants_delayed_work *dwork = ants_to_delayed(work);
+
+	return work->state != ANTS_WORK_DROPPED && work->state != ANTS_WORK_SKIPPED &&
+	       (work->state != ANTS_WORK_DELAYED ||
+		(!timer_pending(&dwork->timer) && !time_before(jiffies, dwork->when)));
+}
+
+static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, int *result)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
 	struct ants_pool *pool;
@@ -466,15 +478,24 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 	pool = work_lock(work, &todo);
 	if (!pool) {
 		waiter.result = ants_work_result(work);
-	} else if (timeout) {
-		err = wait_for(pool, work, &waiter, timeout, &todo);
+	} else if (!timeout || (flush && !has_run(work))) {
+		work_unlock(pool, &todo, flush);
+		err = timeout ? 0 : -ETIMEDOUT;
 	} else {
-		work_unlock(pool, &todo, false);
-		err = -ETIMEDOUT;
+		if (flush)
+			waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
+									ANTS_UNTIL_RUN;
+		err = wait_for(pool, work, &waiter, timeout, &todo);
 	}
 	if (!err && result)
 		*result = waiter.result;
 	return err;
+}
+
+int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
+			   int *result)
+{
+	return work_wait(work, false, timeout, result);
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
@@ -486,30 +507,7 @@ EXPORT_SYMBOL_GPL(ants_work_wait);
 
 int ants_work_flush(struct ants_work *work)
 {
-	struct ants_work_waiter waiter = {};
-	const struct ants_delayed_work *dwork = ants_to_delayed(work);
-	struct ants_pool *pool;
-	struct ants_todo todo;
-
-	might_sleep();
-	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
-		return -EINVAL;
-	pool = work_lock(work, &todo);
-	if (!pool)
-		return 0;
-	/*
-	 * No run is to be waited for if it was given up, or still has a delay. Without
-	 * a delay the timer function is about to queue it.
-	 */
-	if (work->state == ANTS_WORK_DROPPED || work->state == ANTS_WORK_SKIPPED ||
-	    (work->state == ANTS_WORK_DELAYED &&
-	     (timer_pending(&dwork->timer) || time_before(jiffies, dwork->when)))) {
-		work_unlock(pool, &todo, true);
-		return 0;
-	}
-	waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
-							ANTS_UNTIL_RUN;
-	return wait_for(pool, work, &waiter, MAX_SCHEDULE_TIMEOUT, &todo);
+	return work_wait(work, true, MAX_SCHEDULE_TIMEOUT, NULL);
 }
 EXPORT_SYMBOL_GPL(ants_work_flush);
 
@@ -523,8 +521,11 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_end(pool, &dwork->work, result, todo);
 }
 
-/* Cancel an item that does not run. Return false if it runs or ends anyway. */
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
+/*
+ * End an item that does not run with @err: -ECANCELED, or why the pool is closed. Return
+ * false if it runs or ends anyway.
+ */
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo)
 {
 	struct ants_delayed_work *dwork = ants_to_delayed(work);
@@ -535,16 +536,16 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work,
 	case ANTS_WORK_DUE:
 		/* If its timer function is about to run, that ends it. */
 		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
-			delayed_end(pool, dwork, -ECANCELED, todo);
-		else
+			delayed_end(pool, dwork, err, todo);
+		else if (err == -ECANCELED)
 			ants_work_move(work, ANTS_WORK_DROPPED);
 		return true;
 	case ANTS_WORK_WAITING:
-		ants_waiter_end(pool, work->slot.data, -ECANCELED, todo);
+		ants_waiter_end(pool, work->slot.data, err, todo);
 		return true;
 	case ANTS_WORK_PENDING:
 		ants_work_take_off(pool, work, todo);
-		ants_work_end(pool, work, -ECANCELED, todo);
+		ants_work_end(pool, work, err, todo);
 		return true;
 	default:
 		return false;
@@ -558,7 +559,7 @@ static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 	bool queued;
 
 	if (!ants_work_runs(work)) {
-		queued = ants_work_cancel_waiting(pool, work, todo);
+		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
 	} else if (work->flags & ANTS_WORK_DETACHED) {
 		/* One that is ANTS_WORK_LATE: its function has not begun. */
 		queued = ants_work_detach(work->slot.data);
@@ -597,7 +598,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	waits = sync && !self && READ_ONCE(work->pool) == pool;
 	if (waits) {
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
-		ants_work_await(work, &waiter);
+		ants_work_await(&work->waiters, &waiter);
 	}
 	work_unlock(pool, &todo, sync);
 	if (waits)
@@ -680,8 +681,6 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
 	if (err)
 		delayed_end(pool, dwork, err, &todo);
-	else if (time_before(jiffies, dwork->when))
-		mod_timer(&dwork->timer, dwork->when);
 	else
 		ants_delayed_due(pool, dwork, &todo);
 	ants_wake_next(pool, &todo);
@@ -690,16 +689,12 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 
-/* End an item, unless its timer function is about to run, which ends it. */
 static void see_delayed(struct ants_walker *walker, struct list_head *entry)
 {
-	struct ants_pool *pool = walker->pool;
-	struct ants_delayed_work *dwork;
+	struct ants_delayed_work *dwork = list_entry(entry, struct ants_delayed_work, node);
 
-	dwork = list_entry(entry, struct ants_delayed_work, node);
-	if (dwork->work.state != ANTS_WORK_DUE && !timer_delete(&dwork->timer))
-		return;
-	delayed_end(pool, dwork, ants_closed_error(pool), &walker->todo);
+	ants_work_cancel_waiting(walker->pool, &dwork->work,
+				 ants_closed_error(walker->pool), &walker->todo);
 	walker->todo.bits |= ANTS_TODO_WAITQ;
 }
 

@@ -318,20 +318,20 @@ static void group_task(void *unused)
 static void run_join_group(void)
 {
 	inner(group_task, 1, 4);
-	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
+	WARN_ON(shared_group.nr_left || !hlist_empty(&shared_group.waiters));
 }
 
 static void run_join_group_two(void)
 {
 	inner(group_task, 2, 4);
-	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
+	WARN_ON(shared_group.nr_left || !hlist_empty(&shared_group.waiters));
 }
 
 /* There is no room for a member, so the task dies before it waits. */
 static void run_fork(void)
 {
 	inner(group_task, 1, 0);
-	WARN_ON(shared_group.nr_left || !list_empty(&shared_group.waiters));
+	WARN_ON(shared_group.nr_left || !hlist_empty(&shared_group.waiters));
 }
 
 static void call_task(void *unused)

@@ -80,7 +80,7 @@ for file in work group call call_release; do
 	cat $WATCH/$file >/dev/null &
 	caller=$!
 	callers="$callers $caller"
-	check "a caller of $file waits" waits_in ants_wait_done
+	check "a caller of $file waits" waits_in ants_work_sleep
 done
 check "suspends" to_freezer
 check "nothing ran meanwhile" [ "$(number pending)" -eq 4 ]
