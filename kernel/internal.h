@@ -97,7 +97,7 @@ static inline bool ants_is_drained(const struct ants_pool *pool)
 {
 	return pool->released && !pool->release.nr && !pool->workers.nr &&
 	       !pool->nr_pending && !pool->space.nr_waiting &&
-	       !pool->delayed.nr && !pool->faults.burying &&
+	       !pool->delayed.nr && !pool->faults.aborting &&
 	       !pool->faults.queued && !pool->upkeep.queued && !pool->upkeep.making;
 }
 
@@ -167,10 +167,10 @@ int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state);
 bool ants_work_withdraw(struct ants_pool *pool,
 			struct ants_work_waiter *waiter);
-void ants_caller_in(struct ants_pool *pool);
-void ants_caller_enter(struct ants_pool *pool);
-void ants_caller_leave(struct ants_pool *pool);
-void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo);
+void ants_pool_get_locked(struct ants_pool *pool);
+void ants_pool_get(struct ants_pool *pool);
+void ants_pool_put(struct ants_pool *pool);
+void ants_pool_put_locked(struct ants_pool *pool, struct ants_todo *todo);
 int ants_config_lock_user(struct ants_pool *pool);
 void ants_config_unlock(struct ants_pool *pool);
 
@@ -218,7 +218,7 @@ void ants_workers_discard(struct list_head *prepared);
 void ants_retire_idle(struct ants_pool *pool);
 void ants_maker_fn(struct work_struct *work);
 void ants_upkeep_fn(struct work_struct *work);
-void ants_burial_fn(struct work_struct *work);
+void ants_crash_fn(struct work_struct *work);
 
 /* wake.c: the timer */
 bool ants_idle_expired(const struct ants_pool *pool);
@@ -230,7 +230,7 @@ void ants_timer_fn(struct timer_list *timer);
 void ants_dirt_forget(void);
 
 /* join.c: tasks that run inside others */
-void ants_inner_bury(struct ants_worker *w);
+void ants_inner_abort(struct ants_worker *w);
 void ants_inner_release(struct ants_worker *w);
 
 /* join.c: a task that waits for an item of its own pool */
@@ -265,10 +265,10 @@ struct ants_inline;
 struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
 void ants_inline_end(struct ants_inline *run);
 bool ants_runs_task_of(struct ants_pool *pool);
-void ants_runs_bury(const struct task_struct *task);
+void ants_inline_abort(const struct task_struct *task);
 
 /* each.c */
-void ants_loops_bury(struct ants_estate *estate);
+void ants_loops_abort(struct ants_crash *crash);
 
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
@@ -336,7 +336,7 @@ void ants_objects_wait_freed(void);
 int ants_check_attrs(const struct ants_attrs *attrs);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
-				    const struct ants_attrs *attrs, bool given);
+				    const struct ants_attrs *attrs, bool explicit);
 unsigned int ants_close_begin(struct ants_pool *pool, bool dying);
 bool ants_close_end(struct ants_pool *pool);
 unsigned int ants_close(struct ants_pool *pool);
@@ -358,8 +358,8 @@ void ants_sysfs_del(struct ants_pool *pool);
 void ants_pool_free(struct kobject *kobj);
 
 /* sysfs.c: what programs are told */
-void ants_notice(struct ants_pool *pool);
-void ants_notice_fn(struct work_struct *work);
+void ants_notify(struct ants_pool *pool);
+void ants_notify_fn(struct work_struct *work);
 
 /* debugfs.c: the tables, which are the private data of their files */
 enum {

@@ -46,7 +46,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
-	const struct ants_inner *inner = w->estate->inner;
+	const struct ants_inner *inner = w->crash->inner;
 	unsigned int i;
 
 	/* A detached work item may be gone already. */
@@ -98,7 +98,7 @@ static void scan_pool(struct ants_pool *pool)
  * Before the first pool is scanned, all of them begin to note a function of @mod
  * that is accepted. So a chain of tasks, each of which submits the next to some
  * pool, is not missed. A pool may also call functions of a client that no list
- * shows: while it buries a dead thread, and while it gives up pending tasks, whose
+ * shows: while it cleans up after a dead thread, and while it gives up pending tasks, whose
  * data it hands back.
  */
 static unsigned long scan_all(const struct module *mod, char *name)
@@ -119,8 +119,8 @@ static unsigned long scan_all(const struct module *mod, char *name)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		raw_spin_lock_irq(&pool->lock);
 		hit = pool->scan_hit;
-		if (!hit && pool->faults.burying)
-			hit = (unsigned long)ants_burial_fn;
+		if (!hit && pool->faults.aborting)
+			hit = (unsigned long)ants_crash_fn;
 		else if (!hit && pool->faults.queued)
 			hit = (unsigned long)ants_drop_fn;
 		pool->scan_mod = NULL;
@@ -150,7 +150,7 @@ static void wait_for_tasks(const struct module *mod)
 
 	while ((addr = scan_all(mod, name))) {
 		if (time_after_eq(jiffies, report_at)) {
-			pr_warn("module %s goes, waiting for %ps in pool %s; loading and removing modules may wait for it\n",
+			pr_warn("module %s: unload waits for %ps in pool %s; loading and removing modules may wait for it\n",
 				mod->name, (void *)addr, name);
 			report_at = jiffies + REPORT;
 		}
@@ -188,14 +188,14 @@ again:
 	list_for_each_entry(multi, &ants_multis, registered)
 		if (multi->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s forgot multi %s\n", mod->name, multi->name);
+			pr_err("module %s did not destroy multi %s\n", mod->name, multi->name);
 			ants_multi_destroy(multi);
 			goto again;
 		}
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s forgot pool %s\n", mod->name, pool->name);
+			pr_err("module %s did not destroy pool %s\n", mod->name, pool->name);
 			__ants_pool_destroy(pool);
 			goto again;
 		}

@@ -297,13 +297,13 @@ static void no_mask_means_all(struct kunit *test)
 	expect_spot(rig, 0, 0, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[0].thread, cpumask_of(1)));
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(rig->pool, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->unbound);
 	spot_end(rig, 0);
 	spot_start(rig, 1);
 	KUNIT_EXPECT_TRUE(test, runs_on(spots[1].thread, all));
 	/* A new nice value must not bind it again. */
 	KUNIT_EXPECT_EQ(test, ants_set_nice(rig->pool, 2), 0);
-	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->any);
+	KUNIT_EXPECT_TRUE(test, rig->pool->target.affinity->unbound);
 	spot_end(rig, 1);
 	spot_start(rig, 2);
 	KUNIT_EXPECT_EQ(test, spots[2].nice, 2);

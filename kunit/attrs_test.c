@@ -168,7 +168,7 @@ static void zero_means_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->sched, ANTS_SCHED_NORMAL);
 	KUNIT_EXPECT_EQ(test, pool->node, NUMA_NO_NODE);
-	KUNIT_EXPECT_TRUE(test, pool->target.affinity->any);
+	KUNIT_EXPECT_TRUE(test, pool->target.affinity->unbound);
 	KUNIT_EXPECT_FALSE(test, ants_is_released(pool));
 }
 

@@ -365,7 +365,7 @@ static void system_pool_does_not_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_system_pool, end_in_system_pool, NULL),
 			0);
 	EXPECT_SOON(test, READ_ONCE(ants_system_pool->counts.faults) > before);
-	EXPECT_SOON(test, !READ_ONCE(ants_system_pool->faults.burying));
+	EXPECT_SOON(test, !READ_ONCE(ants_system_pool->faults.aborting));
 	atomic_set(&runs, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_system_pool, count_task, &runs), 0);
 	EXPECT_SOON(test, atomic_read(&runs) == 1);

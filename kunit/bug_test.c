@@ -269,7 +269,7 @@ static void b12_errors_drop_the_lock(struct kunit *test)
 	EXPECT_SOON(test, !raw_spin_is_locked(&pool->lock));
 }
 
-/* More waiters than one hold of the lock refuses. */
+/* More waiters than one lock hold refuses. */
 static void b14_release_wakes_every_waiter(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 1, 0);

@@ -174,7 +174,7 @@ static void deferred_wake_up_suffices(struct kunit *test)
 	stay_on(test, 0);
 	set_last_caller(rig->pool, 0);
 	raw_spin_lock_irq(&rig->pool->lock);
-	rig->pool->wakes.nr_vain = ANTS_VAIN_MAX;
+	rig->pool->wakes.nr_spurious = ANTS_SPURIOUS_MAX;
 	rig->pool->wakes.nr_deferred = 0;
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_ASSERT_EQ(test, ants_submit_batch(rig->pool, tasks, 2), 2);

@@ -52,7 +52,7 @@ static void node_has_its_cpus(struct kunit *test)
 	struct rig *rig = rig_make_on_node(test, node);
 	struct task_struct *thread;
 
-	KUNIT_EXPECT_FALSE(test, rig->pool->target.affinity->any);
+	KUNIT_EXPECT_FALSE(test, rig->pool->target.affinity->unbound);
 	thread = thread_of(rig, 0);
 	KUNIT_EXPECT_EQ(test, cpu_to_node(task_cpu(thread)), node);
 	KUNIT_EXPECT_TRUE(test, runs_on(thread, cpumask_of_node(node)));

@@ -329,7 +329,7 @@ static int do_read(struct async_call *call)
 	return 0;
 }
 
-/* A reader that stands still when it has seen the entries of one hold. */
+/* A reader that stands still when it has seen the entries of one lock hold. */
 static struct async_call *read_first(struct rig *rig, struct reader *reader,
 				     unsigned int table)
 {

@@ -13,7 +13,7 @@
 static void set_vain(struct ants_pool *pool, unsigned int nr)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.nr_vain = nr;
+	pool->wakes.nr_spurious = nr;
 	pool->wakes.nr_deferred = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
@@ -74,7 +74,7 @@ static void expect_end(struct rig *rig)
 
 static void helper_is_woken_as_a_rule(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX - 1);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX - 1);
 
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
 	expect_end(rig);
@@ -82,7 +82,7 @@ static void helper_is_woken_as_a_rule(struct kunit *test)
 
 static void wake_up_is_deferred_after_many_in_vain(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX);
 	struct task_struct *thread = READ_ONCE(rig->posts[2].thread);
 
 	expect_deferred(rig);
@@ -91,7 +91,7 @@ static void wake_up_is_deferred_after_many_in_vain(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(rig->posts[3].thread), thread);
 	KUNIT_EXPECT_FALSE(test, ants_peek(rig->pool->wakes.deferred));
 	expect_end(rig);
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_vain), ANTS_VAIN_MAX);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_spurious), ANTS_SPURIOUS_MAX);
 }
 
 /*
@@ -100,7 +100,7 @@ static void wake_up_is_deferred_after_many_in_vain(struct kunit *test)
  */
 static void deferred_wake_up_is_late_like_others(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX);
 
 	expect_deferred(rig);
 	ants_late_arm(0);
@@ -108,7 +108,7 @@ static void deferred_wake_up_is_late_like_others(struct kunit *test)
 	mod_timer(&rig->pool->timer.timer, jiffies);
 	raw_spin_unlock_irq(&rig->pool->lock);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
-	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_vain), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(rig->pool->wakes.nr_spurious), 0);
 	expect_end(rig);
 }
 
@@ -119,7 +119,7 @@ static void pool_heals_itself_when_the_task_sleeps(struct kunit *test)
 					.capacity = 2, .queue_depth = 4 });
 
 	park(rig, 0, 2);
-	set_vain(rig->pool, ANTS_VAIN_MAX);
+	set_vain(rig->pool, ANTS_SPURIOUS_MAX);
 	submit_two(rig, 2);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 2));
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
@@ -132,7 +132,7 @@ static void one_of_many_is_tried(struct kunit *test)
 					.capacity = 2, .queue_depth = 4 });
 
 	park(rig, 0, 2);
-	set_vain(rig->pool, ANTS_VAIN_MAX);
+	set_vain(rig->pool, ANTS_SPURIOUS_MAX);
 	raw_spin_lock_irq(&rig->pool->lock);
 	rig->pool->wakes.nr_deferred = ANTS_DEFERRED_MAX;
 	raw_spin_unlock_irq(&rig->pool->lock);
@@ -150,7 +150,7 @@ static void one_of_many_is_tried(struct kunit *test)
  */
 static void nothing_is_deferred_when_nothing_is_pending(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX);
 
 	gate_open(&rig->posts[2].gate);
 	KUNIT_EXPECT_TRUE(test, starts(rig, 3));
@@ -162,7 +162,7 @@ static void nothing_is_deferred_when_nothing_is_pending(struct kunit *test)
 
 static void change_of_the_bounds_ends_it(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX);
 
 	expect_deferred(rig);
 	KUNIT_EXPECT_EQ(test, ants_tune(rig->pool, 3), 0);
@@ -172,7 +172,7 @@ static void change_of_the_bounds_ends_it(struct kunit *test)
 
 static void release_while_one_is_deferred(struct kunit *test)
 {
-	struct rig *rig = rig_make_vain(test, ANTS_VAIN_MAX);
+	struct rig *rig = rig_make_vain(test, ANTS_SPURIOUS_MAX);
 
 	KUNIT_EXPECT_EQ(test, ants_release(rig->pool), 0);
 	rig_open_gates(rig);

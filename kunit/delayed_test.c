@@ -340,7 +340,7 @@ static void due_items_and_callers_share_room_for_one(struct kunit *test)
 	expect_shared(rig, items, NR_CROWD / 2);
 }
 
-/* More than one hold of grants, and room for everything. */
+/* More than one lock hold of grants, and room for everything. */
 static void due_items_and_callers_share_room_for_many(struct kunit *test)
 {
 	struct item *items = items_alloc(test, NR_CROWD + 2);

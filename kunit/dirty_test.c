@@ -279,7 +279,7 @@ static void preemption_is_off_twice(struct kunit *test)
 
 static void softirqs_are_off(struct kunit *test)
 {
-	announce("bh_task", "softirqs off");
+	announce("bh_task", "BH disabled");
 	leave(test, bh_task);
 }
 
@@ -297,7 +297,7 @@ static void interrupts_are_off(struct kunit *test)
 
 static void sleep_was_begun(struct kunit *test)
 {
-	announce("state_task", "a sleep begun");
+	announce("state_task", "state not TASK_RUNNING");
 	leave(test, state_task);
 }
 
@@ -324,7 +324,7 @@ static void rights_are_kept(struct kunit *test)
 {
 	test_cred = prepare_kernel_cred(&init_task);
 	KUNIT_ASSERT_NOT_NULL(test, test_cred);
-	announce("cred_task", "the rights of others");
+	announce("cred_task", "overridden credentials");
 	leave(test, cred_task);
 	put_cred(test_cred);
 }
@@ -582,7 +582,7 @@ static void everything_is_left(struct kunit *test)
 	announce("all_task", "migration off");
 	announce("all_task", "page faults off");
 	announce("all_task", "interrupts off");
-	announce("all_task", "softirqs off");
+	announce("all_task", "BH disabled");
 	announce("all_task", "an RCU section open");
 	announce("all_task", "preemption off");
 	leave(test, all_task);

@@ -116,7 +116,7 @@ static void cancel_in_irq(struct irq_work *work)
 }
 
 /*
- * The cancel takes more than one hold, and a waiting caller is admitted
+ * The cancel takes more than one lock hold, and a waiting caller is admitted
  * instead.
  */
 static void cancel_from_a_hard_interrupt(struct kunit *test)

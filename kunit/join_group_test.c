@@ -85,7 +85,7 @@ static void members_are_run_by_the_waiter(struct kunit *test)
 	lead(test, 3, false, 0);
 }
 
-/* More members than the waiter examines in one hold of the lock. */
+/* More members than the waiter examines in one lock hold. */
 static void many_members_are_run_by_the_waiter(struct kunit *test)
 {
 	lead(test, 3 * ANTS_HOLD_MAX, false, 0);

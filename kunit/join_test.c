@@ -298,7 +298,7 @@ static unsigned int nr_waiters(struct ants_pool *pool, struct ants_work *work,
 	return nr;
 }
 
-/* When the item can be run, no more waiters are woken than one hold allows. */
+/* When the item can be run, no more waiters are woken than one lock hold allows. */
 static void joiners_of_an_item_are_bounded(struct kunit *test)
 {
 	struct rig *rig = join_rig(test, ANTS_JOINERS + 3, 0);

@@ -368,7 +368,7 @@ static void stats_sum_what_did_not_run(struct kunit *test)
 }
 
 /*
- * Nothing could tell that the caller, which is counted in with the shard of its first
+ * Nothing could tell that the caller, which has a reference to the shard of its first
  * choice, runs a task there or in another shard. So it waits.
  */
 static void caller_that_cannot_run_it_waits(struct kunit *test)

@@ -265,7 +265,7 @@ static inline bool settled(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	ret = !pool->wakes.nr && !pool->workers.nr_starting && !pool->nr_busy &&
 	      !pool->nr_pending && !pool->workers.nr_new && !pool->workers.nr_leaving &&
-	      !pool->faults.burying && !pool->upkeep.queued && !pool->upkeep.making;
+	      !pool->faults.aborting && !pool->upkeep.queued && !pool->upkeep.making;
 	raw_spin_unlock_irq(&pool->lock);
 	return ret;
 }

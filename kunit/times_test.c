@@ -397,13 +397,13 @@ static void wake_up_in_vain_is_counted(struct kunit *test)
 					.capacity = 1 });
 
 	park(rig, 0, 1);
-	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).wakeups_in_vain, 0ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(rig->pool).spurious_wakeups, 0ULL);
 	hold(rig, ANTS_PAUSE_ARRIVE);
 	submit_counts(rig, 1);
 	held(rig, ANTS_PAUSE_ARRIVE);
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 1U);
 	let_go(rig, ANTS_PAUSE_ARRIVE);
-	EXPECT_SOON(test, stats_of(rig->pool).wakeups_in_vain == 1);
+	EXPECT_SOON(test, stats_of(rig->pool).spurious_wakeups == 1);
 }
 
 /* Without memory nothing is switched on, and to switch nothing off needs none. */

@@ -230,7 +230,7 @@ static inline void be_only_caller(struct kunit *test, struct ants_pool *pool)
 static inline void forget_vain(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.nr_vain = 0;
+	pool->wakes.nr_spurious = 0;
 	raw_spin_unlock_irq(&pool->lock);
 }
 

@@ -31,7 +31,7 @@ static void wait_may_time_out_and_be_repeated(struct kunit *test)
 	expect_ended(test, item, 1, RESULT(1));
 }
 
-/* More than one hold of the lock notifies. */
+/* More than one lock hold notifies. */
 #define NR_MANY		40
 
 /*
@@ -238,7 +238,7 @@ static void task_may_wait_for_its_own_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result, 0);
 	expect_insider(test, in);
 	expect_ended(test, in->running, 1, RESULT(1));
-	KUNIT_EXPECT_TRUE(test, in->running->told);
+	KUNIT_EXPECT_TRUE(test, in->running->reported);
 	expect_ended(test, in->pending, 0, -ECANCELED);
 }
 

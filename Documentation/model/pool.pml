@@ -2,7 +2,7 @@
 /*
  * Promela model of the core of an ants pool.  README.rst says what is modelled and how to run it.
  *
- * One d_step is one hold of pool->lock, named after the C function that it stands for.  It ends with check(), the
+ * One d_step is one lock hold of pool->lock, named after the C function that it stands for.  It ends with check(), the
  * invariants.  A wake-up is part of the hold that decides it: sending it later cannot be told from a thread that is
  * scheduled late.  Every process that is not a server (end label) must come to its end; final() looks at what is left.
  */
@@ -33,7 +33,7 @@
 #define BATCH1	BATCH0	/* the same, odd number */
 #endif
 #ifndef GMAX
-#define GMAX	99	/* grants in one hold (the code: 16) */
+#define GMAX	99	/* grants in one lock hold (the code: 16) */
 #endif
 #ifndef TRY
 #define TRY	0	/* the last TRY submitters use ants_try_submit() */
@@ -168,9 +168,9 @@
 #define LEAVING	5	/* told to retire, lock not taken yet */
 #define EXITING	6	/* in worker_exit; counts as leaving */
 
-/* a thread that has died; its worker stays in its state until it is buried */
+/* a thread that has died; its worker stays in its state until worker_abort() */
 #define D_NO	0
-#define D_DIED	1	/* its burial is counted in burying; nothing looks at that before the worker is buried */
+#define D_DIED	1	/* counted in aborting; nothing looks at that before worker_abort() */
 #define D_INNER	2	/* what ran inside its task has ended */
 
 #define FLIES		1
@@ -240,8 +240,8 @@ byte gen;				/* reboots */
 byte cur, cnt[2];			/* epoch, accepted and unfinished tasks of each */
 #if FAULTS
 byte dead[NW];				/* D_... */
-byte burying;				/* burials that have begun */
-byte settling;				/* those whose worker is buried: the client is told */
+byte aborting;				/* threads that have died and are being cleaned up after */
+byte completing;				/* those after worker_abort(): the client is told */
 #endif
 #if MAXF < 99
 bool tripped, dropping;			/* the breaker; faults.work is queued or runs */
@@ -316,7 +316,7 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #define LIVES(x)	(dead[x] == D_NO)
 #else
 #define LIVES(x)	true
-#define burying		0
+#define aborting		0
 #endif
 #if MAXF < 99
 #define CLOSED		(released || tripped)
@@ -359,10 +359,10 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #define PAUSED		(backoff == 2)
 #define RETIRE_DUE	(nexp > 0 && SPARE)
 #define EMPTY		(workers == 0 && npend == 0)
-#ifdef MUT_DRAIN_BEFORE_BURIAL
-#define NOT_BURYING	true
+#ifdef MUT_DRAIN_BEFORE_CLEANUP
+#define NOT_ABORTING	true
 #else
-#define NOT_BURYING	(burying == 0)
+#define NOT_ABORTING	(aborting == 0)
 #endif
 #ifdef MUT_DRAIN_BEFORE_DROP
 #define NOT_DROPPING	true
@@ -370,7 +370,7 @@ hidden byte maydefer;			/* this step may defer a wake-up */
 #define NOT_DROPPING	!dropping
 #endif
 #define DRAINED		(released && !releasing && EMPTY && !upkeep && \
-			 nwait == 0 && nlate == 0 && ndelayed == 0 && ndropped == 0 && NOT_BURYING && NOT_DROPPING)
+			 nwait == 0 && nlate == 0 && ndelayed == 0 && ndropped == 0 && NOT_ABORTING && NOT_DROPPING)
 
 /* Invariants, at every release of the lock */
 inline check()
@@ -436,9 +436,9 @@ inline check()
 	assert(nuntimed == 0 || nuntimed < cap || tuning || CLOSED);
 #if FAULTS
 	/* whoever sees the end of the pool sees that of its dead */
-	nr = settling;
+	nr = completing;
 	for (ix : 0 .. NW - 1) { nr = nr + (dead[ix] != D_NO) }
-	assert(nr <= burying);
+	assert(nr <= aborting);
 #endif
 	/* what was accepted and will not run is given up; nothing stays behind */
 	assert(!tripped || dropping || (npend == 0 && (nwait == 0 || releasing)))
@@ -1367,8 +1367,8 @@ inline init_failed()
 }
 
 #if FAULTS
-/* worker_bury() */
-inline worker_bury(x)
+/* worker_abort() */
+inline worker_abort(x)
 {
 	/* lay_out() */
 #ifndef MUT_BURIED_IN_FLIGHT
@@ -1395,12 +1395,12 @@ inline worker_bury(x)
 #ifndef MUT_PLACE_LOST
 	workers--;
 #endif
-	settling++;
-#ifndef MUT_NO_STEP_ON_BURIAL
+	completing++;
+#ifndef MUT_NO_STEP_ON_CLEANUP
 	upkeep = 1;
 #endif
 	wake_drainers();
-#ifndef MUT_NO_DISPATCH_ON_BURIAL
+#ifndef MUT_NO_DISPATCH_ON_CLEANUP
 	ants_dispatch()
 #endif
 }
@@ -1561,9 +1561,9 @@ end:	do
 	   }
 #endif
 #if FAULTS
-	:: d_step { DIES(_pid) && nfault < FAULTS -> nfault++; dead[_pid] = D_DIED; burying++ }	/* thread_ends() */
+	:: d_step { DIES(_pid) && nfault < FAULTS -> nfault++; dead[_pid] = D_DIED; aborting++ }	/* thread_ends() */
 #if JOINS
-	:: d_step {	/* ants_inner_bury(): the wait of the outer task is over, and the inner one has died */
+	:: d_step {	/* ants_inner_abort(): the wait of the outer task is over, and the inner one has died */
 		dead[_pid] == D_DIED && jst[_pid] == J_RUN ->
 		dead[_pid] = D_INNER;
 		jst[_pid] = J_NO;
@@ -1577,15 +1577,15 @@ end:	do
 #endif
 	:: d_step {
 		(dead[_pid] == D_DIED && !INNER_RUNS(_pid)) || dead[_pid] == D_INNER ->
-		worker_bury(_pid);
+		worker_abort(_pid);
 		check()
 	   }
-	:: d_step {	/* settle(), burial_end() */
-		_pid == 0 && settling > 0 ->
-		settling--;
-		burying--;
+	:: d_step {	/* the end of ants_crash_fn() */
+		_pid == 0 && completing > 0 ->
+		completing--;
+		aborting--;
 		timer_quiesce();
-#ifndef MUT_BURIAL_NO_WAKE
+#ifndef MUT_CLEANUP_NO_WAKE
 		if
 		:: released -> wake_drainers()
 		:: else
@@ -1787,7 +1787,7 @@ end:	do
 #define TOO_NESTED	(nuntimed > 0 && nuntimed >= cap)
 #endif
 
-/* one hold of ants_tune(): at most one entry of each kind */
+/* one lock hold of ants_tune(): at most one entry of each kind */
 inline tune_round()
 {
 #ifndef MUT_TUNE_NO_GRANT
@@ -1841,7 +1841,7 @@ active proctype tuner()
 #if CLOSERS
 #define me	(_pid - NW - NS - 2 - (TUNES > 0))
 
-/* one hold of ants_release(): at most one waiter, one idle worker */
+/* one lock hold of ants_release(): at most one waiter, one idle worker */
 inline release_round()
 {
 	if
@@ -2159,7 +2159,7 @@ active proctype delayed()
 #endif
 
 #if HERES
-/* ants_wake_for_caller(), at any moment: one more for a caller on another CPU */
+/* ants_wake_for_submitter(), at any moment: one more for a caller on another CPU */
 active proctype elsewhere()
 {
 	byte k;
@@ -2186,7 +2186,7 @@ active proctype final()
 			check();
 			assert(npend == 0 && busy == 0 && joined == 0 && nwait == 0 && nlate == 0 && ndelayed == 0);
 			assert(leaving == 0 && nnew == 0);
-			assert(burying == 0 && !dropping && nagain == 0 && ndropped == 0);
+			assert(aborting == 0 && !dropping && nagain == 0 && ndropped == 0);
 			assert(!tripped || workers == 0);
 			assert(COMING == 0 && nslow == 0 && !upkeep && !armed && !cfg && !tuning && !releasing);
 			assert(!released || DRAINED);

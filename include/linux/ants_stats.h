@@ -34,7 +34,7 @@ struct ants_pool;
  * @blocked: submits that had to wait, whatever their result
  * @spawned: threads made
  * @reaped: threads that exited because they were idle for too long
- * @wakeups_in_vain: threads that were woken, or made, for a task and found that
+ * @spurious_wakeups: threads that were woken, or made, for a task and found that
  *	others had taken it
  * @stalled: tasks that were reported because they ran for too long
  * @held_back: number of times that a thread was not made because all pools
@@ -64,7 +64,7 @@ struct ants_stats {
 	u64 blocked;
 	u64 spawned;
 	u64 reaped;
-	u64 wakeups_in_vain;
+	u64 spurious_wakeups;
 	u64 stalled;
 	u64 held_back;
 	u64 faults;

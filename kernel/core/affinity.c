@@ -48,7 +48,7 @@ int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags)
  * rest was checked, too. Return NULL if there is no memory.
  */
 struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, bool given,
+					  const struct cpumask *cpus, bool explicit,
 					  int node)
 {
 	struct ants_affinity *affinity =
@@ -62,7 +62,7 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	affinity->nice = nice;
 	affinity->sched = sched;
 	mask = ants_affinity_cpus(affinity);
-	affinity->given = given;
+	affinity->explicit = explicit;
 	if (cpus) {
 		cpumask_and(mask, cpus, cpu_possible_mask);
 	} else {
@@ -72,8 +72,8 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 				cpumask_set_cpu(cpu, mask);
 		ants_leave_out_isolated(mask);
 	}
-	affinity->any = cpumask_empty(mask);
-	if (affinity->any)
+	affinity->unbound = cpumask_empty(mask);
+	if (affinity->unbound)
 		cpumask_copy(mask, cpu_possible_mask);
 	return affinity;
 }
@@ -83,9 +83,9 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 					 const struct ants_change *change)
 {
 	struct ants_affinity *old = pool->target.affinity, *new;
-	const struct cpumask *cpus = old->any ? NULL : ants_affinity_cpus(old);
+	const struct cpumask *cpus = old->unbound ? NULL : ants_affinity_cpus(old);
 	enum ants_sched sched = old->sched;
-	bool given = old->given;
+	bool explicit = old->explicit;
 	int nice = old->nice;
 
 	lockdep_assert_held(&pool->config.lock);
@@ -95,13 +95,13 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 		sched = change->value;
 	} else {
 		cpus = change->cpus;
-		given = cpus;
+		explicit = cpus;
 		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
 			return ERR_PTR(-EINVAL);
 	}
 	if (ants_check_sched(nice, sched, pool->flags))
 		return ERR_PTR(-EINVAL);
-	new = ants_affinity_alloc(nice, sched, cpus, given, pool->node);
+	new = ants_affinity_alloc(nice, sched, cpus, explicit, pool->node);
 	return new ?: ERR_PTR(-ENOMEM);
 }
 
@@ -171,10 +171,10 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 	bool first;
 	int err;
 
-	if (affinity->any && !w->bound && !w->preferred)
+	if (affinity->unbound && !w->bound && !w->preferred)
 		return;
-	w->bound = !affinity->any;
-	err = affinity->given ? set_cpus_allowed_ptr(current, cpus) :
+	w->bound = !affinity->unbound;
+	err = affinity->explicit ? set_cpus_allowed_ptr(current, cpus) :
 				bind_unisolated(cpus);
 	if (!err)
 		return;

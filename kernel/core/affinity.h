@@ -19,18 +19,18 @@ struct ants_todo;
  * @users: the pool, and threads that look at it without the lock
  * @nice: I
  * @sched: I
- * @any: I: no CPUs were asked for
- * @given: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ * @unbound: I: no CPUs were asked for
+ * @explicit: I: @cpus were named one by one; otherwise ants chose them, for a node or
  *	a shard, and a thread leaves out those that are isolated when it takes
  *	them up
- * @cpus: I: a cpumask; with @any all possible CPUs
+ * @cpus: I: a cpumask; with @unbound all possible CPUs
  */
 struct ants_affinity {
 	refcount_t users;
 	int nice;
 	enum ants_sched sched;
-	bool any;
-	bool given;
+	bool unbound;
+	bool explicit;
 	unsigned long cpus[];
 };
 
@@ -56,7 +56,7 @@ static inline void ants_update_stay_limit(struct ants_pool *pool)
 /* affinity.c */
 int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags);
 struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, bool given,
+					  const struct cpumask *cpus, bool explicit,
 					  int node);
 struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 					 const struct ants_change *change);

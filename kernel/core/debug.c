@@ -205,7 +205,7 @@ void ants_check(struct ants_pool *pool)
 	     pool->nr_busy > threads ||
 	     pool->target.nr_stale > threads ||
 	     pool->in_epoch[0] + pool->in_epoch[1] != tasks + pool->nr_again,
-	     "ants: pool %s: counts do not fit\n", pool->name);
+	     "ants: pool %s: counters inconsistent\n", pool->name);
 	WARN(!arriving_fits(pool),
 	     "ants: pool %s: wake-ups in flight do not fit\n", pool->name);
 	WARN(!bound_kept(threads, pool->limits.capacity, &pool->seen_workers),
@@ -214,7 +214,7 @@ void ants_check(struct ants_pool *pool)
 	WARN(!bound_kept(tasks, pool->limits.in_flight, &pool->seen_in_flight),
 	     "ants: pool %s: %u tasks in flight, bound of %u exceeded\n",
 	     pool->name, tasks, pool->limits.in_flight);
-	WARN(!tasks_served(pool), "ants: pool %s: no worker comes for %u tasks\n",
+	WARN(!tasks_served(pool), "ants: pool %s: %u tasks pending, no worker on its way\n",
 	     pool->name, pool->nr_pending);
 	WARN((pool->fast_cpu != ANTS_NO_CPU &&
 	      (!pool->fast_submits || pool->fast_submits > ants_fast_submits(pool) ||

@@ -61,7 +61,7 @@ static void mend(void)
 }
 
 /*
- * Have @w leave before its next task, see worker_looks(): it counts as one that has a
+ * Have @w leave before its next task, see __worker_may_stay(): it counts as one that has a
  * change of its affinity to apply, and as long as there is one, all workers look.
  */
 static void replace(struct ants_worker *w)
@@ -87,19 +87,19 @@ void ants_clean(struct ants_worker *w, int locks)
 		/* To lockdep an RCU section is a lock, so this is asked again below. */
 		{ lockdep_depth(current) != locks, "a lock held" },
 		{ irqs_disabled(), "interrupts off" },
-		{ softirq_count(), "softirqs off" },
+		{ softirq_count(), "BH disabled" },
 		{ rcu_preempt_depth(), "an RCU section open" },
 		{ preempt_count() & ~SOFTIRQ_MASK, "preemption off" },
 		{ ants_migration_disabled, "migration off" },
 		{ current->pagefault_disabled, "page faults off" },
-		{ ants_state_of(current), "a sleep begun" },
+		{ ants_state_of(current), "state not TASK_RUNNING" },
 		{ test_thread_flag(TIF_SIGPENDING), "a signal pending" },
 		{ current->flags & ANTS_PF_SCOPES, "a scope of allocations open" },
 		{ ants_plug, "a plug of block I/O open" },
 		{ current->journal_info, "a transaction open" },
 		{ ants_memcg, "memory charged to others" },
 		{ current->mm, "an address space in use" },
-		{ current_cred() != current_real_cred(), "the rights of others" },
+		{ current_cred() != current_real_cred(), "overridden credentials" },
 	};
 	unsigned long func = w->fn ? ants_worker_func(w) :
 				     (unsigned long)w->pool->ops.worker_init;

@@ -488,7 +488,7 @@ static void wake_waitq(struct ants_pool *pool)
 		return;
 	if (!READ_ONCE(pool->release.dying) || ants_peek(pool->nr_busy) ||
 	    ants_peek(pool->nr_pending))
-		ants_notice(pool);
+		ants_notify(pool);
 }
 
 /*
@@ -501,7 +501,7 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	if (todo->bits & ANTS_TODO_WAITQ)
 		wake_waitq(pool);
 	if (todo->bits & ANTS_TODO_NOTICE)
-		ants_notice(pool);
+		ants_notify(pool);
 	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	if (todo->bits & ANTS_TODO_SPACE) {

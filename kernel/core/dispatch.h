@@ -277,7 +277,7 @@ static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_MAKER: queue pool->upkeep.maker
  * @ANTS_TODO_WAITQ: wake pool->waitq; after ants_lock_any() the upkeep work does that
- * @ANTS_TODO_GRANT: grant the waiters that one hold did not reach; not after
+ * @ANTS_TODO_GRANT: grant the waiters that one lock hold did not reach; not after
  *	ants_lock_any()
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
  * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
@@ -362,7 +362,7 @@ void ants_ask_for_worker(struct ants_pool *pool, struct ants_todo *todo);
 void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w);
 void ants_worker_arrived(struct ants_worker *w);
 void ants_wake_next(struct ants_pool *pool, struct ants_todo *todo);
-void ants_wake_for_caller(struct ants_pool *pool, struct ants_todo *todo);
+void ants_wake_for_submitter(struct ants_pool *pool, struct ants_todo *todo);
 void ants_wake_helper(struct ants_pool *pool, struct ants_todo *todo);
 void ants_deferred_end(struct ants_pool *pool);
 int ants_running_cpu(const struct ants_pool *pool);

@@ -101,7 +101,7 @@ struct ants_work *ants_group_take(struct ants_group *group)
  * ring, but for the few that join, each of which is its own. One caller of the
  * ring, its leader, is in the item's list of rings. An item has few rings, so its
  * end takes few steps under the lock, however many callers wait. A ring that is too
- * long to be notified within one hold of the lock moves to the pool, together with
+ * long to be notified within one lock hold moves to the pool, together with
  * the result, and the upkeep work notifies the rest of it.
  */
 
@@ -154,7 +154,7 @@ bool ants_waiter_withdraw(struct ants_work_waiter *waiter)
 
 /*
  * The event that a ring waits for has happened, with @result. Notify the waiters,
- * the leader last. Stop at half of what one hold may wake: the rest is for waiters
+ * the leader last. Stop at half of what one lock hold may wake: the rest is for waiters
  * that are granted now that an item has ended. One that joins is notified at once,
  * since it may not touch the item any more, and so is the one of a group, which may
  * have been given a member.
@@ -438,7 +438,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		err = ants_group_stops(work) ? -ECANCELED : ants_closed_error(pool);
 	if (err) {
 		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_take_off(pool, work, todo);
+			ants_work_dequeue(pool, work, todo);
 		ants_work_end(pool, work, err, todo);
 		return;
 	}
@@ -457,8 +457,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 }
 
 /* Take back a run that is accepted but has not started. */
-void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo)
+void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (work->state == ANTS_WORK_AGAIN)

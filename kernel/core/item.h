@@ -98,8 +98,8 @@ static inline void ants_work_move(struct ants_work *work,
 
 void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo);
-void ants_work_take_off(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo);
+void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
+		       struct ants_todo *todo);
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);

@@ -367,8 +367,8 @@ struct ants_faults {
 	unsigned int row_init;
 	/* L: tasks that were completed when the last fault was counted */
 	u64 completed;
-	/* L: dead threads that are being buried; the pool waits for them */
-	unsigned int burying;
+	/* L: dead threads that are being cleaned up after; the pool waits for them */
+	unsigned int aborting;
 	/* T: a thread that calls ops.space_available, NULL if none does */
 	const struct task_struct *caller;
 	/* L: name of the function in which a thread has died last, or "none" */
@@ -376,7 +376,7 @@ struct ants_faults {
 };
 
 /* What programs are told: see sysfs.c. */
-struct ants_notice {
+struct ants_notices {
 	/* tells programs; not queued any more when the files are gone */
 	struct work_struct work;
 	/* T: the state that programs were told last; NULL at first */
@@ -392,7 +392,7 @@ struct ants_notice {
 };
 
 /* The pool is closed, opened again, and destroyed. */
-struct ants_release {
+struct ants_lifecycle {
 	/*
 	 * L: callers that have closed the pool and are still failing waiters and
 	 * the like; destroy waits for them
@@ -437,7 +437,7 @@ struct ants_ops {
 	void *private;
 };
 
-/* The most list entries, grants or wake-ups in one hold of a pool's lock. */
+/* The most list entries, grants or wake-ups in one lock hold of a pool's lock. */
 #define ANTS_HOLD_MAX		16
 /*
  * How many may go first in a row while others wait: tasks of high priority,
@@ -462,8 +462,8 @@ struct ants_ops {
 #define ANTS_WAKE_MAX		16U
 /* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U
-/* After this many wake-ups in vain the next ones are deferred. */
-#define ANTS_VAIN_MAX		8U
+/* After this many spurious wake-ups in a row the next ones are deferred. */
+#define ANTS_SPURIOUS_MAX		8U
 /* The most wake-ups deferred in a row before one is tried. */
 #define ANTS_DEFERRED_MAX		31U
 /* Bounds of the pause after a thread could not be made, in jiffies. */
@@ -601,10 +601,10 @@ struct ants_pool {
 	struct ants_times times;
 	struct ants_stall stall;
 	struct ants_faults faults;
-	struct ants_notice notice;
+	struct ants_notices notice;
 	struct ants_upkeep upkeep;
 	struct ants_config config;
-	struct ants_release release;
+	struct ants_lifecycle release;
 	struct ants_target target;
 	struct ants_ops ops;
 	/*

@@ -112,7 +112,7 @@ static bool run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 }
 
 /* The thread @task has died in what it ran as a submitter. */
-void ants_runs_bury(const struct task_struct *task)
+void ants_inline_abort(const struct task_struct *task)
 {
 	struct bucket *bucket = bucket_of(task);
 	struct ants_inline *run;
@@ -128,7 +128,7 @@ void ants_runs_bury(const struct task_struct *task)
 	}
 	raw_spin_unlock_irq(&bucket->lock);
 	hlist_for_each_entry_safe(run, next, &dead, node) {
-		ants_caller_leave(run->pool);
+		ants_pool_put(run->pool);
 		put_task_struct(run->task);
 		kfree(run);
 	}
@@ -219,7 +219,7 @@ static noinline int accept_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 	if (unlikely(!slot))
 		return -ENOMEM;
 	ants_task_add(pool, slot, fn, data, high);
-	ants_wake_for_caller(pool, todo);
+	ants_wake_for_submitter(pool, todo);
 	ants_begin_fast_submits(pool);
 	return 0;
 }
@@ -258,11 +258,11 @@ static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 {
 	int err = 0;
 
-	ants_caller_in(pool);
+	ants_pool_get_locked(pool);
 	ants_unlock(pool, todo);
 	if (!run_here(pool, fn, data))
 		err = ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 
@@ -283,17 +283,17 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
 /*
  * Allocate slots for this task and for callers that may not allocate. Without
  * memory the task takes one of the latter, or waits until one is returned. The
- * caller is counted in while it has dropped the lock, because the allocation may
+ * caller holds a reference while it has dropped the lock, because the allocation may
  * sleep.
  */
 static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
-	ants_caller_in(pool);
+	ants_pool_get_locked(pool);
 	ants_unlock(pool, todo);
 	ants_stock_fill(pool, pool->limits.spare_slots + ANTS_SLOT_BATCH);
 	ants_lock(pool, todo);
-	ants_caller_out(pool, todo);
+	ants_pool_put_locked(pool, todo);
 }
 
 /*
@@ -304,12 +304,12 @@ static noinline void warn_reclaim(struct ants_pool *pool, ants_fn_t fn, struct a
 	__must_hold(&pool->lock)
 {
 	pool->warned_reclaim = true;
-	ants_caller_in(pool);
+	ants_pool_get_locked(pool);
 	ants_unlock(pool, todo);
 	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
 		pool->name, fn);
 	ants_lock(pool, todo);
-	ants_caller_out(pool, todo);
+	ants_pool_put_locked(pool, todo);
 }
 
 /*
@@ -415,7 +415,7 @@ static int check_tasks(const struct ants_task *tasks, unsigned int nr)
  * @pool: the pool
  * @tasks: the next task
  * @nr: number of tasks left
- * @counted: the caller is counted in, because it will come back
+ * @counted: the caller holds a reference, because it will come back
  */
 struct batch {
 	struct ants_pool *pool;
@@ -430,7 +430,7 @@ struct batch {
 static void batch_stay(struct batch *b)
 {
 	if (b->nr && !b->counted) {
-		ants_caller_in(b->pool);
+		ants_pool_get_locked(b->pool);
 		b->counted = true;
 	}
 }
@@ -477,7 +477,7 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 	while (b.nr && !err)
 		err = batch_round(&b);
 	if (b.counted)
-		ants_caller_leave(pool);
+		ants_pool_put(pool);
 	nr = b.tasks - tasks - !!err;
 	return nr ?: err;
 }
@@ -533,8 +533,8 @@ EXPORT_SYMBOL_GPL(ants_try_submit);
 
 /*
  * One try of a caller that can choose among pools: a full pool does not count
- * as a rejection. With @stay the caller is counted in if the pool was full,
- * until ants_caller_leave(): it will come back to wait here if no other pool
+ * as a rejection. With @stay the caller holds a reference if the pool was full,
+ * until ants_pool_put(): it will come back to wait here if no other pool
  * takes the task. Return 0, -ESHUTDOWN, -EIO, -EAGAIN or -ENOMEM.
  */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
@@ -548,12 +548,12 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 	if (err == -ESHUTDOWN)
 		return submit_reject(pool, fn, data, &todo, err);
 	if (err && stay)
-		ants_caller_in(pool);
+		ants_pool_get_locked(pool);
 	ants_unlock(pool, &todo);
 	return err;
 }
 
-/* The same in any context; never counts the caller in. */
+/* The same in any context; the caller never holds a reference. */
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data)
 {
 	struct ants_todo todo;

@@ -182,7 +182,7 @@ struct stalled {
  * @limit: the time that is too long, when the look began
  * @left: the shortest time after which another task can have run for too long
  * @nr: number of @found that are to be reported
- * @found: those of one hold
+ * @found: those of one lock hold
  */
 struct look {
 	struct ants_walker walker;
@@ -193,7 +193,7 @@ struct look {
 };
 
 /*
- * Note the task that a worker runs if it has run for too long. @told is when
+ * Note the task that a worker runs if it has run for too long. @reported is when
  * the task that was reported last had started: the worker may run another one
  * now.
  */
@@ -209,21 +209,21 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 		return;
 	started = ants_time_started(w);
 	time = ants_clock() - started;
-	if (w->told == started)
+	if (w->reported == started)
 		return;
 	if (time < look->limit) {
 		look->left = min(look->left, look->limit - time);
 		return;
 	}
 	w->pool->counts.stalled++;
-	w->told = started;
+	w->reported = started;
 	stalled->task = get_task_struct(w->task);
 	stalled->func = ants_worker_func(w);
 	stalled->time = time;
 	look->nr++;
 }
 
-/* Report what one hold has found. */
+/* Report what one lock hold has found. */
 static bool report(struct ants_walker *walker)
 {
 	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,

@@ -2,7 +2,7 @@
 /*
  * How long tasks wait and run, if an administrator has asked for that.
  *
- * Time is in units of 1024 ns, which are called microseconds here. A task that is to be
+ * Time is in units of 1024 ns, which files show as microseconds. A task that is to be
  * timed is stamped and marked when it is accepted, and the clock is read when it starts
  * and when it ends. There is room for 32 bits in a stamp, which overflow after 73
  * minutes. Where times are taken of one task in so many, the others cost a test and a

@@ -233,28 +233,28 @@ static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
 }
 
 /*
- * Count the caller in; the lock is held. From here until ants_caller_out() it
+ * The caller holds a reference; the lock is held. From here until ants_pool_put_locked() it
  * may drop the lock, sleep, and come back: destroy waits for it.
  */
-void ants_caller_in(struct ants_pool *pool)
+void ants_pool_get_locked(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers++;
 }
 
 /* The same in a section of its own. */
-void ants_caller_enter(struct ants_pool *pool)
+void ants_pool_get(struct ants_pool *pool)
 {
 	raw_spin_lock_irq(&pool->lock);
-	ants_caller_in(pool);
+	ants_pool_get_locked(pool);
 	ants_unlock_irq(pool);
 }
 
 /*
- * Count a caller out; the lock is held. Only a pool that was closed can have a
+ * Give the reference back; the lock is held. Only a pool that was closed can have a
  * thread that waits for this, in order to destroy it.
  */
-void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo)
+void ants_pool_put_locked(struct ants_pool *pool, struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	pool->nr_callers--;
@@ -262,34 +262,34 @@ void ants_caller_out(struct ants_pool *pool, struct ants_todo *todo)
 		todo->bits |= ANTS_TODO_WAITQ;
 }
 
-void ants_caller_leave(struct ants_pool *pool)
+void ants_pool_put(struct ants_pool *pool)
 {
 	struct ants_todo todo;
 
 	ants_lock(pool, &todo);
-	ants_caller_out(pool, &todo);
+	ants_pool_put_locked(pool, &todo);
 	ants_unlock(pool, &todo);
 }
 
 /*
- * Lock the configuration for a change that a user of the pool asks for, as a caller that
- * is counted in. The system pool is its administrator's to change.
+ * Lock the configuration for a change that a user of the pool asks for, with a
+ * reference. The system pool is its administrator's to change.
  */
 int ants_config_lock_user(struct ants_pool *pool)
 {
 	if (pool == ants_system_pool)
 		return -EPERM;
-	ants_caller_enter(pool);
+	ants_pool_get(pool);
 	if (!mutex_lock_killable(&pool->config.lock))
 		return 0;
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return -EINTR;
 }
 
 void ants_config_unlock(struct ants_pool *pool)
 {
 	mutex_unlock(&pool->config.lock);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 }
 
 /*
@@ -347,8 +347,8 @@ int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
 
 /*
  * Give up, unless the wait has ended meanwhile. Until it has, the work item or
- * group exists; so does the pool, because the item is in it or the caller is
- * counted in.
+ * group exists; so does the pool, because the item is in it or the caller holds
+ * a reference.
  */
 bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 {

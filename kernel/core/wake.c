@@ -182,7 +182,7 @@ static void forget_late(struct ants_pool *pool)
 	pool->wakes.waking_cpus = 0;
 	pool->wakes.seq++;
 	if (pool->wakes.deferred)
-		pool->wakes.nr_vain = 0;
+		pool->wakes.nr_spurious = 0;
 	pool->wakes.deferred = false;
 	set_wake_late(pool);
 }
@@ -216,14 +216,14 @@ void ants_set_arriving(struct ants_pool *pool, struct ants_worker *w)
 
 /*
  * The caller is going to run a task that it has taken, and others are pending.
- * If many workers in a row that were woken for such tasks came in vain, the
+ * If many workers in a row that were woken for such tasks found none, the
  * tasks are as short as a wake-up, so the caller can run the others as well. If
  * it turns out to sleep, the deferred wake-up becomes late, like one that does
  * not arrive.
  */
 static bool defers_wake_up(struct ants_pool *pool)
 {
-	if (pool->wakes.nr_vain < ANTS_VAIN_MAX || ants_nr_arriving(pool))
+	if (pool->wakes.nr_spurious < ANTS_SPURIOUS_MAX || ants_nr_arriving(pool))
 		return false;
 	if (pool->wakes.nr_deferred++ < ANTS_DEFERRED_MAX)
 		return true;
@@ -333,7 +333,7 @@ void ants_wake_next(struct ants_pool *pool, struct ants_todo *todo)
  * if the last one that sent a wake-up was on another CPU, and none of those in flight
  * parked on this one, a worker that did is woken as well.
  */
-void ants_wake_for_caller(struct ants_pool *pool, struct ants_todo *todo)
+void ants_wake_for_submitter(struct ants_pool *pool, struct ants_todo *todo)
 {
 	bool any = may_wake(pool, todo);
 	struct ants_worker *w;
@@ -377,17 +377,18 @@ int ants_running_cpu(const struct ants_pool *pool)
 }
 
 /*
- * A worker has come in vain if there is nothing to do. If another worker woke it, and
+ * A wake-up is spurious if there is nothing to do. If another worker woke it, and
  * the last one runs on this CPU, that one could have run the tasks as well.
  */
-static void count_vain(struct ants_pool *pool, bool helps)
+static void count_spurious(struct ants_pool *pool, bool helps)
 {
-	bool vain = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
+	bool spurious = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
 
-	if (helps)
-		pool->wakes.nr_vain = vain || ants_running_cpu(pool) == raw_smp_processor_id() ?
-				min(pool->wakes.nr_vain + 1U, ANTS_VAIN_MAX) : 0;
-	pool->counts.wakeups_in_vain += vain;
+	if (helps && (spurious || ants_running_cpu(pool) == raw_smp_processor_id()))
+		pool->wakes.nr_spurious = min(pool->wakes.nr_spurious + 1U, ANTS_SPURIOUS_MAX);
+	else if (helps)
+		pool->wakes.nr_spurious = 0;
+	pool->counts.spurious_wakeups += spurious;
 }
 
 /* @w, which was in flight, has arrived, late or not. */
@@ -409,7 +410,7 @@ void ants_worker_arrived(struct ants_worker *w)
 	}
 	if (!late && !beyond)
 		pool->wakes.since = jiffies;
-	count_vain(pool, w->helps);
+	count_spurious(pool, w->helps);
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;

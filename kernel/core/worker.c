@@ -107,8 +107,8 @@ static void worker_arrive(struct ants_worker *w)
  * is the last one of a pool that is to have a thread. A worker that stays may have to
  * move to other CPUs.
  */
-static noinline bool worker_looks(struct ants_worker *w,
-				  struct ants_todo *todo)
+static noinline bool __worker_may_stay(struct ants_worker *w,
+				       struct ants_todo *todo)
 {
 	const struct ants_pool *pool = w->pool;
 	unsigned int stay = ants_nr_staying(pool);
@@ -126,10 +126,10 @@ static noinline bool worker_looks(struct ants_worker *w,
 }
 
 /* May this worker stay? */
-static inline bool worker_fits(struct ants_pool *pool, struct ants_worker *w,
-			       struct ants_todo *todo)
+static inline bool worker_may_stay(struct ants_pool *pool, struct ants_worker *w,
+				   struct ants_todo *todo)
 {
-	return likely(pool->workers.nr <= pool->limits.stay) || worker_looks(w, todo);
+	return likely(pool->workers.nr <= pool->limits.stay) || __worker_may_stay(w, todo);
 }
 
 /* A worker that was told to leave takes a task after all. */
@@ -203,7 +203,7 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 {
 	struct ants_slot *slot;
 
-	if (!worker_fits(pool, w, todo))
+	if (!worker_may_stay(pool, w, todo))
 		return false;
 	if (!pool->nr_pending) {
 		if (pool->space.wanted)
@@ -548,7 +548,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 static bool worker_must_leave(struct ants_pool *pool, struct ants_worker *w,
 			      struct ants_todo *todo)
 {
-	return w->state == ANTS_LEAVING || pool->released || !worker_fits(pool, w, todo);
+	return w->state == ANTS_LEAVING || pool->released || !worker_may_stay(pool, w, todo);
 }
 
 /*

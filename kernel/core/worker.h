@@ -91,7 +91,7 @@ struct ants_inner {
 };
 
 /**
- * struct ants_estate - what one worker leaves behind
+ * struct ants_crash - what one worker leaves behind
  * @w: I: the worker
  * @exit: in the wait queue of @pid
  * @pid: T: that of the thread, with a reference; NULL until the thread has begun
@@ -103,7 +103,7 @@ struct ants_inner {
  *	the task that runs inside it meanwhile, [1] the wait of the latter and
  *	what runs inside that one, and so on. In the last one nobody waits
  */
-struct ants_estate {
+struct ants_crash {
 	struct ants_worker *w;
 	struct wait_queue_entry exit;
 	struct pid *pid;
@@ -143,11 +143,11 @@ enum ants_worker_state {
  * @fn: L: the function of the task that it runs; NULL if it is parked
  * @data: L: the argument of that task
  * @started: L: the clock when it started that task, if the task is timed, else 0
- * @told: L: its @started, if that task was reported as one that stalls
+ * @reported: L: its @started, if that task was reported as one that stalls
  * @func_addr: L: address of the function of a detached work item that it runs,
  *	else 0; the item may be gone
  * @depth: L: number of tasks that run inside its task, one inside the other
- * @estate: I: those tasks, and what else is needed if the thread dies
+ * @crash: I: those tasks, and what else is needed if the thread dies
  * @local: T: what pool->ops.worker_init returned
  * @idle_since: L: jiffies when it last parked
  * @state: L: see enum ants_worker_state
@@ -186,9 +186,9 @@ struct ants_worker {
 
 	struct list_head member;
 	u64 started;
-	u64 told;
+	u64 reported;
 	unsigned long func_addr;
-	struct ants_estate *estate;
+	struct ants_crash *crash;
 	void *local;
 	unsigned long idle_since;
 	bool bound;
@@ -203,7 +203,7 @@ struct ants_worker {
 /* The record for a wait of the innermost task of @w, and for what runs inside that. */
 static inline struct ants_inner *ants_inner_of(const struct ants_worker *w)
 {
-	return &w->estate->inner[w->depth];
+	return &w->crash->inner[w->depth];
 }
 
 /* Wake-ups in flight: a worker that arrives checks for the next ones. */
@@ -211,7 +211,7 @@ struct ants_wakes {
 	/*
 	 * L: workers in state ANTS_WAKING, except those that were given up as
 	 * late, plus the one of @deferred: at most 1, and those that
-	 * ants_wake_for_caller() adds for other CPUs
+	 * ants_wake_for_submitter() adds for other CPUs
 	 */
 	u16 nr;
 	/*
@@ -243,10 +243,10 @@ struct ants_wakes {
 	 */
 	bool deferred;
 	/*
-	 * L: number of wake-ups by workers that were in vain in a row, up to
-	 * ANTS_VAIN_MAX: then the next ones are deferred
+	 * L: number of wake-ups by workers that were spurious, in a row, up to
+	 * ANTS_SPURIOUS_MAX: then the next ones are deferred
 	 */
-	u8 nr_vain;
+	u8 nr_spurious;
 	/* L: number of wake-ups deferred since one was tried */
 	u8 nr_deferred;
 };

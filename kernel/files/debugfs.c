@@ -2,7 +2,7 @@
 /*
  * debugfs: ants/summary has a line for each pool; ants/workers, ants/waiters and
  * ants/pending list the workers, waiters and pending tasks of all pools by their
- * functions. A reader collects as many lines as one hold of the pool's lock
+ * functions. A reader collects as many lines as one lock hold
  * allows, and prints them after it has dropped that lock. It holds
  * ants_registry_lock, so that the pool stays; a pool that is being destroyed is
  * in these files until its last task, thread and caller is gone.
@@ -63,7 +63,7 @@ struct ants_row {
  * @seq: where to print; its private member is the number of the table
  * @what: the priority of the tasks in the list, or NULL
  * @nr: number of @rows that are to be printed
- * @rows: those of one hold
+ * @rows: those of one lock hold
  */
 static struct shown {
 	struct seq_file *seq;
@@ -143,7 +143,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 	shown.rows[shown.nr++] = (struct ants_row){
 		.func = func, .ms = ms, .what = states[w->state],
-		.inner = w->depth ? w->estate->inner[w->depth - 1].func_addr : 0,
+		.inner = w->depth ? w->crash->inner[w->depth - 1].func_addr : 0,
 		.pid = task_pid_nr(w->task), .cpu = task_cpu(w->task),
 	};
 }

@@ -339,7 +339,7 @@ static struct attribute *stats_attrs[] = {
 	STAT(blocked),
 	STAT(spawned),
 	STAT(reaped),
-	STAT(wakeups_in_vain),
+	STAT(spurious_wakeups),
 	STAT(stalled),
 	STAT(held_back),
 	STAT(faults),
@@ -399,15 +399,15 @@ EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
 static struct workqueue_struct *notice_wq;
 
 /* The state may have changed, or it is time to look for tasks that stall. */
-void ants_notice(struct ants_pool *pool)
+void ants_notify(struct ants_pool *pool)
 {
 	queue_work(notice_wq, &pool->notice.work);
 }
 
 /* What a file of the pool shows has changed; and what its parent's shows. */
 __printf(4, 5)
-static void tell(struct ants_pool *pool, const char *dir, const char *file,
-		 const char *fmt, ...)
+static void notify(struct ants_pool *pool, const char *dir, const char *file,
+		   const char *fmt, ...)
 {
 	char env[ENV_LEN], *envp[] = { env, NULL };
 	va_list args;
@@ -425,7 +425,7 @@ static void tell(struct ants_pool *pool, const char *dir, const char *file,
  * Tell of the state if it has changed. @closed is set before the state is read,
  * so a reboot that opens the pool after that queues the work once more.
  */
-static void tell_state(struct ants_pool *pool)
+static void notify_state(struct ants_pool *pool)
 {
 	const char *state;
 
@@ -436,10 +436,10 @@ static void tell_state(struct ants_pool *pool)
 	if (!strcmp(state, pool->notice.state ?: "open"))
 		return;
 	pool->notice.state = state;
-	tell(pool, NULL, "state", "STATE=%s", state);
+	notify(pool, NULL, "state", "STATE=%s", state);
 }
 
-void ants_notice_fn(struct work_struct *work)
+void ants_notify_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
@@ -452,12 +452,12 @@ void ants_notice_fn(struct work_struct *work)
 	if (gone)
 		return;
 	ants_stall_look(pool);
-	tell_state(pool);
+	notify_state(pool);
 	ants_pool_stats(pool, &stats);
 	if (stats.stalled != pool->notice.stalled)
-		tell(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
+		notify(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
 	if (stats.faults != pool->notice.faults)
-		tell(pool, "stats", "faults", "FAULTS=%llu", stats.faults);
+		notify(pool, "stats", "faults", "FAULTS=%llu", stats.faults);
 	pool->notice.stalled = stats.stalled;
 	pool->notice.faults = stats.faults;
 }

@@ -441,7 +441,7 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 	else
 		err = multi_refuse(multi, last, fn, data, err);
 	ants_inline_end(run);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 
@@ -536,9 +536,9 @@ int ants_multi_release(struct ants_multi *multi)
 {
 	struct ants_pool *first = multi->shards[0].pool;
 
-	ants_caller_enter(first);
+	ants_pool_get(first);
 	close_all(multi);
-	ants_caller_leave(first);
+	ants_pool_put(first);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_multi_release);
@@ -575,7 +575,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 		return -EDEADLK;
 	if (timeout)
 		multi_touch(multi);
-	ants_caller_enter(first);
+	ants_pool_get(first);
 	if (release) {
 		generation = close_all(multi);
 		ants_pause(ANTS_PAUSE_CLOSED, first);
@@ -588,7 +588,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 		if (err)
 			break;
 	}
-	ants_caller_leave(first);
+	ants_pool_put(first);
 	return err;
 }
 
@@ -760,13 +760,13 @@ static int set_user(struct ants_multi *multi, enum ants_setting what,
 	struct ants_pool *first = multi->shards[0].pool;
 	int err;
 
-	ants_caller_enter(first);
+	ants_pool_get(first);
 	err = mutex_lock_killable(&multi->config);
 	if (!err) {
 		err = ants_multi_set(multi, &change);
 		mutex_unlock(&multi->config);
 	}
-	ants_caller_leave(first);
+	ants_pool_put(first);
 	return err;
 }
 

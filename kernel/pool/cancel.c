@@ -25,14 +25,14 @@ static void end_task(struct ants_pool *pool, struct ants_slot *slot,
 }
 
 /**
- * struct sieve - one walk over the pending tasks
+ * struct cancel_scan - one walk over the pending tasks
  * @walker: the walk
  * @match: picks tasks; NULL for all
  * @arg: the argument of @match
  * @cancelled: number of tasks cancelled so far
  * @dropped: slots of plain tasks that will not run, because the breaker has tripped
  */
-struct sieve {
+struct cancel_scan {
 	struct ants_walker walker;
 	ants_match_t match;
 	void *arg;
@@ -44,7 +44,7 @@ struct sieve {
 static void see_picked(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
-	struct sieve *s = container_of(walker, struct sieve, walker);
+	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
 	bool is_work = slot->tag & ANTS_TAG_WORK;
 
 	if ((is_work && ants_slot_work(slot)->flags & ANTS_WORK_OWN) ||
@@ -69,7 +69,7 @@ static void room_freed(struct ants_walker *walker)
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)
 {
-	struct sieve s = {
+	struct cancel_scan s = {
 		.walker = { .see = see_picked, .end = room_freed },
 		.match = match,
 		.arg = arg,
@@ -80,7 +80,7 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 	if (pool == ants_system_pool && !match)
 		return 0;
 	raw_spin_lock_irq(&pool->lock);
-	ants_caller_in(pool);
+	ants_pool_get_locked(pool);
 	nr_high = pool->pick.nr_high;
 	nr = pool->nr_pending - nr_high;
 	ants_unlock_irq(pool);
@@ -89,7 +89,7 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 	ants_walk(pool, &pool->pending, nr, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return s.cancelled;
 }
 EXPORT_SYMBOL_GPL(ants_cancel_pending);
@@ -116,12 +116,12 @@ void ants_fail_waiting(struct ants_pool *pool)
 static void see_dropped(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
-	struct sieve *s = container_of(walker, struct sieve, walker);
+	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
 	struct ants_work *work;
 
 	if (slot->tag & ANTS_TAG_WORK) {
 		work = ants_slot_work(slot);
-		ants_work_take_off(walker->pool, work, &walker->todo);
+		ants_work_dequeue(walker->pool, work, &walker->todo);
 		ants_work_end(walker->pool, work, -EIO, &walker->todo);
 	} else {
 		end_task(walker->pool, slot, &walker->todo);
@@ -138,7 +138,7 @@ void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
-	struct sieve s = { .walker.see = see_dropped };
+	struct cancel_scan s = { .walker.see = see_dropped };
 	unsigned int unwanted = 0, seen;
 	struct ants_slot *slot, *next;
 	struct ants_todo todo;

@@ -79,7 +79,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	INIT_WORK(&pool->upkeep.work, ants_upkeep_fn);
 	INIT_WORK(&pool->upkeep.maker, ants_maker_fn);
 	INIT_WORK(&pool->faults.work, ants_drop_fn);
-	INIT_WORK(&pool->notice.work, ants_notice_fn);
+	INIT_WORK(&pool->notice.work, ants_notify_fn);
 	INIT_RCU_WORK(&pool->release.end, end_fn);
 	lockdep_register_key(&pool->key);
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
@@ -109,19 +109,19 @@ static struct ants_pool *pool_alloc(struct module *owner,
 }
 
 /*
- * Give the pool its CPUs, threads and files, and publish its name. @given: the CPUs were asked for;
- * otherwise ants chose them. The threads are made first and started last, so that
+ * Give the pool its CPUs, threads and files, and publish its name. @explicit: the CPUs were
+ * asked for; otherwise ants chose them. The threads are made first and started last, so that
  * after an error there is nothing to wait for when the pool is destroyed, as any other:
  * programs may have written to its files.
  */
 static struct ants_pool *pool_publish(struct ants_pool *pool,
-				      const struct ants_attrs *attrs, bool given)
+				      const struct ants_attrs *attrs, bool explicit)
 {
 	LIST_HEAD(prepared);
 	int err = -ENOMEM;
 
 	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
-						    attrs->cpumask, given,
+						    attrs->cpumask, explicit,
 						    pool->node);
 	if (pool->target.affinity)
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
@@ -190,11 +190,11 @@ EXPORT_SYMBOL_GPL(__ants_pool_create);
 /*
  * Create a pool that is part of an object with a directory and a name. It has no
  * owner, because main.c destroys that object as a whole. The caller has checked
- * @attrs. @given: their CPUs were asked for; otherwise ants chose them.
+ * @attrs. @explicit: their CPUs were asked for; otherwise ants chose them.
  */
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
-				    const struct ants_attrs *attrs, bool given)
+				    const struct ants_attrs *attrs, bool explicit)
 {
 	char full_name[ANTS_NAME_LEN];
 	struct ants_pool *pool;
@@ -205,7 +205,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 		return ERR_PTR(-ENOMEM);
 	pool->parent = parent;
 	pool->protected = true;
-	return pool_publish(pool, attrs, given);
+	return pool_publish(pool, attrs, explicit);
 }
 
 /*
@@ -249,7 +249,7 @@ bool ants_close_end(struct ants_pool *pool)
 	ants_lock(pool, &todo);
 	pool->release.nr--;
 	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
-	       !pool->faults.burying;
+	       !pool->faults.aborting;
 	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
 	return idle;
@@ -362,10 +362,10 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Count in a caller that will wait for all tasks of @pool. Those of the system pool may
+ * Hold a reference for a caller that will wait for all tasks of @pool. Those of the system pool may
  * never end, and a task of the pool would wait for itself. An item whose timer function
  * is about to queue it is no task yet: wait until it is, for a grace period of RCU,
- * whatever the timeout is. A caller that waits for something else uses ants_caller_in(),
+ * whatever the timeout is. A caller that waits for something else uses ants_pool_get_locked(),
  * in the hold that looks at released.
  */
 static int wait_enter(struct ants_pool *pool, unsigned long timeout)
@@ -377,7 +377,7 @@ static int wait_enter(struct ants_pool *pool, unsigned long timeout)
 		return -EDEADLK;
 	if (timeout)
 		ants_wait_touch(pool);
-	ants_caller_enter(pool);
+	ants_pool_get(pool);
 	if (READ_ONCE(pool->delayed.firing))
 		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
 	return 0;
@@ -397,7 +397,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 	ants_pause(ANTS_PAUSE_CLOSED, pool);
 	err = ants_wait_until(pool, pool_drained, &generation, timeout,
 			      TASK_KILLABLE);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_release_timeout);
@@ -524,7 +524,7 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 		todo.bits |= ANTS_TODO_WAITQ;
 		ants_unlock(pool, &todo);
 	}
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_flush_timeout);
@@ -557,7 +557,7 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 	ants_pause(ANTS_PAUSE_DRAIN, pool);
 	err = ants_wait_until(pool, drain_done, &emptied, timeout,
 			      TASK_KILLABLE);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_drain_timeout);

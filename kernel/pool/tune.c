@@ -71,7 +71,7 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 /*
  * After a shrink the tasks that wait for room in their own pool may be as many
  * as may run: then no worker would be left, for the others wait for tasks. The
- * newest give up, as many as one hold allows. Return true if there may be more.
+ * newest give up, as many as one lock hold allows. Return true if there may be more.
  */
 static bool refuse_round(struct ants_pool *pool, struct ants_todo *todo,
 			 void *unused)
@@ -330,7 +330,7 @@ static int cpus_change(unsigned int cpu)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
-		if (!affinity->any || pool->target.preferred) {
+		if (!affinity->unbound || pool->target.preferred) {
 			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);

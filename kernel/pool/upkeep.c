@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads of all pools: how many there may be, making one, starting,
- * retiring, ending and burying it; and the other duties that cannot be done on the
- * submit path, because they sleep.
+ * The threads of all pools: how many there may be, making one, starting, retiring and
+ * ending it, and cleaning up after one that has died; and the other duties that cannot
+ * be done on the submit path, because they sleep.
  *
  * Two work items of each pool do that. The upkeep work wakes idle workers to move
  * or to leave, fills the stock, ends the members of cancelled groups, and notifies
- * the callers that one hold of the lock did not reach. It waits neither for a thread
+ * the callers that one lock hold did not reach. It waits neither for a thread
  * nor for a function of a client. Making a thread takes until the thread has run for
  * the first time, so that is left to the maker, which makes one after the other.
  * Before either of them ends, it checks under the lock whether anything is left to
@@ -23,7 +23,7 @@
  * has ended. A worker has an entry in that queue, so its death is noticed
  * without polling, and watching costs nothing while the thread lives. The thread
  * may have died with any lock held, so nothing is done then but to queue a
- * kernel work item, which buries the worker: the place of the worker is free at
+ * kernel work item, which cleans up: the place of the worker is free at
  * once, the tasks that ran in the thread end, and the creator of the pool is
  * told. The pool goes on as if the thread had left.
  *
@@ -79,7 +79,7 @@ static bool count_thread(struct ants_pool *pool, bool others)
 static void worker_free(struct ants_worker *w)
 {
 	ants_affinity_put(w->affinity);
-	kfree(w->estate);
+	kfree(w->crash);
 	kfree(w);
 }
 
@@ -90,11 +90,11 @@ static void worker_free(struct ants_worker *w)
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
 {
-	struct ants_estate *estate = container_of(entry, struct ants_estate,
+	struct ants_crash *crash = container_of(entry, struct ants_crash,
 						  exit);
 
 	list_del_init(&entry->entry);
-	queue_work(ants_wq, &estate->work);
+	queue_work(ants_wq, &crash->work);
 	return 0;
 }
 
@@ -102,26 +102,26 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
  * Stop watching the thread of @w. When this returns, the thread is not in
  * thread_ends() and will not enter it: the lock of the queue is held there.
  */
-static void watch_end(struct ants_estate *estate)
+static void watch_end(struct ants_crash *crash)
 {
-	remove_wait_queue(&estate->pid->wait_pidfd, &estate->exit);
-	put_pid(estate->pid);
+	remove_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
+	put_pid(crash->pid);
 }
 
 /* A thread of a pool. Once it has left that, the pool may be gone. */
 int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
-	struct ants_estate *estate = w->estate;
+	struct ants_crash *crash = w->crash;
 
 	/* From here on its end is noticed. */
-	init_waitqueue_func_entry(&estate->exit, thread_ends);
-	INIT_WORK(&estate->work, ants_burial_fn);
-	estate->pid = get_pid(task_pid(current));
-	add_wait_queue(&estate->pid->wait_pidfd, &estate->exit);
+	init_waitqueue_func_entry(&crash->exit, thread_ends);
+	INIT_WORK(&crash->work, ants_crash_fn);
+	crash->pid = get_pid(task_pid(current));
+	add_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
 	ants_worker_live(w);
 	ants_pause(ANTS_PAUSE_LEFT, w->pool);
-	watch_end(estate);
+	watch_end(crash);
 	put_task_struct(current);
 	worker_free(w);
 	/* Then the module may go, so there is no return to it. */
@@ -150,9 +150,9 @@ static void prefer_cpus(struct ants_worker *w)
 
 	raw_spin_lock_irq(&pool->lock);
 	affinity = ants_affinity_get(pool);
-	pool->target.preferred |= !affinity->any;
+	pool->target.preferred |= !affinity->unbound;
 	ants_unlock_irq(pool);
-	if (!affinity->any)
+	if (!affinity->unbound)
 		w->preferred = !ants_affine_preferred(w->task,
 						      ants_affinity_cpus(affinity));
 	ants_affinity_put(affinity);
@@ -165,24 +165,24 @@ static void prefer_cpus(struct ants_worker *w)
 static struct ants_worker *worker_make(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	struct ants_estate *estate = kzalloc_node(sizeof(*estate), GFP_KERNEL,
+	struct ants_crash *crash = kzalloc_node(sizeof(*crash), GFP_KERNEL,
 						  pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
 	/* One thread is made, and one that has ended is seen: so they do not add up. */
 	if (try_wait_for_completion(&thread_gone))
 		atomic_dec(&nr_unseen);
-	if (w && estate && !ants_inject(ANTS_FAIL_WORKER)) {
+	if (w && crash && !ants_inject(ANTS_FAIL_WORKER)) {
 		w->pool = pool;
-		w->estate = estate;
-		estate->w = w;
+		w->crash = crash;
+		crash->w = w;
 		if (!ants_inject(ANTS_FAIL_THREAD))
 			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 						      "ants/%s", pool->name);
 	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
-		kfree(estate);
+		kfree(crash);
 		kfree(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
@@ -259,7 +259,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 }
 
 /*
- * Start as many threads as one hold allows, and the capacity, but none if the pool
+ * Start as many threads as one lock hold allows, and the capacity, but none if the pool
  * was closed meanwhile. Return true if more may be started.
  */
 static bool start_round(struct ants_pool *pool, struct ants_todo *todo,
@@ -372,7 +372,7 @@ void ants_maker_fn(struct work_struct *work)
 }
 
 /*
- * Tell idle workers to leave, as many as one hold allows, first the one that has
+ * Tell idle workers to leave, as many as one lock hold allows, first the one that has
  * been idle longest: those above the capacity, and those that have expired. Return
  * true if there are more.
  */
@@ -475,7 +475,7 @@ static unsigned long client_func(const struct ants_worker *w)
 	if (READ_ONCE(pool->faults.caller) == w->task)
 		return (unsigned long)pool->ops.space_available;
 	if (w->depth)
-		return w->estate->inner[w->depth - 1].func_addr;
+		return w->crash->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_NEW)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
@@ -485,7 +485,7 @@ static unsigned long client_func(const struct ants_worker *w)
 }
 
 /* Give back what @w has in the pool. */
-static void worker_bury(struct ants_worker *w)
+static void worker_abort(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
@@ -527,7 +527,7 @@ static void worker_bury(struct ants_worker *w)
 	ants_unlock(pool, &todo);
 }
 
-/* The thread of @w has died, and is buried. */
+/* The thread of @w has died, and what it has left is cleaned up. */
 static void thread_dead(struct ants_worker *w)
 {
 	kmemleak_not_leak(w->task);
@@ -536,13 +536,13 @@ static void thread_dead(struct ants_worker *w)
 }
 
 /*
- * Bury a worker whose thread has died. The pid of the thread is given back once
+ * Clean up after a worker whose thread has died. The pid of the thread is given back once
  * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
  * about to be.
  */
-void ants_burial_fn(struct work_struct *work)
+void ants_crash_fn(struct work_struct *work)
 {
-	struct ants_worker *w = container_of(work, struct ants_estate, work)->w;
+	struct ants_worker *w = container_of(work, struct ants_crash, work)->w;
 	struct ants_pool *pool = w->pool;
 	/* As that is handed to the client: the function of a plain task, else NULL. */
 	ants_fn_t fn = NULL;
@@ -553,15 +553,15 @@ void ants_burial_fn(struct work_struct *work)
 	unsigned long func;
 	struct ants_own_work *call = NULL;
 
-	watch_end(w->estate);
+	watch_end(w->crash);
 	/* It had left the pool, and called back as it dropped the lock. */
 	if (w->state == ANTS_LEFT) {
 		thread_dead(w);
 		return;
 	}
-	/* Note what it did. From here on the pool waits for the end of the burial. */
+	/* Note what it did. From here on the pool waits for the end of this. */
 	raw_spin_lock_irq(&pool->lock);
-	pool->faults.burying++;
+	pool->faults.aborting++;
 	pool->counts.faults++;
 	func = client_func(w);
 	if (w->fn) {
@@ -582,8 +582,8 @@ void ants_burial_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
-	ants_inner_bury(w);
-	worker_bury(w);
+	ants_inner_abort(w);
+	worker_abort(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
 
@@ -591,15 +591,15 @@ void ants_burial_fn(struct work_struct *work)
 	if (call)
 		ants_call_drop(call);
 	ants_inner_release(w);
-	ants_loops_bury(w->estate);
-	ants_runs_bury(w->task);
+	ants_loops_abort(w->crash);
+	ants_inline_abort(w->task);
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);
 
 	thread_dead(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
-	pool->faults.burying--;
+	pool->faults.aborting--;
 	ants_job_ends(pool, &todo);
 	ants_unlock(pool, &todo);
 }

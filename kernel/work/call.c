@@ -194,10 +194,10 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	call->release = release;
 	INIT_ANTS_WORK(&call->work, call_fn);
 	/* A caller that leaves needs the pool. */
-	ants_caller_enter(pool);
+	ants_pool_get(pool);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ended = call_run(pool, call, timeout);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	if (!ended)
 		return -EINPROGRESS;
 	ret = call->work.result;

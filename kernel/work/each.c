@@ -101,12 +101,12 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 			break;
 	}
 	if (w) {
-		loop->outer = w->estate->loops;
-		w->estate->loops = loop;
+		loop->outer = w->crash->loops;
+		w->crash->loops = loop;
 	}
 	each_run(loop);
 	if (w)
-		w->estate->loops = loop->outer;
+		w->crash->loops = loop->outer;
 }
 
 /*
@@ -124,18 +124,18 @@ static int loop_end(struct ants_loop *loop)
 			cmpxchg(&loop->error, 0, -EFAULT);
 	}
 	err = loop->error;
-	ants_caller_leave(loop->pool);
+	ants_pool_put(loop->pool);
 	kfree(loop);
 	return err;
 }
 
 /* The thread has died inside of these loops. */
-void ants_loops_bury(struct ants_estate *estate)
+void ants_loops_abort(struct ants_crash *crash)
 {
 	struct ants_loop *loop;
 
-	while ((loop = estate->loops)) {
-		estate->loops = loop->outer;
+	while ((loop = crash->loops)) {
+		crash->loops = loop->outer;
 		cmpxchg(&loop->error, 0, -EFAULT);
 		loop_end(loop);
 	}
@@ -161,7 +161,7 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	err = ants_closed_error(pool);
 	nr = ants_can_admit(pool) ? ants_nr_admissible(pool) : 0;
 	if (!err)
-		ants_caller_in(pool);
+		ants_pool_get_locked(pool);
 	ants_unlock(pool, &todo);
 	if (err)
 		return err;
@@ -174,7 +174,7 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	ants_pause(ANTS_PAUSE_EACH, pool);
 	if (!loop) {
 		/* The caller alone does not need the pool. */
-		ants_caller_leave(pool);
+		ants_pool_put(pool);
 		each_run(&alone);
 		return alone.error;
 	}

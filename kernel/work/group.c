@@ -104,7 +104,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		waiter = &ants_inner_of(w)->waiter;
 		*waiter = *own;
 	} else {
-		ants_caller_in(pool);
+		ants_pool_get_locked(pool);
 	}
 	ants_work_await(&group->waiters, waiter);
 	state = ants_killable_state(pool, 1);
@@ -114,7 +114,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 	if (timeout)
 		ants_wait_touch(pool);
 	err = ants_work_sleep(pool, own, timeout, state);
-	ants_caller_leave(pool);
+	ants_pool_put(pool);
 	return err;
 }
 
@@ -148,7 +148,7 @@ EXPORT_SYMBOL_GPL(ants_group_next);
 
 /*
  * One section for the upkeep work: end members of the first cancelled group that do not
- * run, as many as one hold allows. Return true if there is more to do.
+ * run, as many as one lock hold allows. Return true if there is more to do.
  */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused)

@@ -19,7 +19,7 @@
 /* The innermost task of @w, a work item, has ended. */
 static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 {
-	struct ants_inner *inner = &w->estate->inner[--w->depth];
+	struct ants_inner *inner = &w->crash->inner[--w->depth];
 	struct ants_pool *pool = w->pool;
 
 	pool->nr_joined--;
@@ -81,11 +81,11 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
  * task outwards: work items with -EFAULT. The waits of the thread end first: what they
  * wait for may end when the inner tasks do, and their waiters must not be told.
  */
-void ants_inner_bury(struct ants_worker *w)
+void ants_inner_abort(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
-	struct ants_inner *inner = w->estate->inner;
+	struct ants_inner *inner = w->crash->inner;
 	struct ants_todo todo;
 	unsigned int i;
 
@@ -95,7 +95,7 @@ void ants_inner_bury(struct ants_worker *w)
 			ants_waiter_withdraw(&inner[i].waiter);
 	ants_unlock_irq(pool);
 	while (w->depth) {
-		inner = &w->estate->inner[w->depth - 1];
+		inner = &w->crash->inner[w->depth - 1];
 		ants_lock_batch(pool, &todo, &batch);
 		if (inner->work) {
 			WRITE_ONCE(inner->work->result, -EFAULT);
@@ -118,14 +118,14 @@ void ants_inner_release(struct ants_worker *w)
 	unsigned int i = ANTS_JOIN_DEPTH;
 
 	while (i--)
-		if (w->estate->inner[i].release)
-			w->estate->inner[i].release(w->estate->inner[i].data);
+		if (w->crash->inner[i].release)
+			w->crash->inner[i].release(w->crash->inner[i].data);
 }
 
 /*
  * Would @w wait for itself? A wait for a running item lasts until its worker
  * has finished the item, and that worker may itself wait for an item. A chain
- * of such waits that is longer than one hold allows is not followed to its end.
+ * of such waits that is longer than one lock hold allows is not followed to its end.
  */
 static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
@@ -202,7 +202,7 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 
 /*
  * Return the next item that the task can run, or NULL. Of a group no more members
- * are scanned than one hold allows. A member that leaves the group moves the
+ * are scanned than one lock hold allows. A member that leaves the group moves the
  * cursor, as it moves that of a cancel.
  */
 static struct ants_work *next_item(const struct join *join)
@@ -361,7 +361,7 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
 		return -EDEADLK;
 	for (i = 0; i < w->depth; i++) {
-		work = w->estate->inner[i].work;
+		work = w->crash->inner[i].work;
 		if (work && work->group == group)
 			return -EDEADLK;
 	}

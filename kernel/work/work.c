@@ -197,7 +197,7 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		return ants_closed_error(pool) ?: -EAGAIN;
 	err = work_enter(pool, work, group, todo);
 	if (!err)
-		ants_wake_for_caller(pool, todo);
+		ants_wake_for_submitter(pool, todo);
 	return err;
 }
 
@@ -544,7 +544,7 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, in
 		ants_waiter_end(pool, work->slot.data, err, todo);
 		return true;
 	case ANTS_WORK_PENDING:
-		ants_work_take_off(pool, work, todo);
+		ants_work_dequeue(pool, work, todo);
 		ants_work_end(pool, work, err, todo);
 		return true;
 	default:
@@ -567,7 +567,7 @@ static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 		/* A run may be queued behind the one in progress. */
 		queued = work->state != ANTS_WORK_RUNNING;
 		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_take_off(pool, work, todo);
+			ants_work_dequeue(pool, work, todo);
 		if (queued)
 			ants_work_move(work, ANTS_WORK_RUNNING);
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
@@ -761,7 +761,7 @@ static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		return queued;
 	}
 	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
-		ants_work_take_off(pool, work, todo);
+		ants_work_dequeue(pool, work, todo);
 	else if (!ants_work_runs(work))
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;

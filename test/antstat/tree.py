@@ -16,7 +16,7 @@ import termios
 GAUGES = ["running", "idle", "busy", "pending", "waiting", "free", "peak_running",
           "peak_busy", "peak_pending", "peak_waiting"]
 COUNTERS = ["completed", "cancelled", "submitted", "caller_runs", "rejected",
-            "blocked", "spawned", "reaped", "wakeups_in_vain", "stalled", "held_back",
+            "blocked", "spawned", "reaped", "spurious_wakeups", "stalled", "held_back",
             "faults", "lost", "dirty"]
 STATS = GAUGES + COUNTERS
 SETTINGS = {"state": "open", "capacity": 256, "queue_depth": 0, "max_blocking": 0,

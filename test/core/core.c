@@ -38,11 +38,11 @@ void ants_sysfs_del(struct ants_pool *pool)
 {
 }
 
-void ants_notice(struct ants_pool *pool)
+void ants_notify(struct ants_pool *pool)
 {
 }
 
-void ants_notice_fn(struct work_struct *work)
+void ants_notify_fn(struct work_struct *work)
 {
 }
 

@@ -158,7 +158,7 @@ static u64 pool_digest(const struct ants_pool *p)
 		p->counts.blocked, p->counts.rejected,
 		p->counts.cancelled, p->wakes.nr, p->workers.nr_starting, p->workers.nr_late,
 		p->wakes.seq, p->wakes.since, p->wakes.late, p->wakes.deferred,
-		p->wakes.nr_vain, p->wakes.nr_deferred, p->workers.nr_making, p->upkeep.making,
+		p->wakes.nr_spurious, p->wakes.nr_deferred, p->workers.nr_making, p->upkeep.making,
 		p->wakes.arrived ? p->wakes.arrived->state : ~0ULL, p->timer.waking,
 		p->wakes.waking_cpus, p->wakes.cpu, p->fast_submits, p->fast_cpu,
 		p->fast_above,

@@ -432,7 +432,7 @@ static void run_caller(void)
 	WARN_ON(ants_flush(pool));
 	WARN(refcount_read(&caller->users) < 2, "a record refers to nothing");
 	/* As if the pool had been told. */
-	ants_runs_bury(caller);
+	ants_inline_abort(caller);
 	put_task_struct(caller);
 	end(0, 0);
 }
@@ -468,7 +468,7 @@ static void look_fn(void *data)
 	WARN(current->plug, "a task finds a plug");
 	WARN(irqs_disabled(), "a task finds interrupts off");
 	WARN(preempt_count(), "a task cannot be preempted");
-	WARN(!task_is_running(current), "a task finds a sleep begun");
+	WARN(!task_is_running(current), "a task finds state not TASK_RUNNING");
 }
 
 /* The next task does not notice what the last one has left. */

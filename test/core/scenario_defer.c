@@ -57,7 +57,7 @@ static void begin(unsigned long capacity, unsigned long late_ticks)
 		complete(&gate);
 	shim_wait_until(all_idle, (void *)capacity);
 	raw_spin_lock_irq(&pool->lock);
-	pool->wakes.nr_vain = ANTS_VAIN_MAX;
+	pool->wakes.nr_spurious = ANTS_SPURIOUS_MAX;
 	raw_spin_unlock_irq(&pool->lock);
 	ants_late_arm(late_ticks);
 	explore_begin();

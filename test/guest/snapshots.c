@@ -20,13 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum counter { SUBMITTED, CANCELLED, SPAWNED, IN_VAIN, NR_COUNTERS };
+enum counter { SUBMITTED, CANCELLED, SPAWNED, SPURIOUS, NR_COUNTERS };
 
 static const char * const counter_files[] = {
 	[SUBMITTED] = "submitted",
 	[CANCELLED] = "cancelled",
 	[SPAWNED] = "spawned",
-	[IN_VAIN] = "wakeups_in_vain",
+	[SPURIOUS] = "spurious_wakeups",
 };
 
 /* The pool's line of summary. */

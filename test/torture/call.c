@@ -305,7 +305,7 @@ struct actor *actor_of_caller(struct actor *after)
 }
 
 /* The thread of @actor is about to die in its call. */
-static void actor_bury(struct actor *actor)
+static void actor_abort(struct actor *actor)
 {
 	fault_disarm(actor);
 	WRITE_ONCE(actor->call, CALL_NONE);
@@ -319,12 +319,12 @@ static void actor_bury(struct actor *actor)
 	actor_drop(actor);
 }
 
-void actors_bury(void)
+void actors_abort(void)
 {
 	struct actor *actor = NULL;
 
 	while ((actor = actor_of_caller(actor)))
-		actor_bury(actor);
+		actor_abort(actor);
 }
 
 void actor_watch(struct actor *actor)

@@ -29,7 +29,7 @@
 /* Each costs some 12 KB for good, because its task_struct is kept. */
 #define MOST_DEATHS	30000
 
-/* Threads that have made their will and are not buried; no more die. */
+/* Threads that have made their will and are not cleaned up after; no more die. */
 #define NR_OBITUARIES	128
 
 /* Time between two oopses, whose reports are long. */
@@ -45,7 +45,7 @@
  * @target: the target of the pool; NULL if the entry is free
  * @fn: the function that the pool names
  * @data: the argument that the pool names
- * @oops: the thread oopses, and no other may until this one is buried
+ * @oops: the thread oopses, and no other may until this one is cleaned up after
  */
 static struct obituary {
 	struct target *target;
@@ -109,7 +109,7 @@ static void hear(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (!entry)
 		broken("%s tells of a death that was none",
 		       target->flavour->name);
-	atomic_inc(&target->told);
+	atomic_inc(&target->reported);
 	if (found.oops)
 		atomic_set_release(&oopsing, 0);
 }
@@ -196,7 +196,7 @@ static void make_will(const struct deed *deed)
 	atomic_inc(&deed->target->deaths);
 	atomic_add(lost, &deed->target->lost);
 	thread_data_drop(deed->target);
-	actors_bury();
+	actors_abort();
 }
 
 /* --- ways to die --------------------------------------------------------------- */
@@ -336,7 +336,7 @@ void check_clean(const struct target *target)
 void judge_deaths(const struct target *target)
 {
 	int deaths = atomic_read(&target->deaths);
-	int told = atomic_read(&target->told);
+	int told = atomic_read(&target->reported);
 
 	if (deaths != told)
 		broken("%d threads of %s have died, %d were reported", deaths,

@@ -210,7 +210,7 @@ void actor_seed(struct actor *actor, u32 seed, unsigned int depth);
 struct actor *actor_claim(u32 seed, unsigned int depth);
 void actor_drop(struct actor *actor);
 struct actor *actor_of_caller(struct actor *after);
-void actors_bury(void);
+void actors_abort(void);
 bool actors_stuck(void);
 void actor_watch(struct actor *actor);
 

@@ -53,7 +53,7 @@ static const struct {
 	[F_BLOCKED] = { "stats/blocked", KIND_NUMBER },
 	[F_SPAWNED] = { "stats/spawned", KIND_NUMBER },
 	[F_REAPED] = { "stats/reaped", KIND_NUMBER },
-	[F_WAKEUPS_IN_VAIN] = { "stats/wakeups_in_vain", KIND_NUMBER },
+	[F_SPURIOUS_WAKEUPS] = { "stats/spurious_wakeups", KIND_NUMBER },
 	[F_STALLED] = { "stats/stalled", KIND_NUMBER },
 	[F_HELD_BACK] = { "stats/held_back", KIND_NUMBER },
 	[F_FAULTS] = { "stats/faults", KIND_NUMBER },

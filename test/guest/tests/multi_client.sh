@@ -7,7 +7,7 @@
 . /ants/lib.sh
 
 MULTI=$POOLS/client
-FORGOT='module ants_client forgot multi client'
+FORGOT='module ants_client did not destroy multi client'
 EINVAL='Invalid argument'
 ERANGE='out of range'
 
@@ -174,6 +174,6 @@ ctl let
 wait "$going"
 check "succeeds, after all tasks" eval "[ $? -eq 0 ] && done_is 6"
 check "the log names it, and it is gone" eval "log_has 'ants: $FORGOT$' && gone"
-check "no shard was taken for a pool" eval "! log_has 'forgot pool'"
+check "no shard was taken for a pool" eval "! log_has 'did not destroy pool'"
 
 rmmod ants_ctl

@@ -78,7 +78,7 @@ check "they run" wait_for "stat_is system busy 6" 60
 goes
 check "unload waits although exit returned" waits_in unload_notify
 log_mark
-check "and says for whom" wait_for "log_has 'module ants_client goes, waiting for held.* in pool system; loading and removing modules may wait for it'" 60
+check "and says for whom" wait_for "log_has 'module ants_client: unload waits for held.* in pool system; loading and removing modules may wait for it'" 60
 let_go 6 "until all have run, and leaves nothing"
 check "the system pool is usable" stat_is system completed 6
 

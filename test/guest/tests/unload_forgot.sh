@@ -7,7 +7,7 @@
 
 . /ants/lib.sh
 
-FORGOT='module ants_client forgot pool client'
+FORGOT='module ants_client did not destroy pool client'
 
 load()
 {
