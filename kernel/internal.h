@@ -282,7 +282,11 @@ int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,
 			bool stay);
 int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
-/* What may be set of a live pool; the first ones and the places also of a multi. */
+/*
+ * What may be set of a live pool; the first ones and the places also of a multi. A new one
+ * is also in ants_set() and sysfs.c. If it is an attribute: in ants_check_attrs(),
+ * pool_alloc(), tools/antstat, userspace-test/fuzz_rules.h and SECURITY.md.
+ */
 enum ants_setting {
 	ANTS_SET_CAPACITY = 1,
 	ANTS_SET_QUEUE_DEPTH,

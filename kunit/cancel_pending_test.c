@@ -132,7 +132,7 @@ static void what_runs_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_cancel_pending(rig->pool, NULL, NULL), 0);
 	gate_open(&rig->gate);
 	expect_ended(test, item, 2, RESULT(2));
-	KUNIT_EXPECT_FALSE(test, item->reported);
+	KUNIT_EXPECT_FALSE(test, item->told);
 	expect_counted(test, rig->pool, 3, 0);
 }
 

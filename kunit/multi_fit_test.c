@@ -426,11 +426,11 @@ static void expect_given(struct kunit *test, struct ants_multi *multi,
 	static struct cpumask before;
 
 	cpumask_copy(&before, cpus_of(multi, 0));
-	KUNIT_EXPECT_EQ(test, pool->target.affinity->given, given);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->explicit, given);
 	KUNIT_EXPECT_EQ(test, ants_multi_set_nice(multi, 3), 0);
 	KUNIT_EXPECT_EQ(test, ants_set_nice(pool, 4), 0);
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 4);
-	KUNIT_EXPECT_EQ(test, pool->target.affinity->given, given);
+	KUNIT_EXPECT_EQ(test, pool->target.affinity->explicit, given);
 	KUNIT_EXPECT_FALSE(test, pool->target.affinity->unbound);
 	KUNIT_EXPECT_TRUE(test, cpumask_equal(&before, cpus_of(multi, 0)));
 	KUNIT_EXPECT_EQ(test, run_shard(multi, 0), 0);

@@ -168,7 +168,7 @@ static void cpus_and_policy_are_independent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test,
 			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
 					cpumask_of(0)));
-	KUNIT_EXPECT_TRUE(test, pool->target.affinity->given);
+	KUNIT_EXPECT_TRUE(test, pool->target.affinity->explicit);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), 0);
 	expect_sched(test, pool, ANTS_SCHED_NORMAL);
 }

@@ -265,7 +265,7 @@ static void system_pool_is_its_administrators(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), -EPERM);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 256);
 	KUNIT_EXPECT_EQ(test, ants_peek(pool->target.affinity)->nice, 0);
-	KUNIT_EXPECT_TRUE(test, ants_peek(pool->target.affinity)->any);
+	KUNIT_EXPECT_TRUE(test, ants_peek(pool->target.affinity)->unbound);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "capacity", 255), 0);
 	KUNIT_EXPECT_EQ(test, set_attr(pool, "nice", 1), 0);
 	KUNIT_EXPECT_EQ(test, ants_capacity(pool), 255);

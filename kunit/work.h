@@ -64,7 +64,7 @@ static inline int item_fn(struct ants_work *work)
 	if (item->submits)
 		item->submits->result = ants_submit(item->submits->pool,
 						    post_task, item->submits);
-	item->reported = ants_work_cancelled(work);
+	item->told = ants_work_cancelled(work);
 	nr = atomic_read(&item->ran) + 1;
 	atomic_dec(&item->inside);
 	atomic_set(&item->ran, nr);

@@ -269,7 +269,7 @@ static void visit_now(struct visit *v)
 	v->hard = in_hardirq();
 	v->irqs_off = irqs_disabled();
 	v->again = ants_queue_work(pool, work_of(&v->items[1]));
-	v->reported = ants_work_cancel(work_of(&v->items[1]));
+	v->told = ants_work_cancel(work_of(&v->items[1]));
 	v->cancelled = ants_work_cancel(work_of(&v->items[0]));
 	v->queued = ants_queue_work(pool, work_of(&v->items[2]));
 	v->delayed = ants_queue_delayed_work(pool, &v->items[3].dwork, NEVER);
@@ -329,7 +329,7 @@ static void visit_with(struct kunit *test, void (*visit)(struct visit *v))
 	expect_prompt(test, &rig->calls[i]);
 	KUNIT_EXPECT_EQ(test, async_stop(&rig->calls[i]), 0);
 	KUNIT_EXPECT_EQ(test, v->again, 0);
-	KUNIT_EXPECT_TRUE(test, v->reported);
+	KUNIT_EXPECT_TRUE(test, v->told);
 	KUNIT_EXPECT_TRUE(test, v->cancelled);
 	KUNIT_EXPECT_EQ(test, v->queued, -EAGAIN);
 	KUNIT_EXPECT_EQ(test, v->delayed, 0);

@@ -351,11 +351,11 @@ static void queued_again_after_a_cancel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 2);
-	KUNIT_EXPECT_TRUE(test, item->reported);
+	KUNIT_EXPECT_TRUE(test, item->told);
 	KUNIT_EXPECT_FALSE(test, ants_work_cancelled(work_of(item)));
 	gate_open(&rig->gate);
 	expect_ended(test, item, 2, RESULT(2));
-	KUNIT_EXPECT_FALSE(test, item->reported);
+	KUNIT_EXPECT_FALSE(test, item->told);
 	expect_counted(test, rig->pool, 2, 0);
 }
 

@@ -24,7 +24,7 @@ static int cancel_own(struct ants_work *work)
 		return 0;
 	own->queued = ants_queue_work(own->pool, work);
 	own->cancelled = ants_work_cancel_sync(work);
-	own->reported = ants_work_cancelled(work);
+	own->told = ants_work_cancelled(work);
 	return 1;
 }
 
@@ -49,7 +49,7 @@ static void item_cancels_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result, 1);
 	KUNIT_EXPECT_EQ(test, own->queued, 0);
 	KUNIT_EXPECT_TRUE(test, own->cancelled);
-	KUNIT_EXPECT_TRUE(test, own->reported);
+	KUNIT_EXPECT_TRUE(test, own->told);
 	KUNIT_EXPECT_FALSE(test, debug_locks);
 	KUNIT_EXPECT_FALSE(test, ants_work_cancel_sync(&own->work));
 }

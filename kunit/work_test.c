@@ -84,7 +84,7 @@ static void enter_running(struct cell *c)
 		KUNIT_ASSERT_EQ(c->test, queue(c), 0);
 	if (c->row->state == S(REARMED))
 		KUNIT_ASSERT_EQ(c->test, delay(c, 1), 0);
-	if (c->row->reported)
+	if (c->row->told)
 		KUNIT_ASSERT_FALSE(c->test, ants_work_cancel(work_of(c->item)));
 }
 
@@ -224,7 +224,7 @@ static void cancel_sync_running(struct cell *c)
 	gate_open(&c->rig->gate);
 	KUNIT_EXPECT_EQ_MSG(c->test, async_result(call), c->row->cancel.ret,
 			    "%s", c->row->name);
-	KUNIT_EXPECT_TRUE(c->test, c->item->reported);
+	KUNIT_EXPECT_TRUE(c->test, c->item->told);
 	leave(c, c->row->cancel.runs);
 }
 

@@ -238,7 +238,7 @@ static void task_may_wait_for_its_own_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result, 0);
 	expect_insider(test, in);
 	expect_ended(test, in->running, 1, RESULT(1));
-	KUNIT_EXPECT_TRUE(test, in->running->reported);
+	KUNIT_EXPECT_TRUE(test, in->running->told);
 	expect_ended(test, in->pending, 0, -ECANCELED);
 }
 

@@ -472,8 +472,8 @@ static void open_all(struct sequence *seq)
 	unsigned int i;
 
 	for (i = 0; i < MODEL_ITEMS; i++) {
-		seq->reported[i][0] = atomic_read(&seq->begun[i]);
-		seq->reported[i][1] = atomic_read(&seq->ended[i]);
+		seq->told[i][0] = atomic_read(&seq->begun[i]);
+		seq->told[i][1] = atomic_read(&seq->ended[i]);
 		seq->inside[i].what = CALL_NONE;
 		complete_all(&seq->gates[i]);
 	}
@@ -539,8 +539,8 @@ static void tell_items(struct kunit *test, const struct sequence *seq, const cha
 
 	for (i = 0; i < MODEL_ITEMS; i++)
 		kunit_info(test, "%s: item %u began %d of %d, ended %d of %d; wq %u of %u at once\n",
-			   side, i, seq->reported[i][0], seq->model.items[i].begun,
-			   seq->reported[i][1], seq->model.items[i].ended, i % MODEL_WQS,
+			   side, i, seq->told[i][0], seq->model.items[i].begun,
+			   seq->told[i][1], seq->model.items[i].ended, i % MODEL_WQS,
 			   seq->model.wqs[i % MODEL_WQS].max);
 }
 

@@ -66,7 +66,7 @@ static void mend(void)
  */
 static void replace(struct ants_worker *w)
 {
-	w->dirty = true;
+	w->replace = true;
 	if (ants_affinity_is_stale(w))
 		return;
 	w->affinity_seq--;

@@ -322,7 +322,7 @@ struct ants_histograms {
 
 /* How long tasks wait and run, if that was asked for: see times.h. */
 struct ants_times {
-	/* C: allocated when times are first asked for; NULL before */
+	/* C: allocated when times are first asked for, before @timed says so; NULL before */
 	struct ants_histograms *counts;
 	/* L: the clock when those of all tasks were last asked for */
 	u64 since;
@@ -416,7 +416,7 @@ struct ants_target {
 	struct ants_affinity *affinity;
 	/* L: number of times that @affinity has changed, or that a CPU came */
 	unsigned int seq;
-	/* L: workers that have not applied the last such change */
+	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
 	/* L: some worker is, or was, told the CPUs that it prefers */
 	bool preferred;
@@ -522,7 +522,7 @@ struct ants_pool {
 	unsigned int nr_pending;
 	/* L: length of @stock */
 	unsigned int nr_stock;
-	/* L: FIFO of accepted tasks */
+	/* L: FIFO of accepted tasks of normal priority; the others are in urgent.list */
 	struct list_head pending;
 	/* L: LIFO of free slots */
 	struct ants_slot *stock;
@@ -531,7 +531,8 @@ struct ants_pool {
 	/* L: see struct ants_stats */
 	u64 submitted;
 	/*
-	 * L: so many tasks are accepted on the fast path, from callers on @fast_cpu; and
+	 * L: so many tasks are accepted on the fast path, from callers on @fast_cpu, unless
+	 * that is %ANTS_NO_CPU; and
 	 * while more than @fast_above are pending, a worker takes the next one there: see
 	 * ants_end_fast_path()
 	 */
@@ -632,7 +633,8 @@ struct ants_pool {
 	bool flushing;
 	/*
 	 * Callers in ants_wait_until(). Whoever makes their condition true under the
-	 * lock sets ANTS_TODO_WAITQ: then all of them look again. A condition has to
+	 * lock sets ANTS_TODO_WAITQ: then all of them look again. Closing sets it at the end
+	 * of ants_close_end(), a trip at the end of ants_drop_fn(). A condition has to
 	 * become true when the pool is closed, or destroy waits for its caller for ever.
 	 */
 	wait_queue_head_t waitq;

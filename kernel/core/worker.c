@@ -116,7 +116,7 @@ static noinline bool __worker_may_stay(struct ants_worker *w,
 	if (pool->faults.tripped)
 		return false;
 	stay += w->state == ANTS_LEAVING;
-	if (w->dirty && stay > !!pool->config.floor)
+	if (w->replace && stay > !!pool->config.floor)
 		return false;
 	if (pool->workers.nr > pool->limits.capacity && stay > pool->limits.capacity)
 		return false;

@@ -157,7 +157,8 @@ enum ants_worker_state {
  *	since
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
- * @dirty: L: a task has left something behind, so it is to be replaced
+ * @replace: L: it leaves before its next task: a task of it has left something behind.
+ *	Its affinity counts as stale as long
  * @cpu: L: the CPU, modulo 256, on which it parked last; does not change while it
  *	is in flight
  * @bound: T: its thread was bound to CPUs
@@ -193,7 +194,7 @@ struct ants_worker {
 	unsigned long idle_since;
 	bool bound;
 	bool preferred;
-	bool dirty;
+	bool replace;
 	unsigned int affinity_seq;
 	unsigned int depth;
 	struct ants_affinity *affinity;

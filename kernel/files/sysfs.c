@@ -320,6 +320,12 @@ static struct attribute *pool_attrs[] = {
 	NULL
 };
 
+/*
+ * A new file is also in Documentation/ABI, there once more if a multi has it, in
+ * admin-guide.rst, tools/syzkaller/ants.txt and userspace-test/sysfs_files.c. If a multi or
+ * antstat does not have it: in test/guest/tests/multi_client.sh and antstat_live.judge. For a
+ * number see ants_stats.h.
+ */
 static struct attribute *stats_attrs[] = {
 	STAT(running),
 	STAT(idle),
@@ -406,8 +412,8 @@ void ants_notify(struct ants_pool *pool)
 
 /* What a file of the pool shows has changed; and what its parent's shows. */
 __printf(4, 5)
-static void notify(struct ants_pool *pool, const char *dir, const char *file,
-		   const char *fmt, ...)
+static void notify_programs(struct ants_pool *pool, const char *dir, const char *file,
+			    const char *fmt, ...)
 {
 	char env[ENV_LEN], *envp[] = { env, NULL };
 	va_list args;
@@ -436,7 +442,7 @@ static void notify_state(struct ants_pool *pool)
 	if (!strcmp(state, pool->notice.state ?: "open"))
 		return;
 	pool->notice.state = state;
-	notify(pool, NULL, "state", "STATE=%s", state);
+	notify_programs(pool, NULL, "state", "STATE=%s", state);
 }
 
 void ants_notify_fn(struct work_struct *work)
@@ -455,9 +461,9 @@ void ants_notify_fn(struct work_struct *work)
 	notify_state(pool);
 	ants_pool_stats(pool, &stats);
 	if (stats.stalled != pool->notice.stalled)
-		notify(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
+		notify_programs(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
 	if (stats.faults != pool->notice.faults)
-		notify(pool, "stats", "faults", "FAULTS=%llu", stats.faults);
+		notify_programs(pool, "stats", "faults", "FAULTS=%llu", stats.faults);
 	pool->notice.stalled = stats.stalled;
 	pool->notice.faults = stats.faults;
 }

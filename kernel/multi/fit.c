@@ -222,6 +222,7 @@ int ants_local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
 	for_each_possible_cpu(cpu) {
 		where = locate(cpu);
 		per_cpu(*shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
+		cond_resched();
 	}
 	free_cpumask_var(mask);
 	kfree(cpus);

@@ -368,7 +368,7 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
  * whatever the timeout is. A caller that waits for something else uses ants_pool_get_locked(),
  * in the hold that looks at released.
  */
-static int wait_enter(struct ants_pool *pool, unsigned long timeout)
+static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
 {
 	if (pool == ants_system_pool)
 		return -EINVAL;
@@ -390,7 +390,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 
 	if (pool->protected)
 		return -EPERM;
-	err = wait_enter(pool, timeout);
+	err = wait_tasks_enter(pool, timeout);
 	if (err)
 		return err;
 	generation = ants_close(pool);
@@ -509,7 +509,7 @@ int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned long start;
 	int err;
 
-	err = wait_enter(pool, timeout);
+	err = wait_tasks_enter(pool, timeout);
 	if (err)
 		return err;
 	start = jiffies;
@@ -550,7 +550,7 @@ int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned int emptied;
 	int err;
 
-	err = wait_enter(pool, timeout);
+	err = wait_tasks_enter(pool, timeout);
 	if (err)
 		return err;
 	emptied = ants_peek(pool->nr_emptied);

@@ -211,11 +211,14 @@ static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned i
 	case ANTS_SET_MAX_FAULTS:
 		WRITE_ONCE(pool->faults.max, value);
 		break;
-	default:
+	case ANTS_SET_EXPIRY_MS:
 		pool->timer.expiry = msecs_to_jiffies(value);
 		/* Sysfs shows what was written, although the pool counts in ticks. */
 		WRITE_ONCE(pool->config.expiry_ms, value);
 		ants_timer_arm_reaper(pool);
+		break;
+	default:
+		break;
 	}
 	ants_unlock(pool, &todo);
 	return 0;
@@ -271,9 +274,15 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		if (!IS_ERR(affinity))
 			ants_affinity_change(pool, affinity);
 		return PTR_ERR_OR_ZERO(affinity);
-	default:
+	case ANTS_SET_MAX_BLOCKING:
+	case ANTS_SET_NONBLOCKING:
+	case ANTS_SET_EXPIRY_MS:
+	case ANTS_SET_MAX_FAULTS:
 		return set_number(pool, change->what, change->value);
+	case ANTS_REBOOT:
+		break;
 	}
+	return -EINVAL;
 }
 
 /* The same for a user of the pool. */

@@ -2,7 +2,8 @@
 /*
  * The threads of all pools: how many there may be, making one, starting, retiring and
  * ending it, and cleaning up after one that has died; and the other duties that cannot
- * be done on the submit path, because they sleep.
+ * be done on the submit path, because they sleep. A worker that runs is replaced by
+ * worker.c, see worker->replace.
  *
  * Two work items of each pool do that. The upkeep work wakes idle workers to move
  * or to leave, fills the stock, ends the members of cancelled groups, and notifies
@@ -445,8 +446,6 @@ void ants_upkeep_fn(struct work_struct *work)
 		pool->upkeep.stock_wanted = false;
 		rebind = pool->target.rebind_wanted;
 		pool->target.rebind_wanted = false;
-		level = ants_stock_level(pool);
-		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
 		if (rebind) {
 			/* Wake the parked workers that have a new affinity to apply. */
@@ -456,11 +455,17 @@ void ants_upkeep_fn(struct work_struct *work)
 		ants_rounds(pool, ants_notify_round, NULL);
 		ants_rounds(pool, ants_group_cancel_round, NULL);
 		ants_retire_idle(pool);
+		raw_spin_lock_irq(&pool->lock);
+		level = ants_stock_level(pool);
+		idle = !pool->workers.nr && !pool->nr_pending;
+		ants_unlock_irq(pool);
 		if (!idle)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
 		ants_lock(pool, &todo);
 	}
+	/* The timer relies on this where an idle worker had expired as it fired. */
+	ants_timer_arm_reaper(pool);
 	/* From here on it can be queued again. */
 	pool->upkeep.queued = false;
 	ants_job_ends(pool, &todo);

@@ -184,8 +184,11 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, release);
+	/* The allocation may sleep, and a caller that leaves the call needs the pool. */
+	ants_pool_get(pool);
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call) {
+		ants_pool_put(pool);
 		release(data);
 		return -ENOMEM;
 	}
@@ -193,8 +196,6 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	call->data = data;
 	call->release = release;
 	INIT_ANTS_WORK(&call->work, call_fn);
-	/* A caller that leaves needs the pool. */
-	ants_pool_get(pool);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ended = call_run(pool, call, timeout);
 	ants_pool_put(pool);

@@ -109,7 +109,7 @@ static void hear(struct ants_pool *pool, ants_fn_t fn, void *data)
 	if (!entry)
 		broken("%s tells of a death that was none",
 		       target->flavour->name);
-	atomic_inc(&target->reported);
+	atomic_inc(&target->told);
 	if (found.oops)
 		atomic_set_release(&oopsing, 0);
 }
@@ -336,7 +336,7 @@ void check_clean(const struct target *target)
 void judge_deaths(const struct target *target)
 {
 	int deaths = atomic_read(&target->deaths);
-	int told = atomic_read(&target->reported);
+	int told = atomic_read(&target->told);
 
 	if (deaths != told)
 		broken("%d threads of %s have died, %d were reported", deaths,

@@ -265,7 +265,7 @@ static void reset(struct target *target, struct actor *actor)
 	target->may_trip = false;
 	atomic_set(&target->tripped, 0);
 	atomic_set(&target->deaths, 0);
-	atomic_set(&target->reported, 0);
+	atomic_set(&target->told, 0);
 	atomic_set(&target->lost, 0);
 	atomic_set(&target->dirty, 0);
 	init_llist_head(&target->orphans);
