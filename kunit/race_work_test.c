@@ -373,8 +373,12 @@ static void submitter_outlives_the_item(struct kunit *test)
 
 /* --- timers ------------------------------------------------------------------------ */
 
-/* How far a cancel is moved from one round to the next. */
-#define STEP_NS	2000U
+/*
+ * How far a cancel is moved from one round to the next; twice as far each time that the
+ * same side has come first, for on a busy machine they may be a millisecond apart.
+ */
+#define STEP_NS		2000U
+#define STEP_MAX_NS	1000000U
 
 /* Items are armed on one CPU and cancelled on the other. */
 struct arming {
@@ -427,8 +431,8 @@ static void cancel_against_the_timer(struct kunit *test)
 {
 	struct ants_attrs attrs = { .capacity = 1, .queue_depth = 1 };
 	struct arming *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
-	int i, ret = 0, cancelled = 0;
-	unsigned int late = 0;
+	unsigned int late = 0, step = STEP_NS;
+	int i, ret = 0, last, cancelled = 0;
 	struct item *item;
 	struct rig *rig;
 	struct async_call *call;
@@ -446,10 +450,12 @@ static void cancel_against_the_timer(struct kunit *test)
 		if (!item)
 			break;
 		wait_armed(a, item, late + i % 32 * 100);
+		last = ret;
 		ret = a->result ?: ants_work_cancel_sync(work_of(item));
 		cancelled += ret > 0;
 		/* So each side comes first at times, however fast the machine is. */
-		late = ret > 0 ? late + STEP_NS : late - min(late, STEP_NS);
+		step = ret == last ? min(2 * step, STEP_MAX_NS) : STEP_NS;
+		late = ret > 0 ? late + step : late - min(late, step);
 		kfree(item);
 		cond_resched();
 	}
