@@ -437,7 +437,7 @@ struct ants_ops {
 	void *private;
 };
 
-/* The most list entries, grants or wake-ups in one lock hold of a pool's lock. */
+/* The most list entries, grants or wake-ups in one lock hold. */
 #define ANTS_HOLD_MAX		16
 /*
  * How many may go first in a row while others wait: tasks of high priority,
@@ -463,7 +463,7 @@ struct ants_ops {
 /* The most idle workers that are looked at to find one of a certain CPU. */
 #define ANTS_LOOK_MAX		4U
 /* After this many spurious wake-ups in a row the next ones are deferred. */
-#define ANTS_SPURIOUS_MAX		8U
+#define ANTS_SPURIOUS_MAX	8U
 /* The most wake-ups deferred in a row before one is tried. */
 #define ANTS_DEFERRED_MAX		31U
 /* Bounds of the pause after a thread could not be made, in jiffies. */
@@ -532,9 +532,8 @@ struct ants_pool {
 	u64 submitted;
 	/*
 	 * L: so many tasks are accepted on the fast path, from callers on @fast_cpu, unless
-	 * that is %ANTS_NO_CPU; and
-	 * while more than @fast_above are pending, a worker takes the next one there: see
-	 * ants_end_fast_path()
+	 * that is %ANTS_NO_CPU; and while more than @fast_above are pending, a worker
+	 * takes the next one there: see ants_end_fast_path()
 	 */
 	u16 fast_submits;
 	/* L: that of wakes.cpu, or %ANTS_NO_CPU */

@@ -322,9 +322,9 @@ static struct attribute *pool_attrs[] = {
 
 /*
  * A new file is also in Documentation/ABI, there once more if a multi has it, in
- * admin-guide.rst, tools/syzkaller/ants.txt and userspace-test/sysfs_files.c. If a multi or
- * antstat does not have it: in test/guest/tests/multi_client.sh and antstat_live.judge. For a
- * number see ants_stats.h.
+ * admin-guide.rst, tools/syzkaller/ants.txt and userspace-test/sysfs_files.c. If a multi
+ * or antstat does not have it: in test/guest/tests/multi_client.sh and antstat_live.judge.
+ * For a number see ants_stats.h.
  */
 static struct attribute *stats_attrs[] = {
 	STAT(running),

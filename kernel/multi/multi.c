@@ -353,8 +353,8 @@ try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
 }
 
 /*
- * If @err says that all shards refused the caller, count that in @pool. The shard that has room
- * first clears the flag of the multi and calls back. The flag is set before the
+ * If @err says that all shards refused the caller, count that in @pool. The shard that
+ * has room first clears the flag of the multi and calls back. The flag is set before the
  * first shard is marked. So an event that finds a mark of this refusal finds
  * the flag set, unless another shard has cleared it after the refusal and calls
  * back. A mark that is left over when the flag is clear has no effect. A shard

@@ -362,11 +362,11 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Hold a reference for a caller that will wait for all tasks of @pool. Those of the system pool may
- * never end, and a task of the pool would wait for itself. An item whose timer function
- * is about to queue it is no task yet: wait until it is, for a grace period of RCU,
- * whatever the timeout is. A caller that waits for something else uses ants_pool_get_locked(),
- * in the hold that looks at released.
+ * Hold a reference for a caller that will wait for all tasks of @pool. Those of the system
+ * pool may never end, and a task of the pool would wait for itself. An item whose timer
+ * function is about to queue it is no task yet: wait until it is, for a grace period of
+ * RCU, whatever the timeout is. A caller that waits for something else uses
+ * ants_pool_get_locked(), in the hold that looks at released.
  */
 static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
 {

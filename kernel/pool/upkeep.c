@@ -91,8 +91,7 @@ static void worker_free(struct ants_worker *w)
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
 {
-	struct ants_crash *crash = container_of(entry, struct ants_crash,
-						  exit);
+	struct ants_crash *crash = container_of(entry, struct ants_crash, exit);
 
 	list_del_init(&entry->entry);
 	queue_work(ants_wq, &crash->work);
@@ -166,8 +165,7 @@ static void prefer_cpus(struct ants_worker *w)
 static struct ants_worker *worker_make(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	struct ants_crash *crash = kzalloc_node(sizeof(*crash), GFP_KERNEL,
-						  pool->node);
+	struct ants_crash *crash = kzalloc_node(sizeof(*crash), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
 	/* One thread is made, and one that has ended is seen: so they do not add up. */
