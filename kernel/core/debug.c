@@ -138,7 +138,10 @@ bool ants_inject(enum ants_fail_point point)
 unsigned long ants_late = ANTS_LATE_TICKS;
 EXPORT_SYMBOL_GPL(ants_late);
 
-/* Every pending task has a worker that will get to it. */
+/*
+ * Every pending task has a worker that will get to it. If the pool was refused a thread,
+ * the timer asks for one; once it has fired, a busy machine may need long to call it.
+ */
 static bool tasks_served(const struct ants_pool *pool)
 {
 	/* If the breaker has tripped, a kernel work item ends them. */
@@ -151,6 +154,7 @@ static bool tasks_served(const struct ants_pool *pool)
 	       pool->workers.nr >= pool->limits.capacity ||
 	       pool->upkeep.making ||
 	       pool->upkeep.backoff || !ants_need_worker(pool) ||
+	       time_before(jiffies, pool->upkeep.held_until + HZ) ||
 	       ants_timer_armed(pool, pool->upkeep.held_until + ants_timer_slack(HZ));
 }
 

@@ -102,7 +102,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	raw_spin_lock_irq(&pool->lock);
 	ants_set_bounds(pool, attrs->capacity ?: num_online_cpus(),
 			attrs->queue_depth, attrs->min_workers);
-	pool->upkeep.held_until = jiffies;
+	pool->upkeep.held_until = jiffies - HZ;
 	ants_unlock_irq(pool);
 	ants_object_init(&pool->kobj, &ants_pool_ktype);
 	return pool;

@@ -242,6 +242,40 @@ static void limit_lifted(void)
 	end();
 }
 
+/* Ends when the second task has run. */
+static int wait_work_fn(struct ants_work *work)
+{
+	shim_wait_until(has_run, &runs[1]);
+	return 0;
+}
+
+static int queue_again_fn(void *work)
+{
+	ants_queue_work(pool, work);
+	return 0;
+}
+
+/*
+ * The same, and when the timer has fired, but not yet asked for the thread, the first item
+ * is queued again: that section leaves the second task to the timer.
+ */
+static void limit_again(void)
+{
+	struct ants_work work;
+
+	tasks_begin(&(struct ants_attrs) { .capacity = 2 });
+	WRITE_ONCE(ants_max_threads, 1);
+	INIT_ANTS_WORK_ONSTACK(&work, wait_work_fn);
+	WARN_ON(ants_queue_work(pool, &work) || submit(1));
+	explore_begin();
+	explore_call(lift_fn, NULL, "lift");
+	explore_call(queue_again_fn, &work, "queue");
+	explore_join();
+	shim_wait_until(has_run, &runs[1]);
+	WARN_ON(ants_pool_destroy(pool));
+	end();
+}
+
 static int destroy_fn(void *other)
 {
 	WARN_ON(ants_pool_destroy(other));
@@ -460,6 +494,7 @@ const struct scenario scenarios_kinds[] = {
 	{ "prealloc-tune", prealloc_tune },
 	{ "prealloc-busy", prealloc_busy },
 	{ "limit-lifted", limit_lifted },
+	{ "limit-again", limit_again },
 	{ "limit-passed-on", limit_passed_on },
 	{ "move", move },
 	{ "multi-tune", multi_tune },
