@@ -246,27 +246,55 @@ static __always_inline void worker_finish(struct ants_pool *pool,
 		todo->bits |= ANTS_TODO_WAITQ;
 }
 
-/* Run the task, with the map of the pool held: see ants_wait_touch(). */
-static __always_inline void worker_run(struct ants_worker *w)
+/*
+ * Run the task, with the map of the pool held: see ants_wait_touch(). @plain: it is a work
+ * item that needs no look at what ants_work_run() looks at.
+ */
+static __always_inline void worker_run(struct ants_pool *pool, struct ants_worker *w,
+				       bool plain)
 {
 	int locks = lockdep_depth(current);
+	struct ants_work *work = w->data;
 
-	lock_map_acquire(&w->pool->map);
-	w->fn(w->data);
-	lock_map_release(&w->pool->map);
+	ants_pause(ANTS_PAUSE_RUN, pool);
+	ants_trace(task_start, w);
+	lock_map_acquire(&pool->map);
+	if (plain)
+		WRITE_ONCE(work->result, work->fn(work));
+	else
+		w->fn(w->data);
+	lock_map_release(&pool->map);
 	if (unlikely(ants_is_dirty(locks)))
 		ants_clean(w, locks);
+	ants_trace(task_end, w);
+	ants_pause(ANTS_PAUSE_FINISH, pool);
+}
+
+/*
+ * The slot of the next task, if the worker may go there from the one that it has run on the
+ * fast path: see ants_end_fast_path(). Both have the same tag. So they are in one flush
+ * epoch, and the last task of an epoch, for which a flush may wait, never ends here.
+ */
+static __always_inline struct ants_slot *next_slot(struct ants_pool *pool,
+						   struct ants_worker *w)
+{
+	struct ants_slot *slot;
+
+	lockdep_assert_held(&pool->lock);
+	if (unlikely(pool->nr_pending <= pool->fast_above || ants_wants_attention() ||
+		     freezing(current)))
+		return NULL;
+	slot = list_first_entry(&pool->pending, struct ants_slot, node);
+	return likely(slot->tag == w->tag) ? slot : NULL;
 }
 
 /* The task that @w has run was busy, and the one in @slot, which it takes, is. */
 static __always_inline void switch_task(struct ants_pool *pool, struct ants_worker *w,
-					struct ants_slot *slot, unsigned int tag)
+					struct ants_slot *slot)
 {
+	pool->in_epoch[w->tag & ANTS_TAG_EPOCH]--;
 	ants_unlink(&slot->node);
 	pool->nr_pending--;
-	w->fn = slot->fn;
-	w->data = slot->data;
-	w->tag = tag;
 }
 
 /*
@@ -277,37 +305,37 @@ static __always_inline void switch_task(struct ants_pool *pool, struct ants_work
 static __always_inline bool items_unnoticed(const struct ants_work *last,
 					    const struct ants_work *next)
 {
-	const struct ants_group *group = last ? last->group : NULL;
-	unsigned long odd = (unsigned long)group;
+	const struct ants_group *group = last->group;
 
-	if (last && last->state != ANTS_WORK_RUNNING)
+	if (last->state != ANTS_WORK_RUNNING)
 		return false;
-	if (last)
-		odd |= last->flags | (unsigned long)last->waiters.first;
-	if (next)
-		odd |= next->flags | (unsigned long)next->group;
-	if (likely(!odd))
+	if (likely(!(last->flags | next->flags | (unsigned long)last->waiters.first |
+		     (unsigned long)group | (unsigned long)next->group)))
 		return true;
-	return (!last || (!last->flags && hlist_empty(&last->waiters))) &&
+	return !last->flags && hlist_empty(&last->waiters) &&
 	       (!group || (group->nr_left > 1 && !last->result &&
 			   hlist_empty(&group->waiters))) &&
-	       (!next || (!next->flags && !ants_group_stops(next)));
+	       !next->flags && !ants_group_stops(next);
 }
 
-/* As worker_next() if the task that has ended is an item, or the next one. */
-static __always_inline bool worker_next_item(struct ants_pool *pool, struct ants_worker *w,
-					     struct ants_slot *slot)
+/*
+ * The fast path from one work item to the next, as often as it may be taken. The last item
+ * is left to the caller.
+ */
+static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker *w)
+	__must_hold(&pool->lock)
 {
-	unsigned int *in_epoch = &pool->in_epoch[w->tag & ANTS_TAG_EPOCH];
-	struct ants_work *last = w->tag & ANTS_TAG_WORK ? w->data : NULL;
-	struct ants_work *next = slot->tag & ANTS_TAG_WORK ? ants_slot_work(slot) : NULL;
-	unsigned int tag = slot->tag;
+	struct ants_work *last, *next;
+	struct ants_slot *slot;
 
-	if ((w->tag | tag) > (ANTS_TAG_WORK | ANTS_TAG_EPOCH) || *in_epoch == 1 ||
-	    !items_unnoticed(last, next))
-		return false;
-	--*in_epoch;
-	if (last) {
+	if ((w->tag & ~ANTS_TAG_EPOCH) != ANTS_TAG_WORK)
+		return;
+	while ((slot = next_slot(pool, w))) {
+		last = w->data;
+		next = ants_slot_work(slot);
+		if (unlikely(!items_unnoticed(last, next)))
+			return;
+		switch_task(pool, w, slot);
 		if (last->group) {
 			last->group->nr_left--;
 			ants_link_tail(&last->finished, &last->group->finished);
@@ -315,42 +343,30 @@ static __always_inline bool worker_next_item(struct ants_pool *pool, struct ants
 		}
 		ants_work_move(last, ANTS_WORK_IDLE);
 		ants_work_unclaim(last);
-	}
-	switch_task(pool, w, slot, tag);
-	if (next) {
+		w->data = next;
 		ants_work_move(next, ANTS_WORK_RUNNING);
 		/* The slot is that of the item, and now says who runs it. */
 		slot->data = w;
-	} else {
-		ants_stock_put(pool, slot);
+		ants_unlock_irq(pool);
+		worker_run(pool, w, true);
+		raw_spin_lock_irq(&pool->lock);
 	}
-	return true;
 }
 
-/*
- * The fast path from a task that @w has run to the next one: see ants_end_fast_path().
- * Return false if it may not be taken.
- */
+/* The same from a task that is no item. Return false if it may not be taken any further. */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
 {
-	unsigned int *in_epoch, tag;
-	struct ants_slot *slot;
+	struct ants_slot *slot = next_slot(pool, w);
 
-	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->nr_pending <= pool->fast_above || ants_wants_attention() ||
-		     freezing(current)))
+	if (unlikely(!slot))
 		return false;
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	tag = slot->tag;
-	if (unlikely((w->tag | tag) > ANTS_TAG_EPOCH))
-		return worker_next_item(pool, w, slot);
-	in_epoch = &pool->in_epoch[w->tag];
-	if (unlikely(!--*in_epoch)) {
-		/* A flush may wait for the last task of an epoch: worker_finish() counts it. */
-		++*in_epoch;
+	if (unlikely(slot->tag > ANTS_TAG_EPOCH)) {
+		worker_run_items(pool, w);
 		return false;
 	}
-	switch_task(pool, w, slot, tag);
+	switch_task(pool, w, slot);
+	w->fn = slot->fn;
+	w->data = slot->data;
 	ants_stock_put(pool, slot);
 	return true;
 }
@@ -402,11 +418,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	pool->fast_above = fast_above(pool);
 	ants_unlock(pool, todo);
 	for (;;) {
-		ants_pause(ANTS_PAUSE_RUN, pool);
-		ants_trace(task_start, w);
-		worker_run(w);
-		ants_trace(task_end, w);
-		ants_pause(ANTS_PAUSE_FINISH, pool);
+		worker_run(pool, w, false);
 		raw_spin_lock_irq(&pool->lock);
 		if (unlikely(!worker_next(pool, w)))
 			break;
