@@ -158,8 +158,8 @@ def script_of(work, helpers):
 class Watch:
     """Follows a guest's log; says what became of each mutant."""
 
-    def __init__(self, limits, settle):
-        self.limits, self.settle = limits, settle
+    def __init__(self, limits, settle, patience=1):
+        self.limits, self.settle, self.patience = limits, settle, patience
         self.results, self.seconds = {}, {}
         self.number, self.test, self.count = None, None, 0
         self.judge, self.begin, self.since = verdict.Judge(), 0, time.monotonic()
@@ -218,7 +218,7 @@ class Watch:
             limit, load = AFTERMATH, 0
         busy = max(load_now() / max(load, os.cpu_count()), 1)
         return self.number is not None and \
-            time.monotonic() - self.since > limit * busy
+            time.monotonic() - self.since > limit * busy * self.patience
 
 
 def stop(guest):
@@ -293,10 +293,10 @@ class Guests:
                       if name.endswith(".ko")] if os.path.isdir(path) else []
         return found
 
-    def boot(self, options, work, settle, slot=0):
+    def boot(self, options, work, settle, slot=0, patience=1):
         """Runs @work until a mutant takes the guest with it. As they end calls
         settle(number, what killed it or None, seconds, name of the test). No two
-        guests run in the same @slot."""
+        guests run in the same @slot. With more @patience a test may take longer."""
         tests = {test.name: test for _, tests, _ in work for test in tests}.values()
         helpers = ["ants_ctl"] if any(
             test.kind == "userspace" for test in tests) else []
@@ -314,7 +314,7 @@ class Guests:
                    "--echo", "none", *options]
         for file in files:
             command += ["--file", file]
-        watch = Watch(self.limits, settle)
+        watch = Watch(self.limits, settle, patience)
         with open(messages, "w", encoding="utf-8") as said, \
              subprocess.Popen(command, stdout=said, stderr=said,
                               stdin=subprocess.DEVNULL, start_new_session=True) as guest:
@@ -324,9 +324,11 @@ class Guests:
         return watch
 
     def confirm(self, options, tests):
-        """What has killed a mutant has to pass without one."""
+        """What has killed a mutant has to pass without one, however busy the machine
+        has become meanwhile."""
         self.log(f"without a mutant: {' '.join(test.name for test in tests)}")
-        watch = self.boot(options, [(0, tests, False)], lambda *result: None)
+        watch = self.boot(options, [(0, tests, False)], lambda *result: None,
+                          patience=10)
         why = watch.results.get(0, ("did not run",))[0]
         if why is not None:
             raise SystemExit(f"mutate: without a mutant: {why},"
