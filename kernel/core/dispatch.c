@@ -103,6 +103,17 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 	}
 }
 
+/* Count a task as refused with @err. */
+void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int err)
+{
+	ants_trace(task_refuse, pool, fn, data, err);
+	pool->counts.rejected++;
+	if (err == -EAGAIN && pool->ops.space_available) {
+		pool->space.congested = true;
+		ants_end_fast_path(pool);
+	}
+}
+
 /*
  * A task was accepted while main.c scans for those of a module; note a match.
  */
@@ -552,12 +563,17 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
- * The same for ants_unlock_any(), whose caller may have interrupts off anyway, and may not
- * take the lock of the wait queue.
+ * As ants_unlock(), after ants_lock_any(): the caller may have interrupts off anyway, and
+ * may not take the lock of the wait queue.
  */
-void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
+void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
+	ants_check(pool);
+	if (likely(!todo->bits)) {
+		raw_spin_unlock_irqrestore(&pool->lock, todo->flags);
+		return;
+	}
 	if (todo->bits & ANTS_TODO_WAITQ) {
 		pool->upkeep.waitq_wanted = true;
 		ants_todo_upkeep(pool, todo);

@@ -259,18 +259,6 @@ static inline void ants_update_admit_limit(struct ants_pool *pool)
 						      pool->nr_joined);
 }
 
-/* Count a task as refused with @err. */
-static inline void ants_refused(struct ants_pool *pool, ants_fn_t fn,
-				const void *data, int err)
-{
-	ants_trace(task_refuse, pool, fn, data, err);
-	pool->counts.rejected++;
-	if (err == -EAGAIN && pool->ops.space_available) {
-		pool->space.congested = true;
-		ants_end_fast_path(pool);
-	}
-}
-
 /**
  * enum ants_todo_bits - what a locked section decided, to be done after it
  * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
@@ -334,7 +322,7 @@ struct ants_todo {
 extern struct workqueue_struct *ants_wq, *ants_makers_wq;
 void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
-void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
+void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
@@ -349,6 +337,7 @@ struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
+void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int err);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 
@@ -420,17 +409,6 @@ static inline void ants_lock_any(struct ants_pool *pool,
 {
 	ants_todo_begin(todo);
 	raw_spin_lock_irqsave(&pool->lock, todo->flags);
-}
-
-static inline void ants_unlock_any(struct ants_pool *pool,
-				   struct ants_todo *todo)
-	__releases(&pool->lock)
-{
-	ants_check(pool);
-	if (unlikely(todo->bits))
-		ants_unlock_todo_any(pool, todo);
-	else
-		raw_spin_unlock_irqrestore(&pool->lock, todo->flags);
 }
 
 /*
