@@ -14,7 +14,7 @@
  *	work/	work, join
  *	work/	call, each, group
  *	pool/	registry, cancel, upkeep, tune, pool
- *	multi/	fit, multi
+ *	multi/	multi
  *	files/	debugfs, sysfs
  *	./	main
  *
