@@ -375,7 +375,7 @@ struct ants_faults {
 	char last[ANTS_FUNC_LEN];
 };
 
-/* What programs are told: see sysfs.c. */
+/* What programs are told: see files.c. */
 struct ants_notices {
 	/* tells programs; not queued any more when the files are gone */
 	struct work_struct work;
@@ -387,7 +387,7 @@ struct ants_notices {
 	u64 faults;
 	/* O: programs are told, or will be soon, that the pool is not open */
 	bool closed;
-	/* L: the files are being removed */
+	/* O: the files are being removed */
 	bool gone;
 };
 

@@ -13,7 +13,6 @@
 
 #include "shim.h"
 
-const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct attribute_group *ants_pool_groups[1];
 const struct sysfs_ops kobj_sysfs_ops;
 struct kset *ants_kset;
@@ -27,19 +26,6 @@ void ants_clean(struct ants_worker *w, int locks)
 	mend_thread(w, locks);
 	WARN(!shim_dirt_expected && READ_ONCE(w->pool->counts.dirty) != was,
 	     "a task has left its thread in another state");
-}
-
-int ants_sysfs_add(struct ants_pool *pool)
-{
-	return 0;
-}
-
-void ants_sysfs_del(struct ants_pool *pool)
-{
-}
-
-void ants_notify(struct ants_pool *pool)
-{
 }
 
 void ants_notify_fn(struct work_struct *work)
