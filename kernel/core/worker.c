@@ -68,7 +68,7 @@ static void set_batch(const struct ants_pool *pool)
 		.sched_nice = task_nice(current),
 	};
 
-	if (ants_setattr(current, &attr))
+	if (sched_setattr_nocheck(current, &attr))
 		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
 }
 

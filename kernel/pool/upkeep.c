@@ -153,8 +153,8 @@ static void prefer_cpus(struct ants_worker *w)
 	pool->target.preferred |= !affinity->unbound;
 	ants_unlock_irq(pool);
 	if (!affinity->unbound)
-		w->preferred = !ants_affine_preferred(w->task,
-						      ants_affinity_cpus(affinity));
+		w->preferred = !kthread_affine_preferred(w->task,
+							 ants_affinity_cpus(affinity));
 	ants_affinity_put(affinity);
 }
 
