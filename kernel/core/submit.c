@@ -104,9 +104,9 @@ static bool run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
 	raw_spin_lock_irq(&pool->lock);
 	pool->counts.caller_runs++;
 	ants_unlock_irq(pool);
-	trace_ants_task_start(pool, (unsigned long)fn, data, 0, 0);
+	trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
 	fn(data);
-	trace_ants_task_end(pool, (unsigned long)fn, data, 0, 0);
+	trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
 	ants_inline_end(run);
 	return true;
 }

@@ -270,7 +270,7 @@ unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 	ants_lock(pool, &todo);
 	/* One that could not be created has never been open. */
 	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool);
+		trace_ants_pool_release(pool, NULL);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
@@ -488,7 +488,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->faults.tripped, false);
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
-		trace_ants_pool_reboot(pool);
+		trace_ants_pool_reboot(pool, NULL);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
 	}
