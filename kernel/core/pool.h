@@ -344,8 +344,6 @@ struct ants_stall {
 	unsigned long at;
 	/* L: the timer is armed for @at or earlier */
 	bool armed;
-	/* L: it is time to look */
-	bool due;
 };
 
 /* The most bytes of the name of a function, with that of its module. */

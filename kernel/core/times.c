@@ -13,7 +13,6 @@
 
 #include <linux/bitops.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/ratelimit.h>
 #include <linux/sched/debug.h>
@@ -28,12 +27,6 @@ u64 ants_clock(void)
 	return ktime_get_ns() >> 10;
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_clock);
-
-/* The same difference in milliseconds. */
-unsigned long ants_clock_ms(u64 time)
-{
-	return div_u64(time << 7, NSEC_PER_MSEC >> 3);
-}
 
 /* Count a task that has waited, or run, for @time; for less than 1 as for 1. */
 static void count(u64 *counts, unsigned long time)
@@ -115,34 +108,36 @@ static int times_make(struct ants_pool *pool)
 }
 
 /*
- * Times are taken for an administrator, or to find tasks that stall, for which each task
- * is timed: this has changed.
+ * Have the times of one task in so many taken, 0 for none; and tasks reported that run
+ * for more than @ms milliseconds, 0 for no limit, for which each task is timed.
  */
-static void times_switch(struct ants_pool *pool)
+int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms)
 {
-	unsigned int step = pool->stall.ms ? 1 : pool->times.every, bits;
+	unsigned int step = ms ? 1 : every, bits = 0;
+	int err = every > ANTS_SAMPLE_MAX || ms > ANTS_BOUND_MAX ? -EINVAL :
+		  step ? times_make(pool) : 0;
 
-	lockdep_assert_held(&pool->lock);
-	bits = (step ? ANTS_TIMED : 0) | (step == 1 ? ANTS_TIMED_ALL : 0) |
-	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
+	if (err)
+		return err;
+	if (step)
+		bits = ANTS_TIMED | (step == 1 ? ANTS_TIMED_ALL : 0) |
+		       (ms ? ANTS_TIMED_STALL : 0);
+	raw_spin_lock_irq(&pool->lock);
 	if (bits & ANTS_TIMED_ALL && !(pool->timed & ANTS_TIMED_ALL))
 		pool->times.since = ants_clock();
+	WRITE_ONCE(pool->times.every, every);
 	pool->times.step = step;
 	pool->times.left = 0;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
-}
-
-/* Have the times of one task in so many taken; 0 for none. */
-int ants_set_timing(struct ants_pool *pool, unsigned int every)
-{
-	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : every ? times_make(pool) : 0;
-
-	if (err)
-		return err;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->times.every, every);
-	times_switch(pool);
+	if (ms != pool->stall.ms)
+		pool->stall.armed = false;
+	WRITE_ONCE(pool->stall.ms, ms);
+	/* The clock counts 15625 units for each 16 ms. */
+	pool->stall.limit = (u64)ms * 15625 >> 4;
+	/* Tasks may run already. */
+	if (pool->nr_busy)
+		stall_begin(pool);
 	ants_unlock_irq(pool);
 	return 0;
 }
@@ -247,20 +242,19 @@ static bool report(struct ants_walker *walker)
 	return true;
 }
 
-/* Report the tasks that have run for too long, if the timer has asked for it. */
+/*
+ * Report the tasks that have run for too long, if there is a limit. The timer has asked for
+ * that; or there is something else to tell programs of, and this is a look more.
+ */
 void ants_stall_look(struct ants_pool *pool)
 {
 	struct look look = { .walker = { .see = see_running, .rest = report } };
-	bool due;
 
 	raw_spin_lock_irq(&pool->lock);
-	/* A request from here on is for the next look. */
-	due = pool->stall.due;
-	pool->stall.due = false;
 	look.limit = pool->stall.limit;
 	look.left = look.limit;
 	ants_unlock_irq(pool);
-	if (!due)
+	if (!look.limit)
 		return;
 	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
 	raw_spin_lock_irq(&pool->lock);
@@ -268,25 +262,4 @@ void ants_stall_look(struct ants_pool *pool)
 	if (pool->nr_busy)
 		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
 	ants_unlock_irq(pool);
-}
-
-/* @ms is the value that sysfs shows; 0 for no limit. */
-int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
-{
-	int err = ms > ANTS_BOUND_MAX ? -EINVAL : ms ? times_make(pool) : 0;
-
-	if (err)
-		return err;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->stall.ms, ms);
-	/* The clock counts 15625 units for each 16 ms. */
-	pool->stall.limit = (u64)ms * 15625 >> 4;
-	pool->stall.armed = false;
-	pool->stall.due = false;
-	times_switch(pool);
-	/* Tasks may run already. */
-	if (pool->nr_busy)
-		stall_begin(pool);
-	ants_unlock_irq(pool);
-	return 0;
 }

@@ -509,10 +509,8 @@ void ants_timer_fn(struct timer_list *timer)
 	/* It is time to look for tasks that stall, but none may run. */
 	if (pool->stall.armed && time_after_eq(jiffies, pool->stall.at)) {
 		pool->stall.armed = false;
-		if (pool->nr_busy) {
-			pool->stall.due = true;
+		if (pool->nr_busy)
 			todo.bits |= ANTS_TODO_NOTICE;
-		}
 	}
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);
