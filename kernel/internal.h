@@ -260,10 +260,7 @@ void ants_call_drop(struct ants_own_work *call);
 struct ants_own_work *ants_call_over(struct ants_work *work);
 
 /* submit.c: tasks that run in their submitters */
-struct ants_inline;
-
-struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
-void ants_inline_end(struct ants_inline *run);
+int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
 

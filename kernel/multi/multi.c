@@ -671,36 +671,35 @@ static struct ants_pool *shard_to_wait_in(struct ants_multi *multi,
 /*
  * Shard @nr is full, and the caller holds a reference on it, so no shard is freed
  * meanwhile. If all are full, the caller waits for @timeout if @timed; otherwise it
- * does what the shard that it would wait in is configured for.
+ * does what the shard that it would wait in is configured for, and has a reference on
+ * that one only: it may die in the task.
  */
 static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 				     ants_fn_t fn, void *data, int refusal,
 				     unsigned long timeout, bool timed)
 {
-	struct ants_pool *pool = multi->shards[nr].pool, *last;
-	struct ants_inline *run = NULL;
-	bool full;
-	int err;
+	struct ants_pool *pool = multi->shards[nr].pool, *last = pool;
+	int err = try_others(multi, nr, fn, data, refusal, true);
 
-	if (READ_ONCE(pool->flags) & ANTS_CALLER_RUNS) {
-		/*
-		 * A caller for which there is no memory waits instead of running the
-		 * task: see submit.c.
-		 */
-		run = ants_inline_begin(pool, false);
-		timed |= !run;
+	if (err == -EAGAIN || err == -ENOMEM)
+		last = shard_to_wait_in(multi, pool);
+	if (last != pool) {
+		err = ants_submit_attempt(last, fn, data, true);
+		ants_pool_put(pool);
+		if (!err || err == -ESHUTDOWN)
+			return err;
 	}
-	err = try_others(multi, nr, fn, data, refusal, true);
-	full = err == -EAGAIN || err == -ENOMEM;
-	last = full ? shard_to_wait_in(multi, pool) : pool;
-	if (full && timed)
+	if (err != -EAGAIN && err != -ENOMEM)
+		err = multi_refuse(multi, last, fn, data, err);
+	else if (timed)
 		err = ants_submit_timeout(last, fn, data, timeout);
-	else if (full && !(READ_ONCE(last->flags) & ANTS_NONBLOCKING))
+	else if (READ_ONCE(last->flags) & ANTS_CALLER_RUNS && !ants_runs_task_of(last))
+		err = ants_run_here(last, fn, data, ANTS_PRIO_NORMAL);
+	else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING))
 		err = ants_submit(last, fn, data);
 	else
 		err = multi_refuse(multi, last, fn, data, err);
-	ants_inline_end(run);
-	ants_pool_put(pool);
+	ants_pool_put(last);
 	return err;
 }
 
