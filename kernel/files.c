@@ -32,8 +32,7 @@ enum where {
  * struct row - a file
  * @file: its name and mode, and the functions that show and store it
  * @in: which structure the value is in
- * @offset: where it is there; of the times of tasks 0 for how long they wait, 1 for how
- *	long they run
+ * @offset: where it is there; of the times of tasks, in struct ants_histograms
  * @get: if it is in no structure, returns the value of a pool
  * @set: what can be changed
  * @multi: a multi has such a file as well, although the value is in the pool
@@ -296,11 +295,12 @@ static ssize_t last_fault_show(struct kobject *kobj,
 static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	u64 counts[2][ANTS_TIMES], *shown = counts[row_of(&attr->attr)->offset];
+	struct ants_histograms counts;
+	const u64 *shown = (void *)&counts + row_of(&attr->attr)->offset;
 	ssize_t len = 0;
 	int i;
 
-	ants_times_read(to_pool(kobj), counts[0], counts[1]);
+	ants_times_read(to_pool(kobj), &counts);
 	for (i = 0; i < ANTS_TIMES; i++)
 		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
 				     i < ANTS_TIMES - 1 ? ',' : '\n');
@@ -337,6 +337,7 @@ static const char * const strategy_names[] = {
 #define FIELD(_field)	.offset = offsetof(struct ants_pool, _field)
 #define PLACE(_field)	.in = IN_PLACE, .offset = offsetof(struct ants_affinity, _field)
 #define WHOLE(_field)	.in = IN_MULTI, .offset = offsetof(struct ants_multi, _field)
+#define TIMES(_field)	.offset = offsetof(struct ants_histograms, _field)
 #define STAT(_name, ...)						\
 	VALUE(#_name, .in = IN_STATS,					\
 	      .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
@@ -396,8 +397,8 @@ static struct attribute *stats_attrs[] = {
 	STAT(dirty),
 	ROW("last_fault", 0444, last_fault_show, NULL),
 	SETTING("timing", ANTS_SET_TIMING, FIELD(times.every)),
-	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
-	ROW("run_us", 0444, times_show, NULL, .offset = 1),
+	ROW("wait_us", 0444, times_show, NULL, TIMES(wait)),
+	ROW("run_us", 0444, times_show, NULL, TIMES(run)),
 	VALUE("longest_ms", .get = get_longest_ms),
 	NULL
 };

@@ -317,7 +317,7 @@ struct ants_histograms {
 	 */
 	u64 wait[ANTS_TIMES];
 	/* L: the same for the time that they run */
-	u64 run[BITS_PER_LONG];
+	u64 run[ANTS_TIMES];
 };
 
 /* How long tasks wait and run, if that was asked for: see times.h. */

@@ -28,10 +28,13 @@ u64 ants_clock(void)
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_clock);
 
-/* Count a task that has waited, or run, for @time; for less than 1 as for 1. */
-static void count(u64 *counts, unsigned long time)
+/*
+ * Count a task that has waited, or run, for @time; for less than 1 as for 1. The last ones
+ * also count all that took longer.
+ */
+static void count(u64 counts[ANTS_TIMES], unsigned long time)
 {
-	counts[__fls(time | 1)]++;
+	counts[min(__fls(time | 1), ANTS_TIMES - 1UL)]++;
 }
 
 /* The task in @slot, which becomes pending, is timed; so is one in so many. */
@@ -144,22 +147,14 @@ int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms)
 
 /*
  * Read how many tasks have waited, and run, for 2^i microseconds or more, but
- * for less than the next i says. The last ones also count all that took longer.
+ * for less than the next i says.
  */
-void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
-		     u64 run[ANTS_TIMES])
+void ants_times_read(struct ants_pool *pool, struct ants_histograms *counts)
 {
-	const struct ants_histograms *counts;
-	unsigned int i;
-
-	memset(wait, 0, ANTS_TIMES * sizeof(*wait));
-	memset(run, 0, ANTS_TIMES * sizeof(*run));
+	memset(counts, 0, sizeof(*counts));
 	raw_spin_lock_irq(&pool->lock);
-	counts = pool->times.counts;
-	if (counts)
-		memcpy(wait, counts->wait, sizeof(counts->wait));
-	for (i = 0; counts && i < BITS_PER_LONG; i++)
-		run[min(i, ANTS_TIMES - 1U)] += counts->run[i];
+	if (pool->times.counts)
+		*counts = *pool->times.counts;
 	ants_unlock_irq(pool);
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_times_read);

@@ -30,8 +30,7 @@ void ants_stall_look(struct ants_pool *pool);
 void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot);
 void ants_time_start(struct ants_worker *w, const struct ants_slot *slot);
 void ants_time_end(struct ants_worker *w);
-void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
-		     u64 run[ANTS_TIMES]);
+void ants_times_read(struct ants_pool *pool, struct ants_histograms *counts);
 
 /* A difference of such times in milliseconds. */
 static inline unsigned long ants_clock_ms(u64 time)
