@@ -21,6 +21,8 @@
 /* Where a value is. */
 enum where {
 	IN_POOL,
+	/* the same, and a multi has such a file as well */
+	IN_SHARDS,
 	IN_STATS,
 	/* in struct ants_affinity */
 	IN_PLACE,
@@ -35,7 +37,6 @@ enum where {
  * @offset: where it is there; of the times of tasks, in struct ants_histograms
  * @get: if it is in no structure, returns the value of a pool
  * @set: what can be changed
- * @multi: a multi has such a file as well, although the value is in the pool
  * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
  * @bound: it is "max" instead of ANTS_UNLIMITED
  * @names: what the values are called, NULL for numbers
@@ -46,7 +47,6 @@ struct row {
 	unsigned int offset;
 	s64 (*get)(struct ants_pool *pool);
 	enum ants_setting set;
-	bool multi;
 	bool fixed;
 	bool bound;
 	const char * const *names;
@@ -343,10 +343,10 @@ static const char * const strategy_names[] = {
 	      .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
 
 static struct attribute *pool_attrs[] = {
-	SETTING("capacity", ANTS_SET_CAPACITY, FIELD(limits.capacity), .multi = true,
+	SETTING("capacity", ANTS_SET_CAPACITY, FIELD(limits.capacity), .in = IN_SHARDS,
 		.fixed = true, .bound = true),
 	SETTING("queue_depth", ANTS_SET_QUEUE_DEPTH, FIELD(config.queue_depth),
-		.multi = true, .fixed = true),
+		.in = IN_SHARDS, .fixed = true),
 	SETTING("nonblocking", ANTS_SET_NONBLOCKING, .get = get_nonblocking,
 		.fixed = true),
 	SETTING("max_blocking", ANTS_SET_MAX_BLOCKING, FIELD(config.max_blocking)),
@@ -358,7 +358,7 @@ static struct attribute *pool_attrs[] = {
 	SETTING("sched", ANTS_SET_SCHED, PLACE(sched), .names = sched_names),
 	ROW("cpulist", 0644, cpulist_show, cpulist_store, .set = ANTS_SET_CPUS,
 	    .in = IN_PLACE),
-	ROW("state", 0444, state_show, NULL, .multi = true),
+	ROW("state", 0444, state_show, NULL, .in = IN_SHARDS),
 	VALUE("nr_shards", WHOLE(nr_shards)),
 	VALUE("strategy", WHOLE(strategy), .names = strategy_names),
 	NULL
@@ -409,7 +409,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 	const struct row *row = row_of(attr);
 	const struct ants_multi *multi = multi_of(kobj);
 
-	if (multi ? row->in == IN_POOL && !row->multi : row->in == IN_MULTI)
+	if (row->in == (multi ? IN_POOL : IN_MULTI))
 		return 0;
 	if (is_fixed(row, kobj) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
@@ -670,11 +670,11 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 
 static void see_pending(struct ants_walker *walker, struct list_head *entry)
 {
-	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
-						  node);
+	const struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+	const void *data = slot->data;
 
 	shown.rows[shown.nr++] = (struct ants_row){
-		.func = ants_task_func(slot->fn, slot->data), .what = shown.what,
+		.func = ants_client_func(slot->fn, &data), .what = shown.what,
 		.ms = slot->tag & ANTS_TAG_TIMED ?
 		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
 	};

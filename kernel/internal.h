@@ -269,7 +269,6 @@ void ants_loops_abort(struct ants_crash *crash);
 
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
-unsigned long ants_task_func(ants_fn_t fn, const void *data);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);

@@ -402,6 +402,23 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 }
 
 /*
+ * Close all shards, for ever if @dying, before any of them is waited for. Return the
+ * generation of the last one: it changes when all shards are open again.
+ */
+static unsigned int close_all(struct ants_multi *multi, bool dying)
+{
+	struct ants_pool *pool;
+	unsigned int generation = 0;
+
+	for_each_shard(pool, multi)
+		generation = ants_close_begin(pool, dying);
+	/* No reboot can open one of them before the last one is closed. */
+	for_each_shard(pool, multi)
+		ants_close_end(pool);
+	return generation;
+}
+
+/*
  * End a multi with the shards that were made. @shown: it has files. They are removed
  * before the shards that they are about. All shards are empty before the first one
  * ends: a caller that holds a reference on one shard may be about to use another.
@@ -412,10 +429,7 @@ static void multi_end(struct ants_multi *multi, bool shown)
 	unsigned long seen;
 
 	multi_touch(multi);
-	for_each_shard(pool, multi) {
-		ants_close_begin(pool, true);
-		ants_close_end(pool);
-	}
+	close_all(multi, true);
 	for_each_shard(pool, multi)
 		ants_pool_quiesce(pool);
 	seen = get_state_synchronize_rcu();
@@ -591,9 +605,8 @@ EXPORT_SYMBOL_GPL(ants_multi_choose);
  * lacks, unless that takes no tasks after too many faults and others do. @may_sleep:
  * the caller may.
  */
-static __always_inline int
-try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
-	   void *data, int refusal, bool may_sleep)
+static int try_others(const struct ants_multi *multi, unsigned int first, ants_fn_t fn,
+		      void *data, int refusal, bool may_sleep)
 {
 	struct ants_pool *pool;
 	unsigned int i;
@@ -773,29 +786,12 @@ bool ants_multi_is_released(const struct ants_multi *multi)
 }
 EXPORT_SYMBOL_GPL(ants_multi_is_released);
 
-/*
- * Close all shards before any of them is waited for. Return the generation of
- * the last one: it changes when all shards are open again.
- */
-static unsigned int close_all(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-	unsigned int generation = 0;
-
-	for_each_shard(pool, multi)
-		generation = ants_close_begin(pool, false);
-	/* No reboot can open one of them before the last one is closed. */
-	for_each_shard(pool, multi)
-		ants_close_end(pool);
-	return generation;
-}
-
 int ants_multi_release(struct ants_multi *multi)
 {
 	struct ants_pool *first = multi->shards[0].pool;
 
 	ants_pool_get(first);
-	close_all(multi);
+	close_all(multi, false);
 	ants_pool_put(first);
 	return 0;
 }
@@ -835,7 +831,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 		multi_touch(multi);
 	ants_pool_get(first);
 	if (release) {
-		generation = close_all(multi);
+		generation = close_all(multi, false);
 		ants_pause(ANTS_PAUSE_CLOSED, first);
 	}
 	for_each_shard(pool, multi) {
@@ -890,20 +886,17 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 static int check_change(struct ants_multi *multi, unsigned int nr,
 			const struct ants_change *change)
 {
+	bool drained, depth = change->what == ANTS_SET_QUEUE_DEPTH;
 	struct ants_shard *shard = &multi->shards[nr];
 	struct ants_pool *pool = shard->pool;
-	bool drained;
 
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
-		shard->was = pool->limits.capacity;
-		shard->part = share_of(multi, change->value, nr);
-		return ants_check_bounds(shard->part, pool->config.queue_depth,
-					 pool->config.min_workers, pool->flags);
 	case ANTS_SET_QUEUE_DEPTH:
-		shard->was = pool->config.queue_depth;
+		shard->was = depth ? pool->config.queue_depth : pool->limits.capacity;
 		shard->part = share_of(multi, change->value, nr);
-		return ants_check_bounds(pool->limits.capacity, shard->part,
+		return ants_check_bounds(depth ? pool->limits.capacity : shard->part,
+					 depth ? shard->part : pool->config.queue_depth,
 					 pool->config.min_workers, pool->flags);
 	case ANTS_REBOOT:
 		raw_spin_lock_irq(&pool->lock);
