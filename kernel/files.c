@@ -486,8 +486,12 @@ void ants_notify_fn(struct work_struct *work)
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
 	struct ants_stats stats;
+	bool gone;
 
-	if (READ_ONCE(pool->notice.gone))
+	raw_spin_lock_irq(&pool->lock);
+	gone = pool->notice.gone;
+	ants_unlock_irq(pool);
+	if (gone)
 		return;
 	ants_stall_look(pool);
 	notify_state(pool);

@@ -385,7 +385,7 @@ struct ants_notices {
 	u64 faults;
 	/* O: programs are told, or will be soon, that the pool is not open */
 	bool closed;
-	/* O: the files are being removed */
+	/* L: the files are being removed */
 	bool gone;
 };
 

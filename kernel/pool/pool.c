@@ -60,7 +60,9 @@ static int pool_show(struct ants_pool *pool)
  */
 static void pool_hide(struct ants_pool *pool)
 {
-	WRITE_ONCE(pool->notice.gone, true);
+	raw_spin_lock_irq(&pool->lock);
+	pool->notice.gone = true;
+	ants_unlock_irq(pool);
 	cancel_work_sync(&pool->notice.work);
 	if (pool->kobj.state_in_sysfs)
 		kobject_del(&pool->kobj);
