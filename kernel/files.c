@@ -296,7 +296,7 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
 	struct ants_histograms counts;
-	const u64 *shown = (void *)&counts + row_of(&attr->attr)->offset;
+	const u64 *shown = (u64 *)((char *)&counts + row_of(&attr->attr)->offset);
 	ssize_t len = 0;
 	int i;
 
