@@ -333,6 +333,7 @@ void ants_object_freed(void);
 void ants_objects_wait_freed(void);
 
 /* pool.c */
+extern struct kmem_cache *ants_pool_cache;
 int ants_check_attrs(const struct ants_attrs *attrs);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,

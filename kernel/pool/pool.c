@@ -14,6 +14,8 @@
 
 #include "../internal.h"
 
+struct kmem_cache *ants_pool_cache;
+
 static void __ants_pool_destroy(struct ants_pool *pool);
 
 /* Creating and destroying a pool. */
@@ -77,7 +79,7 @@ static void pool_free(struct kobject *kobj)
 	lockdep_unregister_key(&pool->key);
 	ants_affinity_put(pool->target.affinity);
 	kfree(pool->times.counts);
-	kfree(pool);
+	kmem_cache_free(ants_pool_cache, pool);
 	ants_object_freed();
 }
 
@@ -106,7 +108,7 @@ static void end_fn(struct work_struct *work)
 static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs, const char *name)
 {
-	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	struct ants_pool *pool = kmem_cache_zalloc(ants_pool_cache, GFP_KERNEL);
 	unsigned long expiry = attrs->expiry ?: ANTS_EXPIRY;
 
 	if (!pool)

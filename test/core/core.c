@@ -42,6 +42,7 @@ void core_begin(void)
 	shim_tasks_begin();
 	shim_timers_begin();
 	ants_slot_cache = KMEM_CACHE(ants_slot, 0);
+	ants_pool_cache = KMEM_CACHE(ants_pool, 0);
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	WARN_ON(register_module_notifier(&unload_nb));
@@ -56,6 +57,7 @@ void core_end(void)
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	kmem_cache_destroy(ants_slot_cache);
+	kmem_cache_destroy(ants_pool_cache);
 	shim_timers_end();
 	shim_tasks_end();
 	put_task_struct(shim_self);
