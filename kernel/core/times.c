@@ -46,10 +46,10 @@ void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 	slot->tag |= ANTS_TAG_TIMED;
 }
 
-/* Arm the timer for @ticks from now, unless it will fire for this earlier. */
-static void stall_arm(struct ants_pool *pool, unsigned long ticks)
+/* Arm the timer for @ms from now, unless it will fire for this earlier. */
+static void stall_arm(struct ants_pool *pool, unsigned int ms)
 {
-	unsigned long at = jiffies + ticks;
+	unsigned long at = jiffies + msecs_to_jiffies(ms) + 1;
 
 	lockdep_assert_held(&pool->lock);
 	if (!pool->stall.ms)
@@ -58,14 +58,6 @@ static void stall_arm(struct ants_pool *pool, unsigned long ticks)
 		pool->stall.at = at;
 	pool->stall.armed = true;
 	ants_timer_arm_lazy(pool, pool->stall.at);
-}
-
-/* A task starts that may be the only one that runs. */
-static void stall_begin(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!pool->stall.armed)
-		stall_arm(pool, msecs_to_jiffies(pool->stall.ms) + 1);
 }
 
 /*
@@ -82,7 +74,7 @@ void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 	if (slot->tag & ANTS_TAG_TIMED)
 		count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
 	if (pool->timed & ANTS_TIMED_STALL)
-		stall_begin(pool);
+		stall_arm(pool, pool->stall.ms);
 }
 
 /* A task that is timed has ended. */
@@ -133,14 +125,14 @@ int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms)
 	pool->times.left = 0;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
-	if (ms != pool->stall.ms)
-		pool->stall.armed = false;
+	/* A timer that is armed for another limit looks once more than it has to. */
+	pool->stall.armed &= ms != 0;
 	WRITE_ONCE(pool->stall.ms, ms);
 	/* The clock counts 15625 units for each 16 ms. */
 	pool->stall.limit = (u64)ms * 15625 >> 4;
 	/* Tasks may run already. */
 	if (pool->nr_busy)
-		stall_begin(pool);
+		stall_arm(pool, ms);
 	ants_unlock_irq(pool);
 	return 0;
 }
@@ -255,6 +247,6 @@ void ants_stall_look(struct ants_pool *pool)
 	raw_spin_lock_irq(&pool->lock);
 	/* A task that has begun behind the cursor has armed the timer itself. */
 	if (pool->nr_busy)
-		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
+		stall_arm(pool, ants_clock_ms(look.left));
 	ants_unlock_irq(pool);
 }
