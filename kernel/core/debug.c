@@ -174,13 +174,6 @@ static bool bound_kept(unsigned int now, unsigned int bound, unsigned int *seen)
 	return kept;
 }
 
-/* See debug.h. */
-void ants_check_over(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->seen_in_flight++;
-}
-
 /* What is true of each pool whenever its lock is dropped. */
 void ants_check(struct ants_pool *pool)
 {
