@@ -11,7 +11,6 @@
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/freezer.h>
-#include <linux/kobject.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -142,22 +141,9 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #endif
 
 /* Before 5.14 modules can set only the policies for real time. */
-#ifdef ANTS_HAVE_SCHED_SETATTR
-#define ants_setattr		sched_setattr_nocheck
-#else
-static inline int ants_setattr(struct task_struct *task,
-			       const struct sched_attr *attr)
-{
-	return -EOPNOTSUPP;
-}
+#ifndef ANTS_HAVE_SCHED_SETATTR
+#define sched_setattr_nocheck(task, attr)	((void)(attr), -EOPNOTSUPP)
 #endif
-
-/* The type became const in 6.2; the kernel has never written to it. */
-static inline void ants_kobject_init(struct kobject *kobj,
-				     const struct kobj_type *type)
-{
-	kobject_init(kobj, (struct kobj_type *)type);
-}
 
 /*
  * Has the caller, if it is a kthread, been told to stop? Before 5.17 threads of the
@@ -174,14 +160,8 @@ static inline bool ants_should_stop(void)
  * Since 6.14 the kernel rebinds kthreads; since 6.17 modules can say to which
  * CPUs.
  */
-#ifdef ANTS_HAVE_AFFINE_PREFERRED
-#define ants_affine_preferred	kthread_affine_preferred
-#else
-static inline int ants_affine_preferred(struct task_struct *task,
-					const struct cpumask *mask)
-{
-	return -EOPNOTSUPP;
-}
+#ifndef ANTS_HAVE_AFFINE_PREFERRED
+#define kthread_affine_preferred(task, mask)	((void)(mask), -EOPNOTSUPP)
 #endif
 
 /*

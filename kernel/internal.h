@@ -14,15 +14,15 @@
  *	work/	work, join
  *	work/	call, each, group
  *	pool/	registry, cancel, upkeep, tune, pool
- *	multi/	fit, multi
- *	files/	debugfs, sysfs
+ *	multi/	multi
+ *	./	files
  *	./	main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, dispatch.h asks call.c
  * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
  * function of a client. pool.c and multi.c add their files to sysfs. dispatch.h asks
- * times.c to stamp a task, and dispatch.c asks sysfs.c to tell programs of a change.
+ * times.c to stamp a task.
  * Functions that are called through a pointer, as those of work items and timers are,
  * may be anywhere.
  */
@@ -260,10 +260,7 @@ void ants_call_drop(struct ants_own_work *call);
 struct ants_own_work *ants_call_over(struct ants_work *work);
 
 /* submit.c: tasks that run in their submitters */
-struct ants_inline;
-
-struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs);
-void ants_inline_end(struct ants_inline *run);
+int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
 
@@ -272,7 +269,6 @@ void ants_loops_abort(struct ants_crash *crash);
 
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
-unsigned long ants_task_func(ants_fn_t fn, const void *data);
 unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 			       const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);
@@ -284,7 +280,7 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /*
  * What may be set of a live pool; the first ones and the places also of a multi. A new one
- * is also in ants_set() and sysfs.c. If it is an attribute: in ants_check_attrs(),
+ * is also in ants_set() and files.c. If it is an attribute: in ants_check_attrs(),
  * pool_alloc(), tools/antstat, userspace-test/fuzz_rules.h and SECURITY.md.
  */
 enum ants_setting {
@@ -337,6 +333,7 @@ void ants_object_freed(void);
 void ants_objects_wait_freed(void);
 
 /* pool.c */
+extern struct kmem_cache *ants_pool_cache;
 int ants_check_attrs(const struct ants_attrs *attrs);
 struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    unsigned int nr,
@@ -347,25 +344,17 @@ unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
-void __ants_pool_destroy(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 
-/* sysfs.c: /sys/kernel/ants */
-extern const struct kobj_type ants_pool_ktype;
+/* files.c: /sys/kernel/ants, and what programs are told */
 extern const struct attribute_group *ants_pool_groups[];
 extern struct kset *ants_kset;
-int ants_sysfs_init(void);
-void ants_sysfs_exit(void);
+int ants_files_init(void);
+void ants_files_exit(void);
 int ants_sysfs_show(struct kobject *kobj);
-int ants_sysfs_add(struct ants_pool *pool);
-void ants_sysfs_del(struct ants_pool *pool);
-void ants_pool_free(struct kobject *kobj);
-
-/* sysfs.c: what programs are told */
-void ants_notify(struct ants_pool *pool);
 void ants_notify_fn(struct work_struct *work);
 
-/* debugfs.c: the tables, which are the private data of their files */
+/* files.c: the tables in debugfs, which are the private data of their files */
 enum {
 	ANTS_SUMMARY,
 	ANTS_WORKERS,
@@ -377,8 +366,5 @@ enum {
 #define ANTS_DEBUGFS_MOST	1024U
 
 extern const struct seq_operations ants_tables_sops;
-unsigned long ants_longest_ms(struct ants_pool *pool, unsigned long *func);
-void ants_debugfs_init(void);
-void ants_debugfs_exit(void);
 
 #endif /* _ANTS_INTERNAL_H */

@@ -196,7 +196,7 @@ again:
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
 			pr_err("module %s did not destroy pool %s\n", mod->name, pool->name);
-			__ants_pool_destroy(pool);
+			ants_pool_destroy(pool);
 			goto again;
 		}
 	mutex_unlock(&ants_registry_lock);
@@ -245,15 +245,19 @@ static void ants_exit(void)
 {
 	unregister_module_notifier(&unload_nb);
 	if (ants_system_pool)
-		__ants_pool_destroy(ants_system_pool);
+		ants_system_pool->protected = false;
+	ants_pool_destroy(ants_system_pool);
 	ants_objects_wait_freed();
 	ants_hotplug_exit();
-	ants_sysfs_exit();
+	ants_files_exit();
+	if (ants_notice_wq)
+		destroy_workqueue(ants_notice_wq);
 	if (ants_makers_wq)
 		destroy_workqueue(ants_makers_wq);
 	if (ants_wq)
 		destroy_workqueue(ants_wq);
 	kmem_cache_destroy(ants_slot_cache);
+	kmem_cache_destroy(ants_pool_cache);
 }
 
 static int __init ants_init(void)
@@ -268,9 +272,13 @@ static int __init ants_init(void)
 				  __WQ_LEGACY, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers",
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	ants_notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
 	ants_slot_cache = KMEM_CACHE(ants_slot, 0);
-	err = ants_wq && ants_makers_wq && ants_slot_cache ? 0 : -ENOMEM;
-	err = err ?: ants_sysfs_init() ?:
+	/* Of kmalloc() it would get a third more than it needs. */
+	ants_pool_cache = KMEM_CACHE(ants_pool, SLAB_HWCACHE_ALIGN);
+	err = ants_wq && ants_makers_wq && ants_notice_wq && ants_slot_cache &&
+	      ants_pool_cache ? 0 : -ENOMEM;
+	err = err ?: ants_files_init() ?:
 	      ants_hotplug_init() ?:
 	      register_module_notifier(&unload_nb) ?:
 	      system_pool_init();

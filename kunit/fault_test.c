@@ -90,7 +90,7 @@ static void task_has_a_bug(struct kunit *test)
 static void time_of_a_task_that_dies_ends(struct kunit *test)
 {
 	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
-	static u64 wait[ANTS_TIMES], run[ANTS_TIMES];
+	static struct ants_histograms counts;
 	u64 i, nr = 0;
 
 	for (i = 1; i <= 2; i++) {
@@ -99,9 +99,9 @@ static void time_of_a_task_that_dies_ends(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, null_task, rig), 0);
 		expect_told(rig, i, null_task, rig);
 	}
-	ants_times_read(rig->pool, wait, run);
+	ants_times_read(rig->pool, &counts);
 	for (i = 0; i < ANTS_TIMES; i++)
-		nr += run[i];
+		nr += counts.run[i];
 	KUNIT_EXPECT_EQ(test, nr, 2ULL);
 }
 

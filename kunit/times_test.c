@@ -14,22 +14,24 @@
 /* How many tasks have waited for 2^@from us or longer. */
 static noinline u64 nr_waited(struct ants_pool *pool, int from)
 {
-	u64 wait[ANTS_TIMES], run[ANTS_TIMES], nr = 0;
+	struct ants_histograms counts;
+	u64 nr = 0;
 
-	ants_times_read(pool, wait, run);
+	ants_times_read(pool, &counts);
 	for (; from < ANTS_TIMES; from++)
-		nr += wait[from];
+		nr += counts.wait[from];
 	return nr;
 }
 
 /* How many have run for so long. */
 static noinline u64 nr_ran(struct ants_pool *pool, int from)
 {
-	u64 wait[ANTS_TIMES], run[ANTS_TIMES], nr = 0;
+	struct ants_histograms counts;
+	u64 nr = 0;
 
-	ants_times_read(pool, wait, run);
+	ants_times_read(pool, &counts);
 	for (; from < ANTS_TIMES; from++)
-		nr += run[from];
+		nr += counts.run[from];
 	return nr;
 }
 

@@ -9,7 +9,7 @@ struct ants_pool;
 
 /*
  * A new number is also in ants_multi_stats() (or that of a multi is 0), in the table of
- * kernel/files/sysfs.c, Documentation/ABI and admin-guide.rst, in tools/antstat,
+ * kernel/files.c, Documentation/ABI and admin-guide.rst, in tools/antstat,
  * test/antstat/tree.py and tools/syzkaller.
  */
 

@@ -54,28 +54,19 @@ static void jitter(bool may_sleep)
 		udelay(min_t(unsigned int, us, MOST_ATOMIC_US));
 }
 
-/* Does the caller stop here? If so, this has reported that it has arrived. */
-static bool stops_at(struct pause *p, struct ants_pool *pool)
-{
-	/* Pairs with smp_store_release() in ants_pause_arm(). */
-	const struct ants_pool *armed = smp_load_acquire(&p->pool);
-
-	if (likely(armed != pool && armed != ANTS_ALL_POOLS))
-		return false;
-	if (armed == pool && cmpxchg(&p->pool, pool, NULL) != pool)
-		return false;
-	complete(&p->reached);
-	return true;
-}
-
 void ants_pause(enum ants_pause_point point, struct ants_pool *pool)
 {
 	struct pause *p = &pauses[point];
+	const struct ants_pool *armed;
 
 	/* A call that never sleeps arrives at the first of them as well. */
 	jitter(point != ANTS_PAUSE_REFUSED && point != ANTS_PAUSE_DUE);
-	if (!stops_at(p, pool))
+	/* Pairs with smp_store_release() in ants_pause_arm(). */
+	armed = smp_load_acquire(&p->pool);
+	if (armed != ANTS_ALL_POOLS &&
+	    (armed != pool || cmpxchg(&p->pool, pool, NULL) != pool))
 		return;
+	complete(&p->reached);
 	/* There a caller must not sleep, and spins. */
 	while (point == ANTS_PAUSE_DUE && !try_wait_for_completion(&p->resume))
 		cpu_relax();
@@ -181,13 +172,6 @@ static bool bound_kept(unsigned int now, unsigned int bound, unsigned int *seen)
 
 	*seen = now;
 	return kept;
-}
-
-/* See debug.h. */
-void ants_check_over(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->seen_in_flight++;
 }
 
 /* What is true of each pool whenever its lock is dropped. */

@@ -105,7 +105,7 @@ bool ants_inject(enum ants_fail_point point);
 #define ants_check_task()	WARN(!in_task(), "ants: an interrupt asks for its worker\n")
 void ants_check(struct ants_pool *pool);
 /* A task is about to be admitted although there may be no room. */
-void ants_check_over(struct ants_pool *pool);
+#define ants_check_over(pool)	((pool)->seen_in_flight++)
 void ants_check_move(const struct ants_worker *w, enum ants_worker_state to);
 void ants_check_work_move(const struct ants_work *work, unsigned int to);
 
@@ -129,7 +129,7 @@ static inline void ants_pause(enum ants_pause_point point, struct ants_pool *poo
 static inline bool ants_inject(enum ants_fail_point point) { return false; }
 #define ants_check_task()	do { } while (0)
 static inline void ants_check(struct ants_pool *pool) { }
-static inline void ants_check_over(struct ants_pool *pool) { }
+#define ants_check_over(pool)	do { } while (0)
 static inline void ants_check_move(const struct ants_worker *w, enum ants_worker_state to) { }
 static inline void ants_check_work_move(const struct ants_work *work, unsigned int to) { }
 #define ants_late_ticks()	ANTS_LATE_TICKS

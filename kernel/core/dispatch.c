@@ -20,6 +20,7 @@
 struct workqueue_struct *ants_wq;
 EXPORT_SYMBOL_FOR_TESTS(ants_wq);
 struct workqueue_struct *ants_makers_wq;
+struct workqueue_struct *ants_notice_wq;
 struct kmem_cache *ants_slot_cache;
 
 /*
@@ -499,7 +500,7 @@ static void wake_waitq(struct ants_pool *pool)
 		return;
 	if (!READ_ONCE(pool->release.dying) || ants_peek(pool->nr_busy) ||
 	    ants_peek(pool->nr_pending))
-		ants_notify(pool);
+		queue_work(ants_notice_wq, &pool->notice.work);
 }
 
 /*
@@ -512,7 +513,7 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	if (todo->bits & ANTS_TODO_WAITQ)
 		wake_waitq(pool);
 	if (todo->bits & ANTS_TODO_NOTICE)
-		ants_notify(pool);
+		queue_work(ants_notice_wq, &pool->notice.work);
 	if (todo->bits & ANTS_TODO_GRANT)
 		ants_grant_all(pool);
 	if (todo->bits & ANTS_TODO_SPACE) {

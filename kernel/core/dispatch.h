@@ -317,9 +317,10 @@ struct ants_todo {
 
 /*
  * Makers have their own: there are so many of them that, if memory is short, they
- * could fill the other one, and keep the upkeep of all pools out.
+ * could fill the other one, and keep the upkeep of all pools out. What tells programs
+ * may be slow.
  */
-extern struct workqueue_struct *ants_wq, *ants_makers_wq;
+extern struct workqueue_struct *ants_wq, *ants_makers_wq, *ants_notice_wq;
 void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)

@@ -317,7 +317,7 @@ struct ants_histograms {
 	 */
 	u64 wait[ANTS_TIMES];
 	/* L: the same for the time that they run */
-	u64 run[BITS_PER_LONG];
+	u64 run[ANTS_TIMES];
 };
 
 /* How long tasks wait and run, if that was asked for: see times.h. */
@@ -344,8 +344,6 @@ struct ants_stall {
 	unsigned long at;
 	/* L: the timer is armed for @at or earlier */
 	bool armed;
-	/* L: it is time to look */
-	bool due;
 };
 
 /* The most bytes of the name of a function, with that of its module. */
@@ -375,7 +373,7 @@ struct ants_faults {
 	char last[ANTS_FUNC_LEN];
 };
 
-/* What programs are told: see sysfs.c. */
+/* What programs are told: see files.c. */
 struct ants_notices {
 	/* tells programs; not queued any more when the files are gone */
 	struct work_struct work;

@@ -24,17 +24,15 @@
 #define BUCKET_BITS	5
 
 /**
- * struct ants_inline - a caller that runs a task itself, or may do so
+ * struct inline_run - a caller that runs a task itself
  * @node: in a bucket
  * @task: I: the caller, with a reference
- * @pool: I: the pool to which the caller holds a reference
- * @runs: I: the task is one of that pool
+ * @pool: I: the pool of the task, to which the caller holds a reference, and to no other
  */
-struct ants_inline {
+struct inline_run {
 	struct hlist_node node;
 	struct task_struct *task;
 	struct ants_pool *pool;
-	bool runs;
 };
 
 /* The records of the callers whose task addresses have the same hash. */
@@ -53,69 +51,45 @@ static struct bucket *bucket_of(const struct task_struct *task)
 }
 
 /*
- * The caller, which has a reference to @pool, is about to run a task of it, or may
- * run one of another shard if not @runs. To be ended by ants_inline_end(). Return
- * NULL if there is no memory, for which this does not try hard: memory reclaim may
- * wait for the task.
+ * Run a task of @pool in the caller, which holds a reference, as a worker would. Wait instead
+ * if there is no memory for a record: the threads of the pool need none. Without one the
+ * task could run another one inside itself, and if it killed a thread of another pool,
+ * @pool would wait for its caller for ever. This does not try hard to get memory: memory
+ * reclaim may wait for the task.
  */
-struct ants_inline *ants_inline_begin(struct ants_pool *pool, bool runs)
+int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio)
 {
 	struct bucket *bucket = bucket_of(current);
-	struct ants_inline *run;
+	struct inline_run *run = NULL;
 
-	if (ants_inject(ANTS_FAIL_INLINE))
-		return NULL;
-	run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
+	if (!ants_inject(ANTS_FAIL_INLINE))
+		run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
 	if (!run)
-		return NULL;
+		return ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
 	run->task = get_task_struct(current);
 	run->pool = pool;
-	run->runs = runs;
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_add_head(&run->node, &bucket->runs);
 	raw_spin_unlock_irq(&bucket->lock);
-	return run;
-}
-
-void ants_inline_end(struct ants_inline *run)
-{
-	struct bucket *bucket = bucket_of(current);
-
-	if (!run)
-		return;
+	raw_spin_lock_irq(&pool->lock);
+	pool->counts.caller_runs++;
+	ants_unlock_irq(pool);
+	trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
+	fn(data);
+	trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
 	raw_spin_unlock_irq(&bucket->lock);
 	put_task_struct(run->task);
 	kfree(run);
-}
-
-/*
- * Run a task of @pool in the caller, which holds a reference. Return false if there is
- * no memory for a record. Without one the task could run another one inside itself, and
- * if it killed a thread of another pool, @pool would wait for its caller for ever.
- */
-static bool run_here(struct ants_pool *pool, ants_fn_t fn, void *data)
-{
-	struct ants_inline *run = ants_inline_begin(pool, true);
-
-	if (!run)
-		return false;
-	raw_spin_lock_irq(&pool->lock);
-	pool->counts.caller_runs++;
-	ants_unlock_irq(pool);
-	trace_ants_task_start(pool, (unsigned long)fn, data, 0, 0);
-	fn(data);
-	trace_ants_task_end(pool, (unsigned long)fn, data, 0, 0);
-	ants_inline_end(run);
-	return true;
+	return 0;
 }
 
 /* The thread @task has died in what it ran as a submitter. */
 void ants_inline_abort(const struct task_struct *task)
 {
 	struct bucket *bucket = bucket_of(task);
-	struct ants_inline *run;
+	struct inline_run *run;
 	struct hlist_node *next;
 	HLIST_HEAD(dead);
 
@@ -141,7 +115,7 @@ void ants_inline_abort(const struct task_struct *task)
 bool ants_runs_task_of(struct ants_pool *pool)
 {
 	struct bucket *bucket = bucket_of(current);
-	const struct ants_inline *run;
+	const struct inline_run *run;
 	unsigned long flags;
 	bool found = false;
 
@@ -149,7 +123,7 @@ bool ants_runs_task_of(struct ants_pool *pool)
 		return true;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	hlist_for_each_entry(run, &bucket->runs, node)
-		found |= run->runs && run->task == current && run->pool == pool;
+		found |= run->task == current && run->pool == pool;
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 	return found;
 }
@@ -247,21 +221,16 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	return ants_wait(pool, &waiter, timeout);
 }
 
-/*
- * Run the task in the caller, as a worker would, or wait if there is no memory for that:
- * the threads of the pool need none. The task may use the pool, so the caller is counted
- * in.
- */
+/* Run the task in the caller. It may use the pool, so the caller is counted in. */
 static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
 		       enum ants_prio prio, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	int err = 0;
+	int err;
 
 	ants_pool_get_locked(pool);
 	ants_unlock(pool, todo);
-	if (!run_here(pool, fn, data))
-		err = ants_submit_prio(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT);
+	err = ants_run_here(pool, fn, data, prio);
 	ants_pool_put(pool);
 	return err;
 }

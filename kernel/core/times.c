@@ -5,7 +5,7 @@
  * A task that runs for longer than an administrator allows is reported once, if it
  * still runs when somebody looks. A task that starts arms the timer, unless the timer
  * is armed for this already. When the timer fires,
- * the kernel work item that tells programs, in files/sysfs.c, looks through the
+ * the kernel work item that tells programs, in files.c, looks through the
  * workers first, and arms the timer again if tasks run. While no task runs, nothing
  * looks.
  */
@@ -13,7 +13,6 @@
 
 #include <linux/bitops.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/ratelimit.h>
 #include <linux/sched/debug.h>
@@ -29,16 +28,13 @@ u64 ants_clock(void)
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_clock);
 
-/* The same difference in milliseconds. */
-unsigned long ants_clock_ms(u64 time)
+/*
+ * Count a task that has waited, or run, for @time; for less than 1 as for 1. The last ones
+ * also count all that took longer.
+ */
+static void count(u64 counts[ANTS_TIMES], unsigned long time)
 {
-	return div_u64(time << 7, NSEC_PER_MSEC >> 3);
-}
-
-/* Count a task that has waited, or run, for @time; for less than 1 as for 1. */
-static void count(u64 *counts, unsigned long time)
-{
-	counts[__fls(time | 1)]++;
+	counts[min(__fls(time | 1), ANTS_TIMES - 1UL)]++;
 }
 
 /* The task in @slot, which becomes pending, is timed; so is one in so many. */
@@ -50,10 +46,10 @@ void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 	slot->tag |= ANTS_TAG_TIMED;
 }
 
-/* Arm the timer for @ticks from now, unless it will fire for this earlier. */
-static void stall_arm(struct ants_pool *pool, unsigned long ticks)
+/* Arm the timer for @ms from now, unless it will fire for this earlier. */
+static void stall_arm(struct ants_pool *pool, unsigned int ms)
 {
-	unsigned long at = jiffies + ticks;
+	unsigned long at = jiffies + msecs_to_jiffies(ms) + 1;
 
 	lockdep_assert_held(&pool->lock);
 	if (!pool->stall.ms)
@@ -62,14 +58,6 @@ static void stall_arm(struct ants_pool *pool, unsigned long ticks)
 		pool->stall.at = at;
 	pool->stall.armed = true;
 	ants_timer_arm_lazy(pool, pool->stall.at);
-}
-
-/* A task starts that may be the only one that runs. */
-static void stall_begin(struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!pool->stall.armed)
-		stall_arm(pool, msecs_to_jiffies(pool->stall.ms) + 1);
 }
 
 /*
@@ -86,7 +74,7 @@ void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 	if (slot->tag & ANTS_TAG_TIMED)
 		count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
 	if (pool->timed & ANTS_TIMED_STALL)
-		stall_begin(pool);
+		stall_arm(pool, pool->stall.ms);
 }
 
 /* A task that is timed has ended. */
@@ -115,56 +103,50 @@ static int times_make(struct ants_pool *pool)
 }
 
 /*
- * Times are taken for an administrator, or to find tasks that stall, for which each task
- * is timed: this has changed.
+ * Have the times of one task in so many taken, 0 for none; and tasks reported that run
+ * for more than @ms milliseconds, 0 for no limit, for which each task is timed.
  */
-static void times_switch(struct ants_pool *pool)
+int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms)
 {
-	unsigned int step = pool->stall.ms ? 1 : pool->times.every, bits;
+	unsigned int step = ms ? 1 : every, bits = 0;
+	int err = every > ANTS_SAMPLE_MAX || ms > ANTS_BOUND_MAX ? -EINVAL :
+		  step ? times_make(pool) : 0;
 
-	lockdep_assert_held(&pool->lock);
-	bits = (step ? ANTS_TIMED : 0) | (step == 1 ? ANTS_TIMED_ALL : 0) |
-	       (pool->stall.ms ? ANTS_TIMED_STALL : 0);
+	if (err)
+		return err;
+	if (step)
+		bits = ANTS_TIMED | (step == 1 ? ANTS_TIMED_ALL : 0) |
+		       (ms ? ANTS_TIMED_STALL : 0);
+	raw_spin_lock_irq(&pool->lock);
 	if (bits & ANTS_TIMED_ALL && !(pool->timed & ANTS_TIMED_ALL))
 		pool->times.since = ants_clock();
+	WRITE_ONCE(pool->times.every, every);
 	pool->times.step = step;
 	pool->times.left = 0;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
-}
-
-/* Have the times of one task in so many taken; 0 for none. */
-int ants_set_timing(struct ants_pool *pool, unsigned int every)
-{
-	int err = every > ANTS_SAMPLE_MAX ? -EINVAL : every ? times_make(pool) : 0;
-
-	if (err)
-		return err;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->times.every, every);
-	times_switch(pool);
+	/* A timer that is armed for another limit looks once more than it has to. */
+	pool->stall.armed &= ms != 0;
+	WRITE_ONCE(pool->stall.ms, ms);
+	/* The clock counts 15625 units for each 16 ms. */
+	pool->stall.limit = (u64)ms * 15625 >> 4;
+	/* Tasks may run already. */
+	if (pool->nr_busy)
+		stall_arm(pool, ms);
 	ants_unlock_irq(pool);
 	return 0;
 }
 
 /*
  * Read how many tasks have waited, and run, for 2^i microseconds or more, but
- * for less than the next i says. The last ones also count all that took longer.
+ * for less than the next i says.
  */
-void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
-		     u64 run[ANTS_TIMES])
+void ants_times_read(struct ants_pool *pool, struct ants_histograms *counts)
 {
-	const struct ants_histograms *counts;
-	unsigned int i;
-
-	memset(wait, 0, ANTS_TIMES * sizeof(*wait));
-	memset(run, 0, ANTS_TIMES * sizeof(*run));
+	memset(counts, 0, sizeof(*counts));
 	raw_spin_lock_irq(&pool->lock);
-	counts = pool->times.counts;
-	if (counts)
-		memcpy(wait, counts->wait, sizeof(counts->wait));
-	for (i = 0; counts && i < BITS_PER_LONG; i++)
-		run[min(i, ANTS_TIMES - 1U)] += counts->run[i];
+	if (pool->times.counts)
+		*counts = *pool->times.counts;
 	ants_unlock_irq(pool);
 }
 EXPORT_SYMBOL_FOR_TESTS(ants_times_read);
@@ -247,46 +229,24 @@ static bool report(struct ants_walker *walker)
 	return true;
 }
 
-/* Report the tasks that have run for too long, if the timer has asked for it. */
+/*
+ * Report the tasks that have run for too long, if there is a limit. The timer has asked for
+ * that; or there is something else to tell programs of, and this is a look more.
+ */
 void ants_stall_look(struct ants_pool *pool)
 {
 	struct look look = { .walker = { .see = see_running, .rest = report } };
-	bool due;
 
 	raw_spin_lock_irq(&pool->lock);
-	/* A request from here on is for the next look. */
-	due = pool->stall.due;
-	pool->stall.due = false;
 	look.limit = pool->stall.limit;
 	look.left = look.limit;
 	ants_unlock_irq(pool);
-	if (!due)
+	if (!look.limit)
 		return;
 	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
 	raw_spin_lock_irq(&pool->lock);
 	/* A task that has begun behind the cursor has armed the timer itself. */
 	if (pool->nr_busy)
-		stall_arm(pool, msecs_to_jiffies(ants_clock_ms(look.left)) + 1);
+		stall_arm(pool, ants_clock_ms(look.left));
 	ants_unlock_irq(pool);
-}
-
-/* @ms is the value that sysfs shows; 0 for no limit. */
-int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms)
-{
-	int err = ms > ANTS_BOUND_MAX ? -EINVAL : ms ? times_make(pool) : 0;
-
-	if (err)
-		return err;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->stall.ms, ms);
-	/* The clock counts 15625 units for each 16 ms. */
-	pool->stall.limit = (u64)ms * 15625 >> 4;
-	pool->stall.armed = false;
-	pool->stall.due = false;
-	times_switch(pool);
-	/* Tasks may run already. */
-	if (pool->nr_busy)
-		stall_begin(pool);
-	ants_unlock_irq(pool);
-	return 0;
 }

@@ -12,6 +12,9 @@
 #ifndef _ANTS_TIMES_H
 #define _ANTS_TIMES_H
 
+#include <linux/ktime.h>
+#include <linux/math64.h>
+
 #include "pool.h"
 
 /* What pool->timed says: the times of some tasks are taken, which ANTS_TAG_TIMED marks. */
@@ -22,15 +25,18 @@
 #define ANTS_TIMED_STALL	4U
 
 u64 ants_clock(void);
-unsigned long ants_clock_ms(u64 time);
-int ants_set_timing(struct ants_pool *pool, unsigned int every);
+int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms);
 void ants_stall_look(struct ants_pool *pool);
-int ants_set_stall_ms(struct ants_pool *pool, unsigned int ms);
 void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot);
 void ants_time_start(struct ants_worker *w, const struct ants_slot *slot);
 void ants_time_end(struct ants_worker *w);
-void ants_times_read(struct ants_pool *pool, u64 wait[ANTS_TIMES],
-		     u64 run[ANTS_TIMES]);
+void ants_times_read(struct ants_pool *pool, struct ants_histograms *counts);
+
+/* A difference of such times in milliseconds. */
+static inline unsigned long ants_clock_ms(u64 time)
+{
+	return div_u64(time << 7, NSEC_PER_MSEC >> 3);
+}
 
 /*
  * When the task that @w runs has started, as far as it is known: times may have

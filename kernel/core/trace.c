@@ -19,7 +19,7 @@ void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
 	    READ_ONCE(((const struct ants_work *)data)->state) == ANTS_WORK_AGAIN)
 		return;
 	func = ants_client_func(fn, &data);
-	trace_ants_task_accept(pool, func, data, pending, 0);
+	trace_ants_task_accept(pool, NULL, func, data, pending, 0);
 }
 
 void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
@@ -27,7 +27,7 @@ void ants_trace_task_refuse(const struct ants_pool *pool, ants_fn_t fn,
 {
 	unsigned long func = ants_client_func(fn, &data);
 
-	trace_ants_task_refuse(pool, func, data, ants_peek(pool->nr_pending), err);
+	trace_ants_task_refuse(pool, NULL, func, data, ants_peek(pool->nr_pending), err);
 }
 
 void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
@@ -35,7 +35,7 @@ void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 {
 	unsigned long func = ants_client_func(fn, &data);
 
-	trace_ants_task_cancel(pool, func, data, 0, 0);
+	trace_ants_task_cancel(pool, NULL, func, data, 0, 0);
 }
 
 /*
@@ -66,7 +66,7 @@ void ants_trace_task_start(const struct ants_worker *w)
 	unsigned long func = running_func(w, &data);
 
 	if (func)
-		trace_ants_task_start(w->pool, func, data, 0, 0);
+		trace_ants_task_start(w->pool, NULL, func, data, 0, 0);
 }
 
 void ants_trace_task_end(const struct ants_worker *w)
@@ -75,7 +75,7 @@ void ants_trace_task_end(const struct ants_worker *w)
 	unsigned long func = running_func(w, &data);
 
 	if (func)
-		trace_ants_task_end(w->pool, func, data, 0, 0);
+		trace_ants_task_end(w->pool, NULL, func, data, 0, 0);
 }
 
 void ants_trace_waiter_enrol(const struct ants_pool *pool,
@@ -84,7 +84,7 @@ void ants_trace_waiter_enrol(const struct ants_pool *pool,
 	const void *data;
 	unsigned long func = ants_waiter_func(waiter, &data);
 
-	trace_ants_waiter_enrol(pool, waiter, func, data, 0);
+	trace_ants_waiter_enrol(pool, waiter, func, data, 0, 0);
 }
 
 /* The wait has ended with @result. */
@@ -95,7 +95,7 @@ void ants_trace_waiter_end(const struct ants_pool *pool,
 	unsigned long func = ants_waiter_func(waiter, &data);
 
 	if (result)
-		trace_ants_waiter_give_up(pool, waiter, func, data, result);
+		trace_ants_waiter_give_up(pool, waiter, func, data, 0, result);
 	else
-		trace_ants_waiter_grant(pool, waiter, func, data, 0);
+		trace_ants_waiter_grant(pool, waiter, func, data, 0, 0);
 }

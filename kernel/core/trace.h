@@ -16,21 +16,23 @@
 #include "pool.h"
 
 /*
- * Tasks. @func and @data are those of the client, @pending and @error only of events that
- * print them.
+ * Tasks, and waiters, of which the thread that grants one is not the one that waits:
+ * @waiter is NULL for tasks. @func and @data are those of the client, @pending and @error
+ * only of events that print them.
  */
 
-DECLARE_EVENT_CLASS(ants_task,
+#define TASK_PROTO							\
+	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,\
+		 unsigned long func, const void *data, unsigned int pending, int error)
+#define TASK_ARGS	TP_ARGS(pool, waiter, func, data, pending, error)
 
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,
-		 const void *data, unsigned int pending, int error),
-
-	TP_ARGS(pool, func, data, pending, error),
+DECLARE_EVENT_CLASS(ants_task, TASK_PROTO, TASK_ARGS,
 
 	TP_STRUCT__entry(
 		__array(char, pool, ANTS_NAME_LEN)
 		__field(void *, function)
 		__field(const void *, data)
+		__field(pid_t, pid)
 		__field(int, error)
 		__field(unsigned int, busy)
 		__field(unsigned int, pending)
@@ -41,6 +43,7 @@ DECLARE_EVENT_CLASS(ants_task,
 		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
 		__entry->function = (void *)func;
 		__entry->data = data;
+		__entry->pid = waiter ? waiter->task->pid : current->pid;
 		__entry->error = error;
 		/* Where these are printed, the lock is held. */
 		__entry->busy = data_race(pool->nr_busy);
@@ -52,11 +55,6 @@ DECLARE_EVENT_CLASS(ants_task,
 	TP_printk("pool=%s function=%ps data=%p", __entry->pool,
 		  __entry->function, __entry->data)
 );
-
-#define TASK_PROTO							\
-	TP_PROTO(const struct ants_pool *pool, unsigned long func,	\
-		 const void *data, unsigned int pending, int error)
-#define TASK_ARGS	TP_ARGS(pool, func, data, pending, error)
 
 DEFINE_EVENT(ants_task, ants_task_start, TASK_PROTO, TASK_ARGS);
 DEFINE_EVENT(ants_task, ants_task_end, TASK_PROTO, TASK_ARGS);
@@ -77,81 +75,46 @@ DEFINE_EVENT_PRINT(ants_task, ants_task_refuse, TASK_PROTO, TASK_ARGS,
 		  __entry->waiting)
 );
 
-/* Waiters. The thread that grants one is not the one that waits. */
-
-DECLARE_EVENT_CLASS(ants_waiter,
-
-	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
-		 unsigned long func, const void *data, int error),
-
-	TP_ARGS(pool, waiter, func, data, error),
-
-	TP_STRUCT__entry(
-		__array(char, pool, ANTS_NAME_LEN)
-		__field(void *, function)
-		__field(const void *, data)
-		__field(pid_t, pid)
-		__field(int, error)
-		__field(unsigned int, waiting)
-	),
-
-	TP_fast_assign(
-		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
-		__entry->function = (void *)func;
-		__entry->data = data;
-		__entry->pid = waiter->task->pid;
-		__entry->error = error;
-		__entry->waiting = pool->space.nr_waiting;
-	),
-
-	TP_printk("pool=%s function=%ps data=%p pid=%d waiting=%u",
-		  __entry->pool, __entry->function, __entry->data,
+#define WAITER_PRINTK							\
+	TP_printk("pool=%s function=%ps data=%p pid=%d waiting=%u",	\
+		  __entry->pool, __entry->function, __entry->data,	\
 		  __entry->pid, __entry->waiting)
-);
 
-#define DEFINE_WAITER_EVENT(event)					\
-DEFINE_EVENT(ants_waiter, event,					\
-	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,\
-		 unsigned long func, const void *data, int error),	\
-	TP_ARGS(pool, waiter, func, data, error))
+DEFINE_EVENT_PRINT(ants_task, ants_waiter_enrol, TASK_PROTO, TASK_ARGS, WAITER_PRINTK);
+DEFINE_EVENT_PRINT(ants_task, ants_waiter_grant, TASK_PROTO, TASK_ARGS, WAITER_PRINTK);
 
-DEFINE_WAITER_EVENT(ants_waiter_enrol);
-DEFINE_WAITER_EVENT(ants_waiter_grant);
-
-DEFINE_EVENT_PRINT(ants_waiter, ants_waiter_give_up,
-
-	TP_PROTO(const struct ants_pool *pool, const struct ants_waiter *waiter,
-		 unsigned long func, const void *data, int error),
-
-	TP_ARGS(pool, waiter, func, data, error),
+DEFINE_EVENT_PRINT(ants_task, ants_waiter_give_up, TASK_PROTO, TASK_ARGS,
 
 	TP_printk("pool=%s function=%ps data=%p pid=%d error=%d waiting=%u",
 		  __entry->pool, __entry->function, __entry->data,
 		  __entry->pid, __entry->error, __entry->waiting)
 );
 
-/* Workers. */
+/* Workers, and pools, for which @w is NULL. */
 
-DECLARE_EVENT_CLASS(ants_worker,
+#define POOL_PROTO	TP_PROTO(const struct ants_pool *pool, const struct ants_worker *w)
+#define POOL_ARGS	TP_ARGS(pool, w)
 
-	TP_PROTO(const struct ants_worker *w),
-
-	TP_ARGS(w),
+DECLARE_EVENT_CLASS(ants_pool, POOL_PROTO, POOL_ARGS,
 
 	TP_STRUCT__entry(
 		__array(char, pool, ANTS_NAME_LEN)
 		__field(pid_t, pid)
 		__field(unsigned int, running)
 		__field(unsigned int, idle)
+		__field(unsigned int, busy)
 		__field(unsigned int, pending)
+		__field(unsigned int, waiting)
 	),
 
 	TP_fast_assign(
-		memcpy(__entry->pool, w->pool->name, ANTS_NAME_LEN);
-		__entry->pid = w->task->pid;
-		__entry->running = w->pool->workers.nr;
-		__entry->idle = w->pool->workers.nr_idle;
-		__entry->pending = w->pool->nr_pending;
+		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
+		__entry->pid = w ? w->task->pid : current->pid;
+		__entry->running = pool->workers.nr;
+		__entry->idle = pool->workers.nr_idle;
+		__entry->busy = pool->nr_busy;
+		__entry->pending = pool->nr_pending;
+		__entry->waiting = pool->space.nr_waiting;
 	),
 
 	TP_printk("pool=%s pid=%d running=%u idle=%u pending=%u", __entry->pool,
@@ -159,18 +122,19 @@ DECLARE_EVENT_CLASS(ants_worker,
 		  __entry->pending)
 );
 
-#define DEFINE_WORKER_EVENT(event)					\
-DEFINE_EVENT(ants_worker, event,					\
-	TP_PROTO(const struct ants_worker *w),				\
-	TP_ARGS(w))
+DEFINE_EVENT(ants_pool, ants_worker_make, POOL_PROTO, POOL_ARGS);
+DEFINE_EVENT(ants_pool, ants_worker_wake, POOL_PROTO, POOL_ARGS);
+DEFINE_EVENT(ants_pool, ants_worker_park, POOL_PROTO, POOL_ARGS);
+DEFINE_EVENT(ants_pool, ants_worker_retire, POOL_PROTO, POOL_ARGS);
+DEFINE_EVENT(ants_pool, ants_worker_leave, POOL_PROTO, POOL_ARGS);
 
-DEFINE_WORKER_EVENT(ants_worker_make);
-DEFINE_WORKER_EVENT(ants_worker_wake);
-DEFINE_WORKER_EVENT(ants_worker_park);
-DEFINE_WORKER_EVENT(ants_worker_retire);
-DEFINE_WORKER_EVENT(ants_worker_leave);
+#define POOL_PRINTK							\
+	TP_printk("pool=%s running=%u busy=%u pending=%u waiting=%u",	\
+		  __entry->pool, __entry->running, __entry->busy,	\
+		  __entry->pending, __entry->waiting)
 
-/* Pools. */
+DEFINE_EVENT_PRINT(ants_pool, ants_pool_release, POOL_PROTO, POOL_ARGS, POOL_PRINTK);
+DEFINE_EVENT_PRINT(ants_pool, ants_pool_reboot, POOL_PROTO, POOL_ARGS, POOL_PRINTK);
 
 TRACE_EVENT(ants_pool_tune,
 
@@ -199,41 +163,6 @@ TRACE_EVENT(ants_pool_tune,
 		  __entry->pool, __entry->old_capacity, __entry->capacity,
 		  __entry->queue_depth, __entry->min_workers)
 );
-
-DECLARE_EVENT_CLASS(ants_pool,
-
-	TP_PROTO(const struct ants_pool *pool),
-
-	TP_ARGS(pool),
-
-	TP_STRUCT__entry(
-		__array(char, pool, ANTS_NAME_LEN)
-		__field(unsigned int, running)
-		__field(unsigned int, busy)
-		__field(unsigned int, pending)
-		__field(unsigned int, waiting)
-	),
-
-	TP_fast_assign(
-		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
-		__entry->running = pool->workers.nr;
-		__entry->busy = pool->nr_busy;
-		__entry->pending = pool->nr_pending;
-		__entry->waiting = pool->space.nr_waiting;
-	),
-
-	TP_printk("pool=%s running=%u busy=%u pending=%u waiting=%u",
-		  __entry->pool, __entry->running, __entry->busy,
-		  __entry->pending, __entry->waiting)
-);
-
-#define DEFINE_POOL_EVENT(event)					\
-DEFINE_EVENT(ants_pool, event,						\
-	TP_PROTO(const struct ants_pool *pool),				\
-	TP_ARGS(pool))
-
-DEFINE_POOL_EVENT(ants_pool_release);
-DEFINE_POOL_EVENT(ants_pool_reboot);
 
 /* The arguments of some cost something. trace.c computes them while the event is on. */
 

@@ -281,7 +281,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	pool->wakes.nr++;
 	set_wake_late(pool);
 	ants_todo_wake(todo, w->task);
-	trace_ants_worker_wake(w);
+	trace_ants_worker_wake(pool, w);
 }
 
 /* Is a wake-up in flight that is not late? */
@@ -509,10 +509,8 @@ void ants_timer_fn(struct timer_list *timer)
 	/* It is time to look for tasks that stall, but none may run. */
 	if (pool->stall.armed && time_after_eq(jiffies, pool->stall.at)) {
 		pool->stall.armed = false;
-		if (pool->nr_busy) {
-			pool->stall.due = true;
+		if (pool->nr_busy)
 			todo.bits |= ANTS_TODO_NOTICE;
-		}
 	}
 	timer_rearm(pool);
 	ants_unlock(pool, &todo);

@@ -68,7 +68,7 @@ static void set_batch(const struct ants_pool *pool)
 		.sched_nice = task_nice(current),
 	};
 
-	if (ants_setattr(current, &attr))
+	if (sched_setattr_nocheck(current, &attr))
 		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
 }
 
@@ -492,7 +492,7 @@ void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
 	pool->workers.nr--;
 	atomic_dec(&ants_nr_threads);
 	ants_end_fast_path(pool);
-	trace_ants_worker_leave(w);
+	trace_ants_worker_leave(pool, w);
 	ants_worker_move(w, ANTS_LEFT);
 	if (!pool->workers.nr)
 		ants_job_ends(pool, todo);
@@ -537,7 +537,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_link_tail(&w->node, pool->workers.idle.next);
 	pool->workers.nr_idle++;
 	ants_end_fast_path(pool);
-	trace_ants_worker_park(w);
+	trace_ants_worker_park(pool, w);
 	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
 		ants_timer_arm_reaper(pool);
 	if (pool->timer.waking && !ants_nr_arriving(pool))

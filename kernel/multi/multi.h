@@ -93,17 +93,11 @@ struct ants_cpu {
 	unsigned int shard;
 };
 
-/* fit.c: which CPUs belong to which shard */
+/* multi.c: which CPUs belong to which shard; and the rest */
 unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked,
 		      unsigned int most);
 unsigned int ants_fit_near(const struct ants_cpu *cpus, unsigned int nr,
 			   const struct ants_cpu *other, unsigned int *turn);
-int ants_local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
-		   unsigned int *nr_shards, unsigned int most);
-void ants_local_attrs(const struct ants_multi *multi, unsigned int nr,
-		      struct ants_attrs *attrs, struct cpumask *mask);
-
-/* multi.c */
 extern const struct kobj_type ants_multi_ktype;
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change);
 

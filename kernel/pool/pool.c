@@ -14,6 +14,10 @@
 
 #include "../internal.h"
 
+struct kmem_cache *ants_pool_cache;
+
+static void __ants_pool_destroy(struct ants_pool *pool);
+
 /* Creating and destroying a pool. */
 
 /*
@@ -40,6 +44,55 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 				 attrs->queue_depth, attrs->min_workers, flags);
 }
 
+/*
+ * Show @pool in sysfs. After an error files may have been there for a moment, and the
+ * caller has to end the pool.
+ */
+static int pool_show(struct ants_pool *pool)
+{
+	/* The name of a shard is that of its multi, a slash and a number. */
+	return kobject_add(&pool->kobj, pool->parent, "%s%s", pool->parent ? "shard" : "",
+			   kbasename(pool->name)) ?:
+	       ants_sysfs_show(&pool->kobj);
+}
+
+/*
+ * From here on no file gives access to the pool. A thread that has dropped the lock
+ * may still queue the work that tells programs, which then does nothing.
+ */
+static void pool_hide(struct ants_pool *pool)
+{
+	raw_spin_lock_irq(&pool->lock);
+	pool->notice.gone = true;
+	ants_unlock_irq(pool);
+	cancel_work_sync(&pool->notice.work);
+	if (pool->kobj.state_in_sysfs)
+		kobject_del(&pool->kobj);
+}
+
+/* The last reference to the kobject has been dropped. */
+static void pool_free(struct kobject *kobj)
+{
+	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
+
+	ants_stock_trim(pool, 0);
+	lockdep_unregister_key(&pool->key);
+	ants_affinity_put(pool->target.affinity);
+	kfree(pool->times.counts);
+	kmem_cache_free(ants_pool_cache, pool);
+	ants_object_freed();
+}
+
+/*
+ * There are no default groups: the kernel would remove those file by file, and
+ * not as one directory; and the files of a multi are about shards, which are made
+ * later.
+ */
+static const struct kobj_type pool_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = pool_free,
+};
+
 /* Free a pool that has ended; see ants_pool_end(). */
 static void end_fn(struct work_struct *work)
 {
@@ -51,11 +104,11 @@ static void end_fn(struct work_struct *work)
 	kobject_put(&pool->kobj);
 }
 
-/* Allocate a pool. It is not published yet; ants_pool_free() will free it. */
+/* Allocate a pool. It is not published yet; pool_free() will free it. */
 static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs, const char *name)
 {
-	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	struct ants_pool *pool = kmem_cache_zalloc(ants_pool_cache, GFP_KERNEL);
 	unsigned long expiry = attrs->expiry ?: ANTS_EXPIRY;
 
 	if (!pool)
@@ -104,7 +157,7 @@ static struct ants_pool *pool_alloc(struct module *owner,
 			attrs->queue_depth, attrs->min_workers);
 	pool->upkeep.held_until = jiffies - HZ;
 	ants_unlock_irq(pool);
-	ants_object_init(&pool->kobj, &ants_pool_ktype);
+	ants_object_init(&pool->kobj, &pool_ktype);
 	return pool;
 }
 
@@ -127,7 +180,7 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
 		      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
 		      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
-		      ants_sysfs_add(pool);
+		      pool_show(pool);
 	if (err) {
 		ants_workers_discard(&prepared);
 		__ants_pool_destroy(pool);
@@ -221,7 +274,7 @@ unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 	ants_lock(pool, &todo);
 	/* One that could not be created has never been open. */
 	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool);
+		trace_ants_pool_release(pool, NULL);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
@@ -300,7 +353,7 @@ void ants_pool_quiesce(struct ants_pool *pool)
  */
 void ants_pool_end(struct ants_pool *pool, unsigned long seen)
 {
-	ants_sysfs_del(pool);
+	pool_hide(pool);
 	ants_registry_del(&pool->registered);
 	/* Nothing is left that could arm it again; it may be about to call back. */
 	timer_delete_sync(&pool->timer.timer);
@@ -309,13 +362,13 @@ void ants_pool_end(struct ants_pool *pool, unsigned long seen)
 	queue_rcu_work(ants_wq, &pool->release.end);
 }
 
-void __ants_pool_destroy(struct ants_pool *pool)
+static void __ants_pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
 	ants_close_begin(pool, true);
 	/* Its files go while its threads leave. If tasks are left, that may take long. */
 	if (ants_close_end(pool))
-		ants_sysfs_del(pool);
+		pool_hide(pool);
 	ants_pool_quiesce(pool);
 	ants_pool_end(pool, get_state_synchronize_rcu());
 }
@@ -334,19 +387,6 @@ int ants_pool_destroy(struct ants_pool *pool)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
-
-/* The last reference to the kobject has been dropped. */
-void ants_pool_free(struct kobject *kobj)
-{
-	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
-
-	ants_stock_trim(pool, 0);
-	lockdep_unregister_key(&pool->key);
-	ants_affinity_put(pool->target.affinity);
-	kfree(pool->times.counts);
-	kfree(pool);
-	ants_object_freed();
-}
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
 
@@ -452,7 +492,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->faults.tripped, false);
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
-		trace_ants_pool_reboot(pool);
+		trace_ants_pool_reboot(pool, NULL);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
 	}

@@ -76,7 +76,8 @@ static DECLARE_COMPLETION(all_freed);
 void ants_object_init(struct kobject *kobj, const struct kobj_type *type)
 {
 	atomic_inc(&nr_live);
-	ants_kobject_init(kobj, type);
+	/* The type became const in 6.2; the kernel has never written to it. */
+	kobject_init(kobj, (struct kobj_type *)type);
 	kobj->kset = ants_kset;
 }
 

@@ -264,9 +264,9 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 	case ANTS_SET_MIN_WORKERS:
 		return set_bound(pool, change->what, change->value);
 	case ANTS_SET_STALL_MS:
-		return ants_set_stall_ms(pool, change->value);
+		return ants_set_times(pool, pool->times.every, change->value);
 	case ANTS_SET_TIMING:
-		return ants_set_timing(pool, change->value);
+		return ants_set_times(pool, change->value, pool->stall.ms);
 	case ANTS_SET_NICE:
 	case ANTS_SET_SCHED:
 	case ANTS_SET_CPUS:

@@ -153,8 +153,8 @@ static void prefer_cpus(struct ants_worker *w)
 	pool->target.preferred |= !affinity->unbound;
 	ants_unlock_irq(pool);
 	if (!affinity->unbound)
-		w->preferred = !ants_affine_preferred(w->task,
-						      ants_affinity_cpus(affinity));
+		w->preferred = !kthread_affine_preferred(w->task,
+							 ants_affinity_cpus(affinity));
 	ants_affinity_put(affinity);
 }
 
@@ -209,7 +209,7 @@ static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
 	ants_todo_wake(todo, w->task);
-	trace_ants_worker_make(w);
+	trace_ants_worker_make(w->pool, w);
 }
 
 void ants_workers_discard(struct list_head *prepared)
@@ -396,7 +396,7 @@ static bool retire_round(struct ants_pool *pool, struct ants_todo *todo,
 		ants_worker_move(w, ANTS_LEAVING);
 		w->expired = !surplus;
 		ants_todo_wake(todo, w->task);
-		trace_ants_worker_retire(w);
+		trace_ants_worker_retire(pool, w);
 	}
 	ants_timer_arm_reaper(pool);
 	return false;

@@ -256,7 +256,7 @@ unsigned long ants_client_func(ants_fn_t fn, const void **data)
 }
 
 /* The function of a task that waits, is pending, or runs. */
-unsigned long ants_task_func(ants_fn_t fn, const void *data)
+static unsigned long task_func(ants_fn_t fn, const void *data)
 {
 	return ants_client_func(fn, &data);
 }
@@ -266,7 +266,7 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	const struct ants_own_work *own = own_work(fn, data);
 
-	ants_scan_hit(pool, ants_task_func(fn, data));
+	ants_scan_hit(pool, task_func(fn, data));
 	if (own)
 		ants_scan_hit(pool, (unsigned long)own->release);
 }
@@ -283,5 +283,5 @@ unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 unsigned long ants_worker_func(const struct ants_worker *w)
 {
 	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
-						     ants_task_func(w->fn, w->data);
+						     task_func(w->fn, w->data);
 }

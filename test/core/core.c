@@ -13,7 +13,6 @@
 
 #include "shim.h"
 
-const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct attribute_group *ants_pool_groups[1];
 const struct sysfs_ops kobj_sysfs_ops;
 struct kset *ants_kset;
@@ -27,19 +26,6 @@ void ants_clean(struct ants_worker *w, int locks)
 	mend_thread(w, locks);
 	WARN(!shim_dirt_expected && READ_ONCE(w->pool->counts.dirty) != was,
 	     "a task has left its thread in another state");
-}
-
-int ants_sysfs_add(struct ants_pool *pool)
-{
-	return 0;
-}
-
-void ants_sysfs_del(struct ants_pool *pool)
-{
-}
-
-void ants_notify(struct ants_pool *pool)
-{
 }
 
 void ants_notify_fn(struct work_struct *work)
@@ -56,6 +42,7 @@ void core_begin(void)
 	shim_tasks_begin();
 	shim_timers_begin();
 	ants_slot_cache = KMEM_CACHE(ants_slot, 0);
+	ants_pool_cache = KMEM_CACHE(ants_pool, 0);
 	ants_wq = alloc_workqueue("ants", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	ants_makers_wq = alloc_workqueue("ants_makers", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	WARN_ON(register_module_notifier(&unload_nb));
@@ -70,6 +57,7 @@ void core_end(void)
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	kmem_cache_destroy(ants_slot_cache);
+	kmem_cache_destroy(ants_pool_cache);
 	shim_timers_end();
 	shim_tasks_end();
 	put_task_struct(shim_self);

@@ -148,6 +148,9 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 	unsigned long flags;
 	bool was;
 
+	/* ants_notice_wq: there are no programs to be told. */
+	if (!wq)
+		return false;
 	shim_point();
 	raw_spin_lock_irqsave(&wq->lock, flags);
 	was = work->pending;

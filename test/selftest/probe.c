@@ -38,7 +38,7 @@ int every(struct task_struct *task, struct timer_list *timer, struct hrtimer *hr
 	unsigned int state = TASK_IDLE | TASK_FREEZABLE | TASK_FREEZABLE_UNSAFE;
 
 	ants_might_sleep();
-	ants_kobject_init(&e->kobj, &type);
+	kobject_init(&e->kobj, (struct kobj_type *)&type);
 	hrtimer_setup(hrtimer, every_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	set_current_state(ants_sleep_state(state));
 	freezable_schedule();
@@ -54,7 +54,7 @@ int every(struct task_struct *task, struct timer_list *timer, struct hrtimer *hr
 		kthread_complete_and_exit(NULL, 0);
 	timer_destroy_on_stack(timer);
 	return timer_delete(timer) + timer_delete_sync(timer) + ants_llc_of(0) +
-	       ants_affine_preferred(task, housekeeping_cpumask(hk)) +
+	       kthread_affine_preferred(task, housekeeping_cpumask(hk)) +
 	       cpumask_weight(housekeeping_cpumask(HK_TYPE_KTHREAD)) +
-	       ants_setattr(task, NULL) + (int)ants_schedule_timeout(state, 1);
+	       sched_setattr_nocheck(task, NULL) + (int)ants_schedule_timeout(state, 1);
 }

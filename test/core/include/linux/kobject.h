@@ -5,6 +5,7 @@
 #ifndef _SHIM_KOBJECT_H
 #define _SHIM_KOBJECT_H
 
+#include <string.h>
 #include <linux/refcount.h>
 
 struct attribute_group;
@@ -36,6 +37,13 @@ static inline void kobject_put(struct kobject *kobj)
 {
 	if (refcount_dec_and_test(&kobj->users))
 		kobj->type->release(kobj);
+}
+
+static inline const char *kbasename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 static inline int kobject_add(struct kobject *kobj, struct kobject *parent,

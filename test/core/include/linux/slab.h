@@ -55,6 +55,9 @@ static inline struct kmem_cache *shim_cache_create(size_t size)
 
 #define KMEM_CACHE(type, flags)	shim_cache_create(sizeof(struct type))
 
+#define kmem_cache_zalloc(cache, gfp)	shim_alloc((cache)->size)
+#define kmem_cache_free(cache, p)	kfree(p)
+
 static inline int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t nr,
 					void **p)
 {

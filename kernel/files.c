@@ -6,17 +6,23 @@
  * pool; the multi has those of them that say something of the whole, and two of
  * its own.
  */
+#include <linux/debugfs.h>
 #include <linux/kobject.h>
+#include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/seq_file.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "../internal.h"
-#include "../multi/multi.h"
+#include "internal.h"
+#include "multi/multi.h"
 
 /* Where a value is. */
 enum where {
 	IN_POOL,
+	/* the same, and a multi has such a file as well */
+	IN_SHARDS,
 	IN_STATS,
 	/* in struct ants_affinity */
 	IN_PLACE,
@@ -28,11 +34,9 @@ enum where {
  * struct row - a file
  * @file: its name and mode, and the functions that show and store it
  * @in: which structure the value is in
- * @offset: where it is there; of the times of tasks 0 for how long they wait, 1 for how
- *	long they run
+ * @offset: where it is there; of the times of tasks, in struct ants_histograms
  * @get: if it is in no structure, returns the value of a pool
  * @set: what can be changed
- * @multi: a multi has such a file as well, although the value is in the pool
  * @fixed: an administrator may not change it if the owner has set ANTS_FIXED
  * @bound: it is "max" instead of ANTS_UNLIMITED
  * @names: what the values are called, NULL for numbers
@@ -43,7 +47,6 @@ struct row {
 	unsigned int offset;
 	s64 (*get)(struct ants_pool *pool);
 	enum ants_setting set;
-	bool multi;
 	bool fixed;
 	bool bound;
 	const char * const *names;
@@ -179,11 +182,50 @@ static s64 get_nonblocking(struct ants_pool *pool)
 	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
 }
 
+/**
+ * struct longest - the function that has run for the longest time of those that run now
+ * @walker: the walk over the workers
+ * @func: that function, or 0
+ * @time: for how long, by the clock
+ */
+struct longest {
+	struct ants_walker walker;
+	unsigned long func;
+	u64 time;
+};
+
+static void see_running(struct ants_walker *walker, struct list_head *entry)
+{
+	struct longest *longest = container_of(walker, struct longest, walker);
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	u64 time;
+
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
+		return;
+	time = ants_clock() - ants_time_started(w);
+	if (longest->func && time <= longest->time)
+		return;
+	longest->time = time;
+	longest->func = ants_worker_func(w);
+}
+
+/* Find that function, if times are taken. */
+static unsigned long longest_ms(struct ants_pool *pool, unsigned long *func)
+{
+	struct longest longest = { .walker.see = see_running };
+
+	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &longest.walker);
+	*func = longest.func;
+	return ants_clock_ms(longest.time);
+}
+
 static s64 get_longest_ms(struct ants_pool *pool)
 {
 	unsigned long func;
 
-	return ants_longest_ms(pool, &func);
+	return longest_ms(pool, &func);
 }
 
 /* The CPUs on which threads of the pool, or of any shard, may run. */
@@ -253,11 +295,12 @@ static ssize_t last_fault_show(struct kobject *kobj,
 static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	u64 counts[2][ANTS_TIMES], *shown = counts[row_of(&attr->attr)->offset];
+	struct ants_histograms counts;
+	const u64 *shown = (u64 *)((char *)&counts + row_of(&attr->attr)->offset);
 	ssize_t len = 0;
 	int i;
 
-	ants_times_read(to_pool(kobj), counts[0], counts[1]);
+	ants_times_read(to_pool(kobj), &counts);
 	for (i = 0; i < ANTS_TIMES; i++)
 		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
 				     i < ANTS_TIMES - 1 ? ',' : '\n');
@@ -294,15 +337,16 @@ static const char * const strategy_names[] = {
 #define FIELD(_field)	.offset = offsetof(struct ants_pool, _field)
 #define PLACE(_field)	.in = IN_PLACE, .offset = offsetof(struct ants_affinity, _field)
 #define WHOLE(_field)	.in = IN_MULTI, .offset = offsetof(struct ants_multi, _field)
+#define TIMES(_field)	.offset = offsetof(struct ants_histograms, _field)
 #define STAT(_name, ...)						\
 	VALUE(#_name, .in = IN_STATS,					\
 	      .offset = offsetof(struct ants_stats, _name), ##__VA_ARGS__)
 
 static struct attribute *pool_attrs[] = {
-	SETTING("capacity", ANTS_SET_CAPACITY, FIELD(limits.capacity), .multi = true,
+	SETTING("capacity", ANTS_SET_CAPACITY, FIELD(limits.capacity), .in = IN_SHARDS,
 		.fixed = true, .bound = true),
 	SETTING("queue_depth", ANTS_SET_QUEUE_DEPTH, FIELD(config.queue_depth),
-		.multi = true, .fixed = true),
+		.in = IN_SHARDS, .fixed = true),
 	SETTING("nonblocking", ANTS_SET_NONBLOCKING, .get = get_nonblocking,
 		.fixed = true),
 	SETTING("max_blocking", ANTS_SET_MAX_BLOCKING, FIELD(config.max_blocking)),
@@ -314,7 +358,7 @@ static struct attribute *pool_attrs[] = {
 	SETTING("sched", ANTS_SET_SCHED, PLACE(sched), .names = sched_names),
 	ROW("cpulist", 0644, cpulist_show, cpulist_store, .set = ANTS_SET_CPUS,
 	    .in = IN_PLACE),
-	ROW("state", 0444, state_show, NULL, .multi = true),
+	ROW("state", 0444, state_show, NULL, .in = IN_SHARDS),
 	VALUE("nr_shards", WHOLE(nr_shards)),
 	VALUE("strategy", WHOLE(strategy), .names = strategy_names),
 	NULL
@@ -353,8 +397,8 @@ static struct attribute *stats_attrs[] = {
 	STAT(dirty),
 	ROW("last_fault", 0444, last_fault_show, NULL),
 	SETTING("timing", ANTS_SET_TIMING, FIELD(times.every)),
-	ROW("wait_us", 0444, times_show, NULL, .offset = 0),
-	ROW("run_us", 0444, times_show, NULL, .offset = 1),
+	ROW("wait_us", 0444, times_show, NULL, TIMES(wait)),
+	ROW("run_us", 0444, times_show, NULL, TIMES(run)),
 	VALUE("longest_ms", .get = get_longest_ms),
 	NULL
 };
@@ -365,7 +409,7 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 	const struct row *row = row_of(attr);
 	const struct ants_multi *multi = multi_of(kobj);
 
-	if (multi ? row->in == IN_POOL && !row->multi : row->in == IN_MULTI)
+	if (row->in == (multi ? IN_POOL : IN_MULTI))
 		return 0;
 	if (is_fixed(row, kobj) ||
 	    (multi && multi->strategy == ANTS_LOCAL &&
@@ -401,14 +445,6 @@ EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
  */
 
 #define ENV_LEN		128
-
-static struct workqueue_struct *notice_wq;
-
-/* The state may have changed, or it is time to look for tasks that stall. */
-void ants_notify(struct ants_pool *pool)
-{
-	queue_work(notice_wq, &pool->notice.work);
-}
 
 /* What a file of the pool shows has changed; and what its parent's shows. */
 __printf(4, 5)
@@ -470,16 +506,6 @@ void ants_notify_fn(struct work_struct *work)
 
 struct kset *ants_kset;
 
-/*
- * There are no default groups: the kernel would remove those file by file, and
- * not as one directory; and the files of a multi are about shards, which are made
- * later.
- */
-const struct kobj_type ants_pool_ktype = {
-	.sysfs_ops = &kobj_sysfs_ops,
-	.release = ants_pool_free,
-};
-
 /* Add the files of a pool or a multi to its directory. */
 int ants_sysfs_show(struct kobject *kobj)
 {
@@ -491,47 +517,306 @@ int ants_sysfs_show(struct kobject *kobj)
 }
 
 /*
- * Show @pool in sysfs. After an error files may have been there for a moment, and the
- * caller has to end the pool.
+ * debugfs: ants/summary has a line for each pool; ants/workers, ants/waiters and
+ * ants/pending list the workers, waiters and pending tasks of all pools by their
+ * functions. A reader collects as many lines as one lock hold
+ * allows, and prints them after it has dropped that lock. It holds
+ * ants_registry_lock, so that the pool stays; a pool that is being destroyed is
+ * in these files until its last task, thread and caller is gone.
  */
-int ants_sysfs_add(struct ants_pool *pool)
-{
-	/* Only the name of a shard has one. */
-	const char *slash = strchr(pool->name, '/');
 
-	return kobject_add(&pool->kobj, pool->parent, "%s%s", slash ? "shard" : "",
-			   slash ? slash + 1 : pool->name) ?:
-	       ants_sysfs_show(&pool->kobj);
+/* An unknown age. */
+#define NO_AGE		ULONG_MAX
+
+/**
+ * struct table - a file: a line for each entry of some lists of a pool, or, if there
+ * are none, a line for the pool
+ * @name: its name
+ * @head: its columns behind the name of the pool
+ * @lists: where the lists are in struct ants_pool, and what is in them
+ * @nr: how long they are together
+ * @see: makes a row of an entry
+ */
+struct table {
+	const char *name;
+	const char *head;
+	struct {
+		const char *what;
+		unsigned int offset;
+	} lists[2];
+	unsigned int (*nr)(const struct ants_pool *pool);
+	void (*see)(struct ants_walker *walker, struct list_head *entry);
+};
+
+/**
+ * struct ants_row - a line about an entry of a list
+ * @func: the function that it is about, or 0
+ * @inner: the function of the innermost task that runs inside that one, or 0
+ * @ms: for how long that has been so, or NO_AGE
+ * @what: the state of a worker, or the priority of a task
+ * @pid: of a thread
+ * @cpu: where it runs, or ran last
+ * @comm: its name
+ */
+struct ants_row {
+	unsigned long func;
+	unsigned long inner;
+	unsigned long ms;
+	const char *what;
+	pid_t pid;
+	unsigned int cpu;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct shown - what the reader that holds ants_registry_lock is being shown
+ * @seq: where to print; its private member is the number of the table
+ * @what: the priority of the tasks in the list, or NULL
+ * @nr: number of @rows that are to be printed
+ * @rows: those of one lock hold
+ */
+static struct shown {
+	struct seq_file *seq;
+	const char *what;
+	unsigned int nr;
+	struct ants_row rows[ANTS_HOLD_MAX];
+} shown;
+
+static unsigned long ms_since(unsigned long when)
+{
+	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
 }
 
-/*
- * From here on no file gives access to the pool. A thread that has dropped the lock
- * may still queue the work that tells programs, which then does nothing.
- */
-void ants_sysfs_del(struct ants_pool *pool)
+/* Each line begins with the name of a pool. A longer one moves the columns after it. */
+static void print_name(const char *name)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->notice.gone = true;
-	ants_unlock_irq(pool);
-	cancel_work_sync(&pool->notice.work);
-	if (pool->kobj.state_in_sysfs)
-		kobject_del(&pool->kobj);
+	seq_printf(shown.seq, "%-24s  ", name);
 }
 
-int ants_sysfs_init(void)
+/* For how long a function, or 0 if there is none, has been where it is. */
+static void print_func(unsigned long func, unsigned long ms)
 {
-	notice_wq = alloc_workqueue("ants_notice", WQ_UNBOUND, 0);
-	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
-	if (!notice_wq || !ants_kset)
-		return -ENOMEM;
-	ants_debugfs_init();
+	if (ms == NO_AGE)
+		seq_printf(shown.seq, "%12s", "-");
+	else
+		seq_printf(shown.seq, "%12lu", ms);
+	if (func)
+		seq_printf(shown.seq, "  %ps", (void *)func);
+	else
+		seq_puts(shown.seq, "  -");
+}
+
+/* The lock is dropped: print what was collected, unless it does not fit. */
+static bool print_rows(struct ants_walker *walker)
+{
+	struct seq_file *seq = shown.seq;
+	const struct ants_row *row;
+	long table = (long)seq->private;
+
+	for (row = shown.rows; row < shown.rows + shown.nr; row++) {
+		print_name(walker->pool->name);
+		if (table != ANTS_PENDING)
+			seq_printf(seq, "%7d  ", row->pid);
+		if (table == ANTS_WORKERS)
+			seq_printf(seq, "%-7s  %3u", row->what, row->cpu);
+		else
+			seq_printf(seq, "%-6s", row->what);
+		print_func(row->func, row->ms);
+		if (row->inner)
+			seq_printf(seq, " > %ps", (void *)row->inner);
+		/* A program can give itself any name. */
+		if (table == ANTS_WAITERS)
+			seq_printf(seq, "  (%*pE)", (int)strlen(row->comm),
+				   row->comm);
+		seq_putc(seq, '\n');
+	}
+	shown.nr = 0;
+	return !seq_has_overflowed(seq);
+}
+
+static void see_worker(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_worker *w = list_entry(entry, struct ants_worker,
+						 member);
+	static const char * const states[] = {
+		[ANTS_NEW] = "new",
+		[ANTS_IDLE] = "idle",
+		[ANTS_WAKING] = "waking",
+		[ANTS_BUSY] = "busy",
+		[ANTS_LEAVING] = "leaving",
+	};
+	unsigned long func = ants_worker_func(w), ms = NO_AGE;
+
+	if (w->state == ANTS_IDLE)
+		ms = ms_since(w->idle_since);
+	else if (func && w->pool->timed & ANTS_TIMED_ALL)
+		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
+	shown.rows[shown.nr++] = (struct ants_row){
+		.func = func, .ms = ms, .what = states[w->state],
+		.inner = w->depth ? w->crash->inner[w->depth - 1].func_addr : 0,
+		.pid = task_pid_nr(w->task), .cpu = task_cpu(w->task),
+	};
+}
+
+static void see_waiter(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
+						      node);
+	struct ants_row *row = &shown.rows[shown.nr++];
+	const void *data;
+
+	*row = (struct ants_row){
+		.func = ants_waiter_func(waiter, &data), .what = shown.what,
+		.ms = ms_since(waiter->since), .pid = task_pid_nr(waiter->task),
+	};
+	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
+}
+
+static void see_pending(struct ants_walker *walker, struct list_head *entry)
+{
+	const struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+	const void *data = slot->data;
+
+	shown.rows[shown.nr++] = (struct ants_row){
+		.func = ants_client_func(slot->fn, &data), .what = shown.what,
+		.ms = slot->tag & ANTS_TAG_TIMED ?
+		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
+	};
+}
+
+/* The numbers are of the same moment. */
+static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
+{
+	unsigned long func, ms = longest_ms(pool, &func);
+	struct ants_stats s;
+
+	ants_pool_stats(pool, &s);
+	seq_printf(seq, "%-8s", ants_state(pool));
+	if (s.capacity == ANTS_UNLIMITED)
+		seq_puts(seq, "       max");
+	else
+		seq_printf(seq, "%10u", s.capacity);
+	seq_printf(seq, "%8u%6u%6u%9u%9u%13llu%10llu", s.running, s.idle,
+		   s.busy, s.pending, s.waiting, s.completed, s.rejected);
+	print_func(func, func ? ms : NO_AGE);
+	seq_putc(seq, '\n');
+}
+
+#define LIST(_what, _field)						\
+	{ .what = _what, .offset = offsetof(struct ants_pool, _field) }
+
+static const struct table tables[] = {
+	[ANTS_SUMMARY] = {
+		.name = "summary",
+		.head =
+			"state     capacity running  idle  busy  pending  waiting    completed  rejected  longest ms  runs longest",
+	},
+	[ANTS_WORKERS] = {
+		.name = "workers",
+		.head = "    pid  state    cpu          ms  runs",
+		.lists = { LIST(NULL, workers.list) },
+		.nr = ants_nr_running,
+		.see = see_worker,
+	},
+	[ANTS_WAITERS] = {
+		.name = "waiters",
+		.head = "    pid  prio            ms  waits to submit  (caller)",
+		.lists = {
+			LIST("high", waiters.fifo[ANTS_PRIO_HIGH]),
+			LIST("normal", waiters.fifo[ANTS_PRIO_NORMAL]),
+		},
+		.nr = ants_nr_waiting,
+		.see = see_waiter,
+	},
+	[ANTS_PENDING] = {
+		.name = "pending",
+		.head = "prio            ms  is pending",
+		.lists = {
+			LIST("high", urgent.list), LIST("normal", pending),
+		},
+		.nr = ants_nr_pending,
+		.see = see_pending,
+	},
+};
+
+static void *tables_start(struct seq_file *seq, loff_t *pos)
+{
+	mutex_lock(&ants_registry_lock);
+	return seq_list_start_head(&ants_pools, *pos);
+}
+
+static void *tables_next(struct seq_file *seq, void *entry, loff_t *pos)
+{
+	return seq_list_next(entry, &ants_pools, pos);
+}
+
+static void tables_stop(struct seq_file *seq, void *entry)
+{
+	mutex_unlock(&ants_registry_lock);
+}
+
+/* Print what a table says about one pool; and its head, in front of the first one. */
+static int tables_show(struct seq_file *seq, void *entry)
+{
+	const struct table *table = &tables[(long)seq->private];
+	struct ants_pool *pool = list_entry(entry, struct ants_pool, registered);
+	struct ants_walker walker = { .see = table->see, .rest = print_rows };
+	unsigned int i, nr, seen = 0;
+
+	shown.seq = seq;
+	if (entry == &ants_pools) {
+		print_name("pool");
+		seq_printf(seq, "%s\n", table->head);
+		return 0;
+	}
+	if (!table->see) {
+		print_name(pool->name);
+		show_numbers(seq, pool);
+		return 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i].offset; i++) {
+		shown.what = table->lists[i].what;
+		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i].offset),
+				  ANTS_DEBUGFS_MOST - seen, &walker);
+	}
+	/* The lists may have become longer or shorter meanwhile. */
+	nr = table->nr(pool);
+	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST) {
+		print_name(pool->name);
+		seq_printf(seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
+	}
 	return 0;
 }
 
-void ants_sysfs_exit(void)
+const struct seq_operations ants_tables_sops = {
+	.start = tables_start,
+	.next = tables_next,
+	.stop = tables_stop,
+	.show = tables_show,
+};
+EXPORT_SYMBOL_FOR_TESTS(ants_tables_sops);
+
+DEFINE_SEQ_ATTRIBUTE(ants_tables);
+
+static struct dentry *root;
+
+/* Without debugfs, or without memory, that has no files; all else works. */
+int ants_files_init(void)
 {
-	ants_debugfs_exit();
+	long i;
+
+	ants_kset = kset_create_and_add("ants", NULL, kernel_kobj);
+	if (!ants_kset)
+		return -ENOMEM;
+	root = debugfs_create_dir("ants", NULL);
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		debugfs_create_file(tables[i].name, 0400, root, (void *)i,
+				    &ants_tables_fops);
+	return 0;
+}
+
+void ants_files_exit(void)
+{
+	debugfs_remove(root);
 	kset_unregister(ants_kset);
-	if (notice_wq)
-		destroy_workqueue(notice_wq);
 }
