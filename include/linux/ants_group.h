@@ -39,7 +39,6 @@ struct ants_group {
 	struct list_head *join_at;
 	u64 stamp;
 	unsigned int nr_left;
-	unsigned int nr_offers;
 	int error;
 	bool sealed;
 	bool cancelled;

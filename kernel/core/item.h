@@ -100,7 +100,6 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo);
 void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_todo *todo);
-void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_run(void *data);
@@ -108,6 +107,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
+			      struct ants_todo *todo);
 
 /* Callers that wait for a work item */
 void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
@@ -118,8 +119,6 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 
 /* Items with a timer */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		      struct ants_todo *todo);
-void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 

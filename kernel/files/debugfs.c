@@ -166,9 +166,10 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_slot *slot = list_entry(entry, struct ants_slot,
 						  node);
+	const void *data = slot->data;
 
 	shown.rows[shown.nr++] = (struct ants_row){
-		.func = ants_task_func(slot->fn, slot->data), .what = shown.what,
+		.func = ants_client_func(slot->fn, &data), .what = shown.what,
 		.ms = slot->tag & ANTS_TAG_TIMED ?
 		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
 	};

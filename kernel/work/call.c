@@ -255,18 +255,12 @@ unsigned long ants_client_func(ants_fn_t fn, const void **data)
 				     (unsigned long)fn;
 }
 
-/* The function of a task that waits, is pending, or runs. */
-unsigned long ants_task_func(ants_fn_t fn, const void *data)
-{
-	return ants_client_func(fn, &data);
-}
-
 /* As ants_scan_hit() for a task, which may run more than one function of a client. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	const struct ants_own_work *own = own_work(fn, data);
 
-	ants_scan_hit(pool, ants_task_func(fn, data));
+	ants_scan_hit(pool, ants_client_func(fn, &data));
 	if (own)
 		ants_scan_hit(pool, (unsigned long)own->release);
 }
@@ -282,6 +276,8 @@ unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 /* The function that a worker runs, or 0. A detached work item may be gone. */
 unsigned long ants_worker_func(const struct ants_worker *w)
 {
+	const void *data = w->data;
+
 	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
-						     ants_task_func(w->fn, w->data);
+						     ants_client_func(w->fn, &data);
 }

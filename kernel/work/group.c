@@ -40,13 +40,6 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
 
-int ants_group_submit(struct ants_group *group, struct ants_work *work)
-{
-	might_sleep();
-	return ants_work_queue(group->pool, work, group, MAX_SCHEDULE_TIMEOUT);
-}
-EXPORT_SYMBOL_GPL(ants_group_submit);
-
 void ants_group_seal(struct ants_group *group)
 {
 	struct ants_pool *pool = group->pool;

@@ -102,6 +102,133 @@ void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 }
 EXPORT_SYMBOL_GPL(ants_work_init);
 
+/*
+ * Tasks that run inside a task of the same pool, in its thread: a call, or a work
+ * item.
+ *
+ * A task that waits for a work item of its own pool, or for a group of them,
+ * joins: if no other thread has started an item, the waiting task takes it off
+ * the queue and runs it itself. Meanwhile the item still counts as a task in
+ * flight.
+ *
+ * A task that submits an item and finds no room runs it at once, as it would
+ * if it waited for the item. So no task sleeps for room that it could only get
+ * from tasks like itself, and nothing is queued beyond the bound.
+ *
+ * What is known of inner tasks is not on the stack of the thread: see worker.h.
+ */
+
+/* The innermost task of @w, a work item, has ended. */
+static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
+{
+	struct ants_inner *inner = &w->crash->inner[--w->depth];
+	struct ants_pool *pool = w->pool;
+
+	pool->nr_joined--;
+	ants_update_admit_limit(pool);
+	ants_work_finish(pool, inner->work, todo);
+	if (ants_task_uncount(pool, inner->epoch))
+		todo->bits |= ANTS_TODO_WAITQ;
+}
+
+/* An item not admitted yet is not taken for a single run: it may go on. */
+static bool is_not_admitted(const struct ants_work *work)
+{
+	return work->state == ANTS_WORK_DUE || work->state == ANTS_WORK_WAITING;
+}
+
+/*
+ * Take @work off its list, and run it inside the task that @w runs. The lock is
+ * held on entry and on return. An item that is not admitted yet is admitted
+ * first, whether or not the pool has room: it needs no further thread. If it is
+ * queued again while it runs, it keeps that admission, even if the wait ends and
+ * leaves it pending.
+ */
+static void join_run(struct ants_worker *w, struct ants_work *work,
+		     struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_inner *inner = ants_inner_of(w);
+	struct ants_pool *pool = w->pool;
+
+	if (is_not_admitted(work))
+		ants_check_over(pool);
+	if (work->state == ANTS_WORK_WAITING) {
+		ants_waiter_end(pool, work->slot.data, 0, todo);
+	} else if (work->state == ANTS_WORK_DUE) {
+		ants_delayed_del(pool, ants_to_delayed(work));
+		ants_work_pend(pool, work, todo);
+	}
+	ants_pending_del(pool, &work->slot);
+	inner->epoch = work->slot.tag & ANTS_TAG_EPOCH;
+	inner->work = work;
+	inner->func_addr = (unsigned long)work->fn;
+	w->depth++;
+	pool->nr_joined++;
+	ants_update_admit_limit(pool);
+	ants_work_start(w, work);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+	ants_trace(task_start, w);
+	ants_work_run(work);
+	ants_trace(task_end, w);
+	/* An item that queues itself may run in here again and again. */
+	ants_give_way();
+	ants_lock(pool, todo);
+	inner_finish(w, todo);
+}
+
+/*
+ * The thread of @w has died. End what runs inside its task, from the innermost
+ * task outwards: work items with -EFAULT. The waits of the thread end first: what they
+ * wait for may end when the inner tasks do, and their waiters must not be told.
+ */
+void ants_inner_abort(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_inner *inner = w->crash->inner;
+	struct ants_todo todo;
+	unsigned int i;
+
+	raw_spin_lock_irq(&pool->lock);
+	for (i = 0; i <= w->depth; i++)
+		if (inner[i].waiter.task)
+			ants_waiter_withdraw(&inner[i].waiter);
+	ants_unlock_irq(pool);
+	while (w->depth) {
+		inner = &w->crash->inner[w->depth - 1];
+		ants_lock_batch(pool, &todo, &batch);
+		if (inner->work) {
+			WRITE_ONCE(inner->work->result, -EFAULT);
+			pool->counts.lost++;
+			inner_finish(w, &todo);
+		} else {
+			w->depth--;
+		}
+		ants_dispatch(pool, &todo);
+		ants_unlock(pool, &todo);
+	}
+}
+
+/* The tasks of an ordered pool start in order, and a stack is finite. */
+static bool may_join(const struct ants_worker *w)
+{
+	return !w->pool->ordered && w->depth < ANTS_JOIN_DEPTH;
+}
+
+/*
+ * May the caller run @work, which it submits to @pool? A detached item may be
+ * gone before its end is counted. In worker_init and worker_exit there
+ * is no task around it.
+ */
+static bool may_run_inside(struct ants_pool *pool, const struct ants_work *work)
+{
+	const struct ants_worker *w = ants_worker_of(pool);
+
+	return w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED);
+}
+
 /* Is it an item that can be queued? Not called with a lock of a pool held. */
 static bool work_is_valid(struct ants_work *work)
 {
@@ -302,7 +429,7 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 	return 0;
 }
 
-/* The slow path of ants_work_queue(). */
+/* The slow path of work_queue(). */
 static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *work,
 				    struct ants_group *group, unsigned long timeout)
 	__releases(&pool->lock)
@@ -315,10 +442,14 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
-		if (timeout >= MAX_SCHEDULE_TIMEOUT && ants_join_may_run(pool, work)) {
+		if (timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
 			err = work_enter(pool, work, group, &todo);
-			if (!err)
-				ants_join_at_once(pool, work, &todo);
+			if (!err) {
+				/* It was accepted beyond the bound. */
+				ants_check_over(pool);
+				join_run(ants_worker_of(pool), work, &todo);
+				ants_dispatch(pool, &todo);
+			}
 		} else {
 			err = work_enrol(pool, work, group, timeout, &waiter, &todo);
 			if (!err) {
@@ -339,9 +470,10 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
  * Submit a work item, of @group if not NULL; wait for room. A task of the pool
  * does not wait without a limit, but runs the item itself.
  */
-int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_group *group, unsigned long timeout)
+static int work_queue(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_group *group, unsigned long timeout)
 {
+	might_sleep();
 	if (unlikely(!work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
@@ -358,10 +490,15 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)
 {
-	might_sleep();
-	return ants_work_queue(pool, work, NULL, timeout);
+	return work_queue(pool, work, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
+
+int ants_group_submit(struct ants_group *group, struct ants_work *work)
+{
+	return work_queue(group->pool, work, group, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_group_submit);
 
 /*
  * An item that is ANTS_WORK_LATE is detached here, or by a caller that has cancelled
@@ -430,6 +567,222 @@ static void work_unlock(struct ants_pool *pool, struct ants_todo *todo, bool wai
  */
 
 /*
+ * Would @w wait for itself? A wait for a running item lasts until its worker
+ * has finished the item, and that worker may itself wait for an item. A chain
+ * of such waits that is longer than one lock hold allows is not followed to its end.
+ */
+static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
+{
+	const struct ants_work_waiter *waiter;
+	const struct ants_worker *runner;
+	unsigned int i;
+
+	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
+		runner = ants_work_runner(work);
+		if (!runner || runner == w)
+			return runner;
+		waiter = &ants_inner_of(runner)->waiter;
+		work = waiter->done ? NULL : waiter->work;
+	}
+	return false;
+}
+
+/**
+ * struct join - a task that waits for a work item or a group of its own pool
+ * @w: the worker of the task
+ * @waiter: the waiter. Its item is there as long as @done of the waiter is not set
+ * @group: the group, as long as @done of the waiter is not set, or NULL
+ * @for_good: the wait has no time limit
+ * @more: the last look has not seen all members, or has made room
+ * @counted: the task sleeps, and pool->nr_joining counts it
+ */
+struct join {
+	struct ants_worker *w;
+	struct ants_work_waiter *waiter;
+	struct ants_group *group;
+	bool for_good;
+	bool more;
+	bool counted;
+};
+
+/* Has the item not been started? */
+static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
+{
+	if (work->state == ANTS_WORK_PENDING)
+		return true;
+	return is_not_admitted(work) && !ants_closed_error(pool);
+}
+
+/*
+ * Return the next item that the task can run, or NULL. Of a group no more members
+ * are scanned than one lock hold allows. A member that leaves the group moves the
+ * cursor, as it moves that of a cancel.
+ */
+static struct ants_work *next_item(const struct join *join)
+{
+	const struct ants_work_waiter *waiter = join->waiter;
+	const struct ants_pool *pool = join->w->pool;
+	struct ants_group *group = join->group;
+	struct ants_work *work = waiter->work;
+	unsigned int i;
+
+	if (!waiter->joins || waiter->done)
+		return NULL;
+	if (!group)
+		return can_take(pool, work) ? work : NULL;
+	for (i = 0; i < ANTS_HOLD_MAX && group->join_at != &group->works; i++) {
+		work = list_entry(group->join_at, struct ants_work, in_group);
+		if (work->group == group && can_take(pool, work))
+			return work;
+		group->join_at = work->in_group.next;
+	}
+	return NULL;
+}
+
+/*
+ * The task has nothing to run: does its wait depend on other workers? Not if it
+ * has a time limit, or if the timer of the item makes progress. A task that does not
+ * join has not noted the item.
+ */
+static bool needs_others(const struct join *join)
+{
+	const struct ants_work_waiter *waiter = join->waiter;
+
+	if (!join->for_good || join->more || waiter->offered || waiter->done)
+		return false;
+	return join->group || !waiter->joins ||
+	       (waiter->work->state != ANTS_WORK_DELAYED &&
+		waiter->work->state != ANTS_WORK_DROPPED);
+}
+
+/*
+ * Run what no other thread has started, as far as one look reaches. Return true if the
+ * wait has ended. Otherwise, unless there is more to look at, the task is about to sleep
+ * until others have made progress. As for callers that wait for room in their own pool,
+ * one worker must be left that does not wait. If this was the last one, the newest of
+ * those callers gives up. Before that callers are given the room that the items have
+ * left: so a look that has run one is not the last.
+ */
+static bool join_help(struct join *join)
+{
+	struct ants_work_waiter *waiter = join->waiter;
+	struct ants_group *group = join->group;
+	struct ants_worker *w = join->w;
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_work *work;
+	struct ants_todo todo;
+	bool ran = false, done;
+
+	/* May wake a caller that gives up, and those that wait for its item. */
+	ants_lock_batch(pool, &todo, &batch);
+	pool->nr_joining -= join->counted;
+	if (!join->more) {
+		WRITE_ONCE(waiter->offered, false);
+		if (group && !waiter->done)
+			group->join_at = group->works.next;
+	}
+	for (; (work = next_item(join)); ran = true)
+		join_run(w, work, &todo);
+	join->more = ran || (group && !waiter->done && group->join_at != &group->works);
+	join->counted = needs_others(join);
+	if (join->counted) {
+		pool->nr_joining++;
+		if (pool->waiters.nr_nested &&
+		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
+			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
+							      struct ants_waiter,
+							      nested),
+					-EDEADLK, &todo);
+	}
+	ants_dispatch(pool, &todo);
+	done = waiter->done;
+	/*
+	 * The caller that gave up for it may have been the submitter of the
+	 * item.
+	 */
+	pool->nr_joining -= done && join->counted;
+	ants_unlock(pool, &todo);
+	return done;
+}
+
+/* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
+static int join_enter(struct ants_worker *w, struct ants_work *work, enum ants_until until)
+{
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	const struct ants_work_waiter *leader;
+	unsigned int nr_joiners = 0;
+
+	lockdep_assert_held(&w->pool->lock);
+	if (never_ends(w, work) || !may_join(w))
+		return -EDEADLK;
+	if (until != ANTS_UNTIL_END && is_not_admitted(work))
+		return -EDEADLK;
+	hlist_for_each_entry(leader, &work->waiters, link)
+		nr_joiners += leader->joins;
+	*waiter = (struct ants_work_waiter){ .until = until };
+	/*
+	 * This is set in the section that checks: of two tasks that wait for
+	 * each other, the second one sees the first.
+	 */
+	if (nr_joiners < ANTS_JOINERS) {
+		waiter->joins = true;
+		waiter->work = work;
+	}
+	ants_work_await(&work->waiters, waiter);
+	return 0;
+}
+
+/*
+ * Check whether the task that @w runs may wait for the group. A member of it would
+ * wait for its own end.
+ */
+int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
+{
+	const struct ants_work *work = w->data;
+	unsigned int i;
+
+	lockdep_assert_held(&w->pool->lock);
+	if (!may_join(w))
+		return -EDEADLK;
+	/* In worker_exit the item that ran last may be gone. */
+	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
+		return -EDEADLK;
+	for (i = 0; i < w->depth; i++) {
+		work = w->crash->inner[i].work;
+		if (work && work->group == group)
+			return -EDEADLK;
+	}
+	return 0;
+}
+
+/*
+ * The waiter of the innermost task of @w is enqueued, for @group if not NULL, else for an
+ * item. Help, and sleep, until it is notified, and copy it to @own. The pool stays,
+ * because the caller is one of its tasks. Return 0, -ETIMEDOUT or -EINTR.
+ */
+int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
+		   struct ants_work_waiter *own)
+{
+	struct join join = {
+		.w = w,
+		.waiter = &ants_inner_of(w)->waiter,
+		.group = group,
+		.for_good = timeout >= MAX_SCHEDULE_TIMEOUT,
+	};
+	unsigned int state = ants_killable_state(w->pool, 0);
+	unsigned long start = jiffies;
+	int err = 0;
+
+	while (!join_help(&join))
+		if (!join.more)
+			err = ants_work_sleep(w->pool, join.waiter,
+					      ants_time_left(start, timeout), state);
+	*own = *join.waiter;
+	return err;
+}
+
+/*
  * Wait for the event in @waiter->until. The lock is held on entry and dropped
  * here.
  */
@@ -442,7 +795,7 @@ static int wait_for(struct ants_pool *pool, struct ants_work *work,
 	int err;
 
 	if (w) {
-		err = ants_join_enter(w, work, waiter->until);
+		err = join_enter(w, work, waiter->until);
 		work_unlock(pool, todo, false);
 		return err ?: ants_join_wait(w, NULL, timeout, waiter);
 	}
@@ -512,45 +865,6 @@ int ants_work_flush(struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_flush);
 
 /* Cancelling work items, and querying their state. */
-
-/* Remove an item from its list and end it. */
-static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			int result, struct ants_todo *todo)
-{
-	ants_delayed_del(pool, dwork);
-	ants_work_end(pool, &dwork->work, result, todo);
-}
-
-/*
- * End an item that does not run with @err: -ECANCELED, or why the pool is closed. Return
- * false if it runs or ends anyway.
- */
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
-			      struct ants_todo *todo)
-{
-	struct ants_delayed_work *dwork = ants_to_delayed(work);
-
-	lockdep_assert_held(&pool->lock);
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_DUE:
-		/* If its timer function is about to run, that ends it. */
-		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
-			delayed_end(pool, dwork, err, todo);
-		else if (err == -ECANCELED)
-			ants_work_move(work, ANTS_WORK_DROPPED);
-		return true;
-	case ANTS_WORK_WAITING:
-		ants_waiter_end(pool, work->slot.data, err, todo);
-		return true;
-	case ANTS_WORK_PENDING:
-		ants_work_dequeue(pool, work, todo);
-		ants_work_end(pool, work, err, todo);
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* Return true if a run was queued, and will not start. */
 static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
@@ -653,65 +967,6 @@ bool ants_work_pending(const struct ants_work *work)
 	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;
 }
 EXPORT_SYMBOL_GPL(ants_work_pending);
-
-/*
- * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
- * it is pending or has ended, such an item is in one of two lists of its pool:
- * in pool->delayed.list while its timer is armed or its timer function is about to
- * run, and in pool->delayed.due when its time has come and the pool has no room.
- *
- * While the timer function is about to run nothing else ends the item or arms
- * its timer, so the timer function never touches an item that has ended. What
- * is to be done is left in the state and in @when, and the timer function does
- * it.
- */
-
-void ants_delayed_timer_fn(struct timer_list *timer)
-{
-	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
-							     timer);
-	/* Other threads may try to claim it. */
-	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	int err;
-
-	ants_pause(ANTS_PAUSE_DUE, pool);
-	ants_lock_batch(pool, &todo, &batch);
-	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
-	if (err)
-		delayed_end(pool, dwork, err, &todo);
-	else
-		ants_delayed_due(pool, dwork, &todo);
-	ants_wake_next(pool, &todo);
-	ants_job_ends(pool, &todo);
-	ants_unlock(pool, &todo);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
-
-static void see_delayed(struct ants_walker *walker, struct list_head *entry)
-{
-	struct ants_delayed_work *dwork = list_entry(entry, struct ants_delayed_work, node);
-
-	ants_work_cancel_waiting(walker->pool, &dwork->work,
-				 ants_closed_error(walker->pool), &walker->todo);
-	walker->todo.bits |= ANTS_TODO_WAITQ;
-}
-
-/*
- * End all items of a pool that takes no tasks any more; no more are added, and
- * none becomes due.
- */
-void ants_delayed_fail_all(struct ants_pool *pool)
-{
-	struct ants_walker walker = { .see = see_delayed };
-
-	if (!ants_peek(pool->delayed.nr))
-		return;
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
-}
 
 void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
 			    unsigned int flags)
