@@ -177,24 +177,16 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool);
 void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
- * Tell lockdep that the caller waits for tasks of @pool, even if it is one of
- * them.
- */
-static inline void ants_wait_report(struct ants_pool *pool)
-{
-	lock_map_acquire(&pool->map);
-	lock_map_release(&pool->map);
-}
-
-/*
  * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
  * task of the same pool is left out: where its wait could hang, it gets
  * -EDEADLK.
  */
 static inline void ants_wait_touch(struct ants_pool *pool)
 {
-	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_pool(pool))
-		ants_wait_report(pool);
+	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_pool(pool)) {
+		lock_map_acquire(&pool->map);
+		lock_map_release(&pool->map);
+	}
 }
 
 /* cancel.c: tasks that have not started */
@@ -224,7 +216,7 @@ void ants_timer_fn(struct timer_list *timer);
 void ants_dirt_forget(void);
 
 /* work.c: tasks that run inside others, and a task that waits for items of its own pool */
-void ants_inner_abort(struct ants_worker *w);
+bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
 int ants_join_check(const struct ants_worker *w,
 		    const struct ants_group *group);
 int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,

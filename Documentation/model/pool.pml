@@ -1222,7 +1222,7 @@ inline take_off(id, x)
 	pend??eval(x)
 }
 
-/* join_help(): takes the item off, whether or not it is admitted yet, or goes to sleep */
+/* ants_join_wait(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);
@@ -1563,7 +1563,7 @@ end:	do
 #if FAULTS
 	:: d_step { DIES(_pid) && nfault < FAULTS -> nfault++; dead[_pid] = D_DIED; aborting++ }	/* thread_ends() */
 #if JOINS
-	:: d_step {	/* ants_inner_abort(): the wait of the outer task is over, and the inner one has died */
+	:: d_step {	/* ants_inner_abort_round(): the wait of the outer task is over, and the inner one has died */
 		dead[_pid] == D_DIED && jst[_pid] == J_RUN ->
 		dead[_pid] = D_INNER;
 		jst[_pid] = J_NO;

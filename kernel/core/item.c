@@ -109,16 +109,14 @@ struct ants_work *ants_group_take(struct ants_group *group)
 
 /*
  * Enqueue the caller in @waiters of a work item or a group, and for the event in
- * @waiter->until.
+ * @waiter->until. What @waiter does not say is zero.
  */
 void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
 {
 	struct ants_work_waiter *leader;
 
 	waiter->task = current;
-	waiter->done = false;
 	INIT_LIST_HEAD(&waiter->node);
-	INIT_HLIST_NODE(&waiter->link);
 	hlist_for_each_entry(leader, waiters, link) {
 		if (leader->until == waiter->until &&
 		    !leader->joins && !waiter->joins) {

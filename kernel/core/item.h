@@ -134,18 +134,15 @@ static inline bool ants_group_stops(const struct ants_work *work)
 	return work->group && work->group->cancelled;
 }
 
-/* The group has ended: a waiter that is notified of this may free it. */
-static inline bool ants_group_done(const struct ants_group *group)
-{
-	return group->sealed && !group->nr_left;
-}
-
-/* Has the event happened that @waiter waits for? */
+/*
+ * Has the event happened that @waiter waits for? A waiter that is notified of the end of
+ * the group may free it.
+ */
 static inline bool ants_group_ready(const struct ants_group *group,
 				    const struct ants_work_waiter *waiter)
 {
-	return ants_group_done(group) || (waiter->until == ANTS_UNTIL_MEMBER &&
-					  !list_empty(&group->finished));
+	return (group->sealed && !group->nr_left) ||
+	       (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished));
 }
 
 /*

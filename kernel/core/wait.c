@@ -31,27 +31,20 @@
 /* About the time in which an idle CPU is woken. */
 #define SPIN_MAX	(50 * NSEC_PER_USEC)
 
-static bool may_spin(const struct ants_pool *pool)
+/* Does a waiter that is going to be enqueued spin? */
+static bool may_spin(struct ants_pool *pool)
 {
 	int cpu = ants_running_cpu(pool);
 
-	if (pool->space.nr_waiting || !single_task_running())
-		return false;
-	return pool->wakes.nr > pool->wakes.deferred || (cpu >= 0 && cpu != raw_smp_processor_id());
-}
-
-/* @waiter is going to be enqueued: decide whether it spins. */
-static void waiter_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
-{
-	bool spin = num_online_cpus() > 1 && may_spin(pool);
-
 	lockdep_assert_held(&pool->lock);
-	if (spin && pool->waiters.spin_left) {
-		pool->waiters.spin_left--;
-		spin = false;
-	}
-	waiter->spun = spin;
-	waiter->spins = spin;
+	if (num_online_cpus() == 1 || pool->space.nr_waiting || !single_task_running())
+		return false;
+	if (pool->wakes.nr <= pool->wakes.deferred && (cpu < 0 || cpu == raw_smp_processor_id()))
+		return false;
+	if (!pool->waiters.spin_left)
+		return true;
+	pool->waiters.spin_left--;
+	return false;
 }
 
 /*
@@ -146,7 +139,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = pool->timed ? ants_clock() : 0;
 	waiter->sleep = ants_killable_state(pool, 1);
-	waiter_spin_begin(pool, waiter);
+	waiter->spun = may_spin(pool);
+	waiter->spins = waiter->spun;
 	ants_link_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -338,19 +332,17 @@ int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
 	int err = sleep_until(pool, is_done_or_offered, waiter, timeout, state);
+	bool gone = false;
 
 	if (!err)
 		return 0;
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in waiter_done(). */
-	if (smp_load_acquire(&waiter->done)) {
-		err = 0;
-	} else {
+	if (!smp_load_acquire(&waiter->done)) {
 		raw_spin_lock_irq(&pool->lock);
-		if (!ants_waiter_withdraw(waiter))
-			err = 0;
+		gone = ants_waiter_withdraw(waiter);
 		ants_unlock_irq(pool);
 	}
 	rcu_read_unlock();
-	return err;
+	return gone ? err : 0;
 }

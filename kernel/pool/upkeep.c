@@ -598,7 +598,7 @@ void ants_crash_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
-	ants_inner_abort(w);
+	ants_rounds(pool, ants_inner_abort_round, w);
 	worker_abort(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);

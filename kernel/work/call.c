@@ -114,18 +114,6 @@ static int call_fn(struct ants_work *work)
 	return 0;
 }
 
-/* The caller leaves the call behind if it runs. */
-static bool call_leave(struct ants_pool *pool, struct ants_own_work *call)
-{
-	bool left;
-
-	raw_spin_lock_irq(&pool->lock);
-	left = ants_work_runs(&call->work) && !call->over;
-	call->left = left;
-	ants_unlock_irq(pool);
-	return left;
-}
-
 /*
  * Hand the call over to the pool, and wait for its end. Return true if its result is
  * known, and false if it was left behind: then the caller may not touch it.
@@ -134,6 +122,7 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 {
 	struct ants_work *work = &call->work;
 	unsigned long start = jiffies;
+	bool left = false;
 	int err;
 
 	work->flags = ANTS_WORK_OWN;
@@ -143,10 +132,16 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 		if (!err)
 			return true;
 		if (!ants_work_cancel(work)) {
-			if (call->release && call_leave(pool, call))
-				return false;
-			ants_work_cancel_sync(work);
-			return true;
+			if (call->release) {
+				/* The caller leaves the call behind if it runs. */
+				raw_spin_lock_irq(&pool->lock);
+				left = ants_work_runs(work) && !call->over;
+				call->left = left;
+				ants_unlock_irq(pool);
+			}
+			if (!left)
+				ants_work_cancel_sync(work);
+			return !left;
 		}
 	}
 	work->result = err;

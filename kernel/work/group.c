@@ -14,14 +14,20 @@
 #include "../internal.h"
 
 /*
- * Distinguishes the members of a group, until it is reset, from those of all
- * others. An item that has never been in a group has 0.
+ * A group that begins has no members. The stamp distinguishes those that it gets from those
+ * of all others, and its own of an earlier time. An item that has never been in a group
+ * has 0.
  */
-static u64 new_stamp(void)
+static void group_begin(struct ants_group *group)
 {
 	static atomic64_t stamps;
 
-	return atomic64_inc_return(&stamps);
+	INIT_LIST_HEAD(&group->works);
+	INIT_LIST_HEAD(&group->finished);
+	group->stamp = atomic64_inc_return(&stamps);
+	group->error = 0;
+	group->sealed = false;
+	group->cancelled = false;
 }
 
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
@@ -30,12 +36,10 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
 		return -EINVAL;
 	memset(group, 0, sizeof(*group));
-	INIT_LIST_HEAD(&group->works);
-	INIT_LIST_HEAD(&group->finished);
 	INIT_LIST_HEAD(&group->node);
-	group->stamp = new_stamp();
 	group->pool = pool;
 	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
+	group_begin(group);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
@@ -190,12 +194,7 @@ int ants_group_reset(struct ants_group *group)
 
 	ants_lock(group->pool, &todo);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
-		INIT_LIST_HEAD(&group->works);
-		INIT_LIST_HEAD(&group->finished);
-		group->stamp = new_stamp();
-		group->error = 0;
-		group->sealed = false;
-		group->cancelled = false;
+		group_begin(group);
 		err = 0;
 	}
 	ants_unlock(group->pool, &todo);

@@ -32,15 +32,17 @@
  * It does so before the pool's lock is taken, because the console may not print under
  * a raw lock.
  */
-#ifdef CONFIG_DEBUG_OBJECTS_WORK
 static void object_init(struct ants_work *work)
 {
+	if (!IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
+		return;
 	if (object_is_on_stack(work))
 		debug_object_init_on_stack(work, &ants_work_descr);
 	else
 		debug_object_init(work, &ants_work_descr);
 }
 
+#ifdef CONFIG_DEBUG_OBJECTS_WORK
 static void *object_hint(void *work)
 {
 	return ((struct ants_work *)work)->fn;
@@ -85,10 +87,6 @@ void ants_destroy_work_on_stack(struct ants_work *work)
 	debug_object_free(work, &ants_work_descr);
 }
 EXPORT_SYMBOL_GPL(ants_destroy_work_on_stack);
-#else
-static void object_init(struct ants_work *work)
-{
-}
 #endif
 
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
@@ -179,36 +177,32 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 }
 
 /*
- * The thread of @w has died. End what runs inside its task, from the innermost
- * task outwards: work items with -EFAULT. The waits of the thread end first: what they
- * wait for may end when the inner tasks do, and their waiters must not be told.
+ * The thread of a worker has died. One section of several: end what runs inside its task,
+ * from the innermost task outwards: work items with -EFAULT. The waits of the thread end
+ * first: what they wait for may end when the inner tasks do, and their waiters must not be
+ * told.
  */
-void ants_inner_abort(struct ants_worker *w)
+bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead)
 {
-	struct ants_pool *pool = w->pool;
-	struct ants_wake_batch batch;
+	struct ants_worker *w = dead;
 	struct ants_inner *inner = w->crash->inner;
-	struct ants_todo todo;
 	unsigned int i;
 
-	raw_spin_lock_irq(&pool->lock);
 	for (i = 0; i <= w->depth; i++)
 		if (inner[i].waiter.task)
 			ants_waiter_withdraw(&inner[i].waiter);
-	ants_unlock_irq(pool);
-	while (w->depth) {
-		inner = &w->crash->inner[w->depth - 1];
-		ants_lock_batch(pool, &todo, &batch);
-		if (inner->work) {
-			WRITE_ONCE(inner->work->result, -EFAULT);
-			pool->counts.lost++;
-			inner_finish(w, &todo);
-		} else {
-			w->depth--;
-		}
-		ants_dispatch(pool, &todo);
-		ants_unlock(pool, &todo);
+	if (!w->depth)
+		return false;
+	inner += w->depth - 1;
+	if (inner->work) {
+		WRITE_ONCE(inner->work->result, -EFAULT);
+		pool->counts.lost++;
+		inner_finish(w, todo);
+	} else {
+		w->depth--;
 	}
+	ants_dispatch(pool, todo);
+	return true;
 }
 
 /* The tasks of an ordered pool start in order, and a stack is finite. */
@@ -587,24 +581,6 @@ static bool never_ends(const struct ants_worker *w, const struct ants_work *work
 	return false;
 }
 
-/**
- * struct join - a task that waits for a work item or a group of its own pool
- * @w: the worker of the task
- * @waiter: the waiter. Its item is there as long as @done of the waiter is not set
- * @group: the group, as long as @done of the waiter is not set, or NULL
- * @for_good: the wait has no time limit
- * @more: the last look has not seen all members, or has made room
- * @counted: the task sleeps, and pool->nr_joining counts it
- */
-struct join {
-	struct ants_worker *w;
-	struct ants_work_waiter *waiter;
-	struct ants_group *group;
-	bool for_good;
-	bool more;
-	bool counted;
-};
-
 /* Has the item not been started? */
 static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 {
@@ -614,15 +590,14 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 }
 
 /*
- * Return the next item that the task can run, or NULL. Of a group no more members
- * are scanned than one lock hold allows. A member that leaves the group moves the
- * cursor, as it moves that of a cancel.
+ * Return the next item that the task can run, or NULL: of @group if not NULL. Of a group
+ * no more members are scanned than one lock hold allows. A member that leaves the group
+ * moves the cursor, as it moves that of a cancel.
  */
-static struct ants_work *next_item(const struct join *join)
+static struct ants_work *next_item(const struct ants_pool *pool,
+				   const struct ants_work_waiter *waiter,
+				   struct ants_group *group)
 {
-	const struct ants_work_waiter *waiter = join->waiter;
-	const struct ants_pool *pool = join->w->pool;
-	struct ants_group *group = join->group;
 	struct ants_work *work = waiter->work;
 	unsigned int i;
 
@@ -640,70 +615,16 @@ static struct ants_work *next_item(const struct join *join)
 }
 
 /*
- * The task has nothing to run: does its wait depend on other workers? Not if it
- * has a time limit, or if the timer of the item makes progress. A task that does not
- * join has not noted the item.
+ * The task has nothing to run: does its wait depend on other workers? Not if the timer of
+ * the item makes progress. A task that does not join has not noted the item.
  */
-static bool needs_others(const struct join *join)
+static bool needs_others(const struct ants_work_waiter *waiter, const struct ants_group *group)
 {
-	const struct ants_work_waiter *waiter = join->waiter;
-
-	if (!join->for_good || join->more || waiter->offered || waiter->done)
+	if (waiter->done || waiter->offered)
 		return false;
-	return join->group || !waiter->joins ||
+	return group || !waiter->joins ||
 	       (waiter->work->state != ANTS_WORK_DELAYED &&
 		waiter->work->state != ANTS_WORK_DROPPED);
-}
-
-/*
- * Run what no other thread has started, as far as one look reaches. Return true if the
- * wait has ended. Otherwise, unless there is more to look at, the task is about to sleep
- * until others have made progress. As for callers that wait for room in their own pool,
- * one worker must be left that does not wait. If this was the last one, the newest of
- * those callers gives up. Before that callers are given the room that the items have
- * left: so a look that has run one is not the last.
- */
-static bool join_help(struct join *join)
-{
-	struct ants_work_waiter *waiter = join->waiter;
-	struct ants_group *group = join->group;
-	struct ants_worker *w = join->w;
-	struct ants_pool *pool = w->pool;
-	struct ants_wake_batch batch;
-	struct ants_work *work;
-	struct ants_todo todo;
-	bool ran = false, done;
-
-	/* May wake a caller that gives up, and those that wait for its item. */
-	ants_lock_batch(pool, &todo, &batch);
-	pool->nr_joining -= join->counted;
-	if (!join->more) {
-		WRITE_ONCE(waiter->offered, false);
-		if (group && !waiter->done)
-			group->join_at = group->works.next;
-	}
-	for (; (work = next_item(join)); ran = true)
-		join_run(w, work, &todo);
-	join->more = ran || (group && !waiter->done && group->join_at != &group->works);
-	join->counted = needs_others(join);
-	if (join->counted) {
-		pool->nr_joining++;
-		if (pool->waiters.nr_nested &&
-		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
-			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
-							      struct ants_waiter,
-							      nested),
-					-EDEADLK, &todo);
-	}
-	ants_dispatch(pool, &todo);
-	done = waiter->done;
-	/*
-	 * The caller that gave up for it may have been the submitter of the
-	 * item.
-	 */
-	pool->nr_joining -= done && join->counted;
-	ants_unlock(pool, &todo);
-	return done;
 }
 
 /* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
@@ -714,9 +635,8 @@ static int join_enter(struct ants_worker *w, struct ants_work *work, enum ants_u
 	unsigned int nr_joiners = 0;
 
 	lockdep_assert_held(&w->pool->lock);
-	if (never_ends(w, work) || !may_join(w))
-		return -EDEADLK;
-	if (until != ANTS_UNTIL_END && is_not_admitted(work))
+	if (never_ends(w, work) || !may_join(w) ||
+	    (until != ANTS_UNTIL_END && is_not_admitted(work)))
 		return -EDEADLK;
 	hlist_for_each_entry(leader, &work->waiters, link)
 		nr_joiners += leader->joins;
@@ -758,51 +678,59 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 
 /*
  * The waiter of the innermost task of @w is enqueued, for @group if not NULL, else for an
- * item. Help, and sleep, until it is notified, and copy it to @own. The pool stays,
- * because the caller is one of its tasks. Return 0, -ETIMEDOUT or -EINTR.
+ * item. Run what no other thread has started, and sleep, until it is notified, and copy it
+ * to @own. The pool stays, because the caller is one of its tasks. Return 0, -ETIMEDOUT or
+ * -EINTR.
+ *
+ * As for callers that wait for room in their own pool, one worker must be left that does
+ * not wait: pool->nr_joining has those that sleep for good. If this was the last one, the
+ * newest of those callers gives up. Before that they are given the room that items have
+ * left, so a look that has run one is followed by another.
  */
 int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
 		   struct ants_work_waiter *own)
 {
-	struct join join = {
-		.w = w,
-		.waiter = &ants_inner_of(w)->waiter,
-		.group = group,
-		.for_good = timeout >= MAX_SCHEDULE_TIMEOUT,
-	};
-	unsigned int state = ants_killable_state(w->pool, 0);
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	struct ants_pool *pool = w->pool;
+	unsigned int state = ants_killable_state(pool, 0);
+	bool counted = false, more = false, done;
 	unsigned long start = jiffies;
+	struct ants_wake_batch batch;
+	struct ants_work *work;
+	struct ants_todo todo;
 	int err = 0;
 
-	while (!join_help(&join))
-		if (!join.more)
-			err = ants_work_sleep(w->pool, join.waiter,
-					      ants_time_left(start, timeout), state);
-	*own = *join.waiter;
-	return err;
-}
-
-/*
- * Wait for the event in @waiter->until. The lock is held on entry and dropped
- * here.
- */
-static int wait_for(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_work_waiter *waiter, unsigned long timeout,
-		    struct ants_todo *todo)
-{
-	struct ants_worker *w = ants_worker_of(pool);
-	unsigned int state;
-	int err;
-
-	if (w) {
-		err = join_enter(w, work, waiter->until);
-		work_unlock(pool, todo, false);
-		return err ?: ants_join_wait(w, NULL, timeout, waiter);
+	for (;;) {
+		/* May wake a caller that gives up, and those that wait for its item. */
+		ants_lock_batch(pool, &todo, &batch);
+		pool->nr_joining -= counted;
+		if (!more) {
+			WRITE_ONCE(waiter->offered, false);
+			if (group && !waiter->done)
+				group->join_at = group->works.next;
+		}
+		for (more = false; (work = next_item(pool, waiter, group)); more = true)
+			join_run(w, work, &todo);
+		more |= group && !waiter->done && group->join_at != &group->works;
+		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter, group);
+		pool->nr_joining += counted;
+		if (counted && pool->waiters.nr_nested &&
+		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
+			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
+							      struct ants_waiter, nested),
+					-EDEADLK, &todo);
+		ants_dispatch(pool, &todo);
+		done = waiter->done;
+		/* The caller that gave up may have been the submitter of the item. */
+		pool->nr_joining -= done && counted;
+		ants_unlock(pool, &todo);
+		if (done)
+			break;
+		if (!more)
+			err = ants_work_sleep(pool, waiter, ants_time_left(start, timeout), state);
 	}
-	state = ants_killable_state(pool, 2);
-	ants_work_await(&work->waiters, waiter);
-	work_unlock(pool, todo, true);
-	return ants_work_sleep(pool, waiter, timeout, state);
+	*own = *waiter;
+	return err;
 }
 
 /*
@@ -821,6 +749,8 @@ static bool has_run(const struct ants_work *work)
 static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, int *result)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
+	unsigned int state = TASK_KILLABLE;
+	struct ants_worker *w;
 	struct ants_pool *pool;
 	struct ants_todo todo;
 	int err = 0;
@@ -831,15 +761,26 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 	pool = work_lock(work, &todo);
 	if (!pool) {
 		waiter.result = ants_work_result(work);
-	} else if (!timeout || (flush && !has_run(work))) {
-		work_unlock(pool, &todo, flush);
-		err = timeout ? 0 : -ETIMEDOUT;
-	} else {
-		if (flush)
-			waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
-									ANTS_UNTIL_RUN;
-		err = wait_for(pool, work, &waiter, timeout, &todo);
+		goto ended;
 	}
+	if (!timeout || (flush && !has_run(work))) {
+		work_unlock(pool, &todo, flush);
+		return timeout ? 0 : -ETIMEDOUT;
+	}
+	if (flush)
+		waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT : ANTS_UNTIL_RUN;
+	w = ants_worker_of(pool);
+	if (w) {
+		err = join_enter(w, work, waiter.until);
+	} else {
+		state = ants_killable_state(pool, 2);
+		ants_work_await(&work->waiters, &waiter);
+	}
+	work_unlock(pool, &todo, !w);
+	if (!err)
+		err = w ? ants_join_wait(w, NULL, timeout, &waiter) :
+			  ants_work_sleep(pool, &waiter, timeout, state);
+ended:
 	if (!err && result)
 		*result = waiter.result;
 	return err;
@@ -917,16 +858,17 @@ static bool cancel(struct ants_work *work, bool sync)
 	work_unlock(pool, &todo, sync);
 	if (waits)
 		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
-	if (!self)
-		return ret;
-	/*
-	 * It would wait for its own end. If lockdep is there, its report
-	 * on the pool's map says that in full.
-	 */
-	ants_wait_report(pool);
-	WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
-		  "ants: %ps cancels itself and would wait for its own end\n",
-		  work->fn);
+	if (self) {
+		/*
+		 * It would wait for its own end. If lockdep is there, its report
+		 * on the pool's map says that in full.
+		 */
+		lock_map_acquire(&pool->map);
+		lock_map_release(&pool->map);
+		WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
+			  "ants: %ps cancels itself and would wait for its own end\n",
+			  work->fn);
+	}
 	return ret;
 }
 
@@ -995,18 +937,26 @@ EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 #define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
 /*
- * Have an item that is in @pool already due at @when, if it is in one of @states. Return
- * 1 if it was queued.
+ * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
+ * if it was queued.
  */
-static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
+static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		       unsigned long when, unsigned long states, struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
-	int queued = !(BIT(work->state) & UNQUEUED_STATES);
-	int err = may_run_again(pool, work, states);
+	struct ants_pool *other = READ_ONCE(work->pool);
+	int err, queued;
 
+	/* As ants_queue_work(): where the item is comes before what this pool is. */
+	if (other == pool)
+		err = may_run_again(pool, work, states);
+	else
+		err = other ? -EALREADY : ants_closed_error(pool);
+	if (!err && !other && work_claim(pool, work))
+		err = -EALREADY;
 	if (err)
 		return err;
+	queued = !!(BIT(work->state) & QUEUED_STATES);
 	/* What is due, and is to be due at once, keeps its turn. */
 	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
 		return queued;
@@ -1017,7 +967,7 @@ static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	}
 	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
 		ants_work_dequeue(pool, work, todo);
-	else if (!ants_work_runs(work))
+	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;
 	/* One that runs is due when it has ended, or later. */
@@ -1028,12 +978,9 @@ static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	return queued;
 }
 
-/* Have @dwork due after @delay, if it is in no pool, or in @pool in one of @states. */
 static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      unsigned long delay, unsigned long states)
 {
-	unsigned long when = jiffies + delay;
-	struct ants_pool *other;
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
@@ -1041,26 +988,12 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	other = READ_ONCE(dwork->work.pool);
-	if (other == pool) {
-		ret = delay_again(pool, dwork, when, states, &todo);
-	} else {
-		/* As ants_queue_work(): where the item is comes before what this pool is. */
-		ret = other ? -EALREADY : ants_closed_error(pool);
-		if (!ret && work_claim(pool, &dwork->work))
-			ret = -EALREADY;
-		if (!ret) {
-			dwork->when = when;
-			ants_delayed_arm(pool, dwork, &todo);
-		}
-	}
+	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	/* A run that was put off may have left room. */
-	if (ret > 0)
-		ants_room_freed(pool, &todo);
 	else
-		ants_wake_next(pool, &todo);
+		/* A run that was put off may have left room. */
+		ants_room_freed(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }
