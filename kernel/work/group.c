@@ -127,12 +127,6 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 }
 EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
 
-int ants_group_wait(struct ants_group *group, int *error)
-{
-	return ants_group_wait_timeout(group, MAX_SCHEDULE_TIMEOUT, error);
-}
-EXPORT_SYMBOL_GPL(ants_group_wait);
-
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
 {

@@ -793,12 +793,6 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
-int ants_work_wait(struct ants_work *work, int *result)
-{
-	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
-}
-EXPORT_SYMBOL_GPL(ants_work_wait);
-
 int ants_work_flush(struct ants_work *work)
 {
 	return work_wait(work, true, MAX_SCHEDULE_TIMEOUT, NULL);
@@ -903,28 +897,6 @@ unsigned int ants_work_busy(const struct ants_work *work)
 	       (state & ANTS_WORK_RUNS ? ANTS_WORK_BUSY_RUNNING : 0);
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
-
-bool ants_work_pending(const struct ants_work *work)
-{
-	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;
-}
-EXPORT_SYMBOL_GPL(ants_work_pending);
-
-void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
-			    unsigned int flags)
-{
-	ants_work_init(&dwork->work, fn, flags);
-	timer_setup(&dwork->timer, ants_delayed_timer_fn, 0);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_work_init);
-
-void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
-				    ants_work_fn_t fn)
-{
-	ants_work_init(&dwork->work, fn, 0);
-	timer_setup_on_stack(&dwork->timer, ants_delayed_timer_fn, 0);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_work_init_onstack);
 
 void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 {
