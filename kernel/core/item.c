@@ -22,17 +22,6 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 	smp_store_release(&waiter->done, true);
 }
 
-/*
- * A work item enters the group: it was accepted, or its submitter waits for
- * room.
- */
-void ants_group_enter(struct ants_group *group, struct ants_work *work)
-{
-	list_add_tail(&work->in_group, &group->works);
-	WRITE_ONCE(work->group_stamp, group->stamp);
-	group->nr_left++;
-}
-
 /* A member leaves. A cancel, or a task that joins, may be about to see it. */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {

@@ -123,10 +123,20 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
-void ants_group_enter(struct ants_group *group, struct ants_work *work);
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
 struct ants_work *ants_group_take(struct ants_group *group);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
+
+/*
+ * A work item enters the group: it was accepted, or its submitter waits for
+ * room.
+ */
+static inline void ants_group_enter(struct ants_group *group, struct ants_work *work)
+{
+	list_add_tail(&work->in_group, &group->works);
+	WRITE_ONCE(work->group_stamp, group->stamp);
+	group->nr_left++;
+}
 
 /* Is @work in a group that was cancelled? */
 static inline bool ants_group_stops(const struct ants_work *work)
@@ -136,13 +146,14 @@ static inline bool ants_group_stops(const struct ants_work *work)
 
 /*
  * Has the event happened that @waiter waits for? A waiter that is notified of the end of
- * the group may free it.
+ * the group may free it. Only a sealed group ends, and a wait for the end seals it.
  */
 static inline bool ants_group_ready(const struct ants_group *group,
 				    const struct ants_work_waiter *waiter)
 {
-	return (group->sealed && !group->nr_left) ||
-	       (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished));
+	if (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished))
+		return true;
+	return !group->nr_left && (group->sealed || waiter->until == ANTS_UNTIL_ALL);
 }
 
 /*

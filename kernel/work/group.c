@@ -66,7 +66,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		      unsigned long timeout)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
-	bool all = own->until == ANTS_UNTIL_ALL, sealed;
+	bool all = own->until == ANTS_UNTIL_ALL;
 	struct ants_work_waiter *waiter = own;
 	struct ants_pool *pool = group->pool;
 	unsigned int state;
@@ -75,9 +75,8 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 
 	might_sleep();
 	ants_lock(pool, &todo);
-	sealed = group->sealed;
-	group->sealed |= all;
 	if (ants_group_ready(group, own)) {
+		group->sealed |= all;
 		own->work = all ? NULL : ants_group_take(group);
 		own->result = group->error;
 		/* A caller in ants_group_next() must not be left behind. */
@@ -91,10 +90,10 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 	else if (w)
 		err = ants_join_check(w, group);
 	if (err) {
-		group->sealed = sealed;
 		ants_unlock(pool, &todo);
 		return err;
 	}
+	group->sealed |= all;
 	own->joins = w && timeout;
 	if (own->joins) {
 		/* Not on the stack: the task may die in what it runs meanwhile. */
