@@ -11,7 +11,7 @@
  *	core/	item, wake, dispatch
  *	core/	dirty, times
  *	core/	worker, wait, submit
- *	work/	work, join
+ *	work/	work
  *	work/	call, each, group
  *	pool/	registry, cancel, upkeep, tune, pool
  *	multi/	multi
@@ -147,8 +147,6 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
  * ants_wait()		a submitter, in the FIFO of the pool: the task is handed over
  * ants_wait_until()	a condition of the pool, looked at with the lock held; on waitq
  * ants_work_sleep()	a flag that another thread stores, before it wakes this one
- * ants_wait_ready()	what is looked at with the lock held; whoever changes it wakes this
- *			thread
  */
 
 /* The condition that a caller waits for; called with the lock held. */
@@ -161,12 +159,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state);
 unsigned int ants_killable_state(const struct ants_pool *pool, int locks);
-int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
-		    unsigned long timeout, unsigned int state);
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state);
-bool ants_work_withdraw(struct ants_pool *pool,
-			struct ants_work_waiter *waiter);
 void ants_pool_get_locked(struct ants_pool *pool);
 void ants_pool_get(struct ants_pool *pool);
 void ants_pool_put(struct ants_pool *pool);
@@ -183,24 +177,16 @@ struct ants_worker *ants_worker_of(struct ants_pool *pool);
 void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
- * Tell lockdep that the caller waits for tasks of @pool, even if it is one of
- * them.
- */
-static inline void ants_wait_report(struct ants_pool *pool)
-{
-	lock_map_acquire(&pool->map);
-	lock_map_release(&pool->map);
-}
-
-/*
  * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
  * task of the same pool is left out: where its wait could hang, it gets
  * -EDEADLK.
  */
 static inline void ants_wait_touch(struct ants_pool *pool)
 {
-	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_pool(pool))
-		ants_wait_report(pool);
+	if (IS_ENABLED(CONFIG_LOCKDEP) && !ants_in_pool(pool)) {
+		lock_map_acquire(&pool->map);
+		lock_map_release(&pool->map);
+	}
 }
 
 /* cancel.c: tasks that have not started */
@@ -229,27 +215,12 @@ void ants_timer_fn(struct timer_list *timer);
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);
 
-/* join.c: tasks that run inside others */
-void ants_inner_abort(struct ants_worker *w);
-void ants_inner_release(struct ants_worker *w);
-
-/* join.c: a task that waits for an item of its own pool */
-int ants_join_enter(struct ants_worker *w, struct ants_work *work,
-		    enum ants_until until);
-bool ants_join_may_run(struct ants_pool *pool, const struct ants_work *work);
-void ants_join_at_once(struct ants_pool *pool, struct ants_work *work,
-		       struct ants_todo *todo);
+/* work.c: tasks that run inside others, and a task that waits for items of its own pool */
+bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
 int ants_join_check(const struct ants_worker *w,
 		    const struct ants_group *group);
 int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
 		   struct ants_work_waiter *own);
-
-/* work.c: work items */
-int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_group *group, unsigned long timeout);
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
-			      struct ants_todo *todo);
-void ants_delayed_fail_all(struct ants_pool *pool);
 
 /* group.c: groups */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,

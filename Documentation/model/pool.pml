@@ -1158,7 +1158,7 @@ inline retire_oldest()
 }
 
 #if JOINS
-/* ---- join.c ---- */
+/* ---- work.c: tasks that run inside others ---- */
 
 /* ants_work_runner(): the worker that runs item `id`, or NONE */
 inline runner_of(id, x)
@@ -1179,8 +1179,8 @@ inline join_over(x)
 	task[x] = task[x] & ~4
 }
 
-/* ants_join_enter(): refused if the item runs in this task, or in a task that waits for it */
-inline ants_join_enter(x)
+/* join_enter(): refused if the item runs in this task, or in a task that waits for it */
+inline join_enter(x)
 {
 	wk = NONE;
 	nr = NW;
@@ -1222,7 +1222,7 @@ inline take_off(id, x)
 	pend??eval(x)
 }
 
-/* join_help(): takes the item off, whether or not it is admitted yet, or goes to sleep */
+/* ants_join_wait(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);
@@ -1245,7 +1245,7 @@ inline join_help(x)
 	ants_dispatch()
 }
 
-/* ants_join_at_once(): the task submits an item, which finds no room */
+/* work_queue_slow(): the task submits an item, which finds no room */
 inline join_at_once(x)
 {
 	accept_anyway(ITEM(TARGET(task[x])));
@@ -1477,7 +1477,7 @@ end:	do
 		check()
 	   }
 #endif
-	:: d_step { jst[_pid] == J_ENTER -> ants_join_enter(_pid); check() }
+	:: d_step { jst[_pid] == J_ENTER -> join_enter(_pid); check() }
 	:: d_step { jst[_pid] == J_HELP -> join_help(_pid); check() }
 	:: d_step { jst[_pid] == J_RUN && LIVES(_pid) -> join_finish(_pid); check() }
 #if REQUEUES
@@ -1563,7 +1563,7 @@ end:	do
 #if FAULTS
 	:: d_step { DIES(_pid) && nfault < FAULTS -> nfault++; dead[_pid] = D_DIED; aborting++ }	/* thread_ends() */
 #if JOINS
-	:: d_step {	/* ants_inner_abort(): the wait of the outer task is over, and the inner one has died */
+	:: d_step {	/* ants_inner_abort_round(): the wait of the outer task is over, and the inner one has died */
 		dead[_pid] == D_DIED && jst[_pid] == J_RUN ->
 		dead[_pid] = D_INNER;
 		jst[_pid] = J_NO;
@@ -1857,7 +1857,7 @@ inline release_round()
 	:: else
 	fi;
 #if JOINS || LATES
-	if	/* ants_delayed_fail_all() */
+	if	/* delayed_fail_all() */
 	:: nlate > 0 -> late_pop(wk); item_fail(IDOF(wk))
 	:: nlate == 0 && ndelayed > 0 ->
 		ndelayed--;
@@ -2078,7 +2078,7 @@ out:	atomic { flushing = 0; before = 0 }
 }
 #endif
 
-/* ---- work.c: ants_delayed_timer_fn() ---- */
+/* ---- item.c: ants_delayed_timer_fn() ---- */
 #if JOINS && DELAYS
 active proctype delayed()
 {

@@ -39,7 +39,6 @@ struct ants_group {
 	struct list_head *join_at;
 	u64 stamp;
 	unsigned int nr_left;
-	unsigned int nr_offers;
 	int error;
 	bool sealed;
 	bool cancelled;
@@ -92,16 +91,6 @@ int ants_group_submit(struct ants_group *group, struct ants_work *work);
 void ants_group_seal(struct ants_group *group);
 
 /**
- * ants_group_wait() - seal a group and wait until all of it has ended
- * @group: the group
- * @error: see ants_group_wait_timeout()
- *
- * Context: Process context. May sleep.
- * Return: as ants_group_wait_timeout(), but never -ETIMEDOUT.
- */
-int __must_check ants_group_wait(struct ants_group *group, int *error);
-
-/**
  * ants_group_wait_timeout() - seal a group and wait until all of it has ended
  * @group: the group
  * @timeout: the longest time to wait, in jiffies
@@ -119,6 +108,19 @@ int __must_check ants_group_wait(struct ants_group *group, int *error);
  */
 int __must_check ants_group_wait_timeout(struct ants_group *group,
 					 unsigned long timeout, int *error);
+
+/**
+ * ants_group_wait() - seal a group and wait until all of it has ended
+ * @group: the group
+ * @error: see ants_group_wait_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_group_wait_timeout(), but never -ETIMEDOUT.
+ */
+static inline int __must_check ants_group_wait(struct ants_group *group, int *error)
+{
+	return ants_group_wait_timeout(group, MAX_SCHEDULE_TIMEOUT, error);
+}
 
 /**
  * ants_group_next() - take the next work item that has ended out of a group

@@ -14,6 +14,7 @@
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/list.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <linux/types.h>
 
@@ -144,6 +145,16 @@ static inline void ants_destroy_work_on_stack(struct ants_work *work)
 #endif
 
 /**
+ * ants_delayed_timer_fn() - timer function of a delayed work item
+ * @timer: the timer
+ *
+ * Exported for what makes a delayed work item, and for nothing else.
+ *
+ * Context: Softirq.
+ */
+void ants_delayed_timer_fn(struct timer_list *timer);
+
+/**
  * struct ants_delayed_work - a work item that is queued by a timer
  * @work: the work item, for all calls but those that take a delay
  */
@@ -170,8 +181,12 @@ struct ants_delayed_work {
  *
  * Context: Any context.
  */
-void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
-			    unsigned int flags);
+static inline void ants_delayed_work_init(struct ants_delayed_work *dwork,
+					  ants_work_fn_t fn, unsigned int flags)
+{
+	ants_work_init(&dwork->work, fn, flags);
+	timer_setup(&dwork->timer, ants_delayed_timer_fn, 0);
+}
 
 /**
  * ants_delayed_work_init_onstack() - make one on the stack; see
@@ -181,8 +196,12 @@ void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
  *
  * Context: Any context.
  */
-void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
-				    ants_work_fn_t fn);
+static inline void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
+						  ants_work_fn_t fn)
+{
+	ants_work_init(&dwork->work, fn, 0);
+	timer_setup_on_stack(&dwork->timer, ants_delayed_timer_fn, 0);
+}
 
 /**
  * ants_destroy_delayed_work_on_stack() - a delayed work item leaves the stack
@@ -288,17 +307,6 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 			  struct ants_delayed_work *dwork, unsigned long delay);
 
 /**
- * ants_work_wait() - wait until a work item has ended
- * @work: the work item; the caller that gets 0 may free it if no other caller
- *	uses it
- * @result: see ants_work_wait_timeout()
- *
- * Context: Process context. May sleep.
- * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
- */
-int __must_check ants_work_wait(struct ants_work *work, int *result);
-
-/**
  * ants_work_wait_timeout() - wait until a work item has ended, a limited time
  * @work: the work item; the caller that gets 0 may free it if no other caller
  *	uses it
@@ -325,6 +333,20 @@ int __must_check ants_work_wait(struct ants_work *work, int *result);
  */
 int __must_check ants_work_wait_timeout(struct ants_work *work,
 					unsigned long timeout, int *result);
+
+/**
+ * ants_work_wait() - wait until a work item has ended
+ * @work: the work item; the caller that gets 0 may free it if no other caller
+ *	uses it
+ * @result: see ants_work_wait_timeout()
+ *
+ * Context: Process context. May sleep.
+ * Return: as ants_work_wait_timeout(), but never -ETIMEDOUT.
+ */
+static inline int __must_check ants_work_wait(struct ants_work *work, int *result)
+{
+	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
+}
 
 /**
  * ants_work_flush() - wait for the run of a work item that is queued now
@@ -388,18 +410,6 @@ bool ants_work_cancel_sync(struct ants_work *work);
 bool ants_work_cancelled(const struct ants_work *work);
 
 /**
- * ants_work_pending() - test whether a work item has a queued run
- * @work: the work item; must stay as long as the call lasts
- *
- * A run counts as queued until it starts, even if its delay is not over or its
- * submitter waits for room. A hint: it may be outdated when this returns.
- *
- * Context: Any context.
- * Return: true if it has one.
- */
-bool ants_work_pending(const struct ants_work *work);
-
-/**
  * ants_work_busy() - query what a work item is doing
  * @work: the work item; must stay as long as the call lasts
  *
@@ -410,6 +420,21 @@ bool ants_work_pending(const struct ants_work *work);
  * run. It may still not be freed then: see ants_work_cancel().
  */
 unsigned int ants_work_busy(const struct ants_work *work);
+
+/**
+ * ants_work_pending() - test whether a work item has a queued run
+ * @work: the work item; must stay as long as the call lasts
+ *
+ * A run counts as queued until it starts, even if its delay is not over or its
+ * submitter waits for room. A hint: it may be outdated when this returns.
+ *
+ * Context: Any context.
+ * Return: true if it has one.
+ */
+static inline bool ants_work_pending(const struct ants_work *work)
+{
+	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;
+}
 
 /*
  * The result of a work item that has ended. One that is all zero was never
@@ -508,16 +533,6 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 /* private: what the macros above are made of */
 
 #define __ANTS_WORK_INITIALIZER(_fn)	{ .fn = (_fn), .result = -EINVAL }
-
-/**
- * ants_delayed_timer_fn() - timer function of a delayed work item
- * @timer: the timer
- *
- * Exported for DEFINE_ANTS_DELAYED_WORK(), and for nothing else.
- *
- * Context: Softirq.
- */
-void ants_delayed_timer_fn(struct timer_list *timer);
 
 /**
  * ants_work_begin() - the function of a work item takes the item over

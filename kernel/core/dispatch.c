@@ -345,6 +345,20 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
 }
 
 /*
+ * Admit more, now that there is room. The caller may be in any context, so the
+ * callback for it is left to the timer.
+ */
+void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
+{
+	ants_grant(pool, todo);
+	ants_wake_next(pool, todo);
+	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
+		ants_timer_arm_soon(pool, 1);
+	/* A closed pool may be empty now, and a caller may wait for that. */
+	ants_job_ends(pool, todo);
+}
+
+/*
  * To be called, in the same locked section, after every event that makes room
  * or removes a worker. Grants waiters, and wakes the next worker if tasks
  * remain. The section needs a list, see ants_lock_batch().

@@ -329,6 +329,7 @@ void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
 void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
+void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 /* What one section does; returns true if there is more to do. */
 typedef bool (*ants_round_t)(struct ants_pool *pool, struct ants_todo *todo,
 			     void *arg);

@@ -3,6 +3,8 @@
  * Work items as the core sees them: how they become pending, start, finish and
  * end; and who is told of that: the group of an item, and callers that wait.
  */
+#include <linux/export.h>
+
 #include "../internal.h"
 
 /*
@@ -18,17 +20,6 @@ static void waiter_done(struct ants_work_waiter *waiter, int result,
 	waiter->result = result;
 	/* Pairs with smp_load_acquire() in wait.c. */
 	smp_store_release(&waiter->done, true);
-}
-
-/*
- * A work item enters the group: it was accepted, or its submitter waits for
- * room.
- */
-void ants_group_enter(struct ants_group *group, struct ants_work *work)
-{
-	list_add_tail(&work->in_group, &group->works);
-	WRITE_ONCE(work->group_stamp, group->stamp);
-	group->nr_left++;
 }
 
 /* A member leaves. A cancel, or a task that joins, may be about to see it. */
@@ -107,16 +98,14 @@ struct ants_work *ants_group_take(struct ants_group *group)
 
 /*
  * Enqueue the caller in @waiters of a work item or a group, and for the event in
- * @waiter->until.
+ * @waiter->until. What @waiter does not say is zero.
  */
 void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
 {
 	struct ants_work_waiter *leader;
 
 	waiter->task = current;
-	waiter->done = false;
 	INIT_LIST_HEAD(&waiter->node);
-	INIT_HLIST_NODE(&waiter->link);
 	hlist_for_each_entry(leader, waiters, link) {
 		if (leader->until == waiter->until &&
 		    !leader->joins && !waiter->joins) {
@@ -194,11 +183,14 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 
 static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *todo)
 {
-	const struct ants_work_waiter *waiter;
+	struct ants_work_waiter *waiter;
 
-	hlist_for_each_entry(waiter, waiters, link)
-		if (waiter->joins)
+	hlist_for_each_entry(waiter, waiters, link) {
+		if (waiter->joins) {
+			WRITE_ONCE(waiter->offered, true);
 			ants_todo_wake(todo, waiter->task);
+		}
+	}
 }
 
 /*
@@ -208,10 +200,8 @@ static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *tod
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
 	wake_joiners(&work->waiters, todo);
-	if (!work->group)
-		return;
-	work->group->nr_offers++;
-	wake_joiners(&work->group->waiters, todo);
+	if (work->group)
+		wake_joiners(&work->group->waiters, todo);
 }
 
 /* Notify waiters of ended items, on behalf of the upkeep work. */
@@ -353,6 +343,18 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		ants_group_wake(group, todo);
 }
 
+/*
+ * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
+ * it is pending or has ended, such an item is in one of two lists of its pool:
+ * in pool->delayed.list while its timer is armed or its timer function is about to
+ * run, and in pool->delayed.due when its time has come and the pool has no room.
+ *
+ * While the timer function is about to run nothing else ends the item or arms
+ * its timer, so the timer function never touches an item that has ended. What
+ * is to be done is left in the state and in @when, and the timer function does
+ * it.
+ */
+
 /* The item leaves the delayed and the due ones: it is admitted, or it ends. */
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
 {
@@ -370,8 +372,8 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
  * that are due at once keep their order. Then admit it, or append it to those that wait
  * for room. The caller dispatches.
  */
-void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		      struct ants_todo *todo)
+static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
 	if (time_before(jiffies, dwork->when)) {
@@ -407,7 +409,7 @@ void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
 	list_add_tail(&dwork->node, &pool->delayed.list);
 	pool->delayed.nr++;
-	ants_delayed_due(pool, dwork, todo);
+	delayed_due(pool, dwork, todo);
 }
 
 /*
@@ -471,16 +473,64 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		todo->bits |= ANTS_TODO_WAITQ;
 }
 
-/*
- * Admit more, now that there is room. The caller may be in any context, so the
- * callback for it is left to the timer.
- */
-void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
+/* Remove an item from its list and end it. */
+static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
+			int result, struct ants_todo *todo)
 {
-	ants_grant(pool, todo);
-	ants_wake_next(pool, todo);
-	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
-		ants_timer_arm_soon(pool, 1);
-	/* A closed pool may be empty now, and a caller may wait for that. */
-	ants_job_ends(pool, todo);
+	ants_delayed_del(pool, dwork);
+	ants_work_end(pool, &dwork->work, result, todo);
 }
+
+/*
+ * End an item that does not run with @err: -ECANCELED, or why the pool is closed. Return
+ * false if it runs or ends anyway.
+ */
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
+			      struct ants_todo *todo)
+{
+	struct ants_delayed_work *dwork = ants_to_delayed(work);
+
+	lockdep_assert_held(&pool->lock);
+	switch ((enum ants_work_state)work->state) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_DUE:
+		/* If its timer function is about to run, that ends it. */
+		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
+			delayed_end(pool, dwork, err, todo);
+		else if (err == -ECANCELED)
+			ants_work_move(work, ANTS_WORK_DROPPED);
+		return true;
+	case ANTS_WORK_WAITING:
+		ants_waiter_end(pool, work->slot.data, err, todo);
+		return true;
+	case ANTS_WORK_PENDING:
+		ants_work_dequeue(pool, work, todo);
+		ants_work_end(pool, work, err, todo);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void ants_delayed_timer_fn(struct timer_list *timer)
+{
+	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
+							     timer);
+	/* Other threads may try to claim it. */
+	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	int err;
+
+	ants_pause(ANTS_PAUSE_DUE, pool);
+	ants_lock_batch(pool, &todo, &batch);
+	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
+	if (err)
+		delayed_end(pool, dwork, err, &todo);
+	else
+		delayed_due(pool, dwork, &todo);
+	ants_wake_next(pool, &todo);
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
+}
+EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);

@@ -100,7 +100,6 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo);
 void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_todo *todo);
-void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 bool ants_work_detach(struct ants_worker *w);
 void ants_work_start(struct ants_worker *w, struct ants_work *work);
 void ants_work_run(void *data);
@@ -108,6 +107,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo);
 void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
+bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
+			      struct ants_todo *todo);
 
 /* Callers that wait for a work item */
 void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
@@ -119,15 +120,23 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 /* Items with a timer */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
-void ants_delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		      struct ants_todo *todo);
 void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
-void ants_group_enter(struct ants_group *group, struct ants_work *work);
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
 struct ants_work *ants_group_take(struct ants_group *group);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
+
+/*
+ * A work item enters the group: it was accepted, or its submitter waits for
+ * room.
+ */
+static inline void ants_group_enter(struct ants_group *group, struct ants_work *work)
+{
+	list_add_tail(&work->in_group, &group->works);
+	WRITE_ONCE(work->group_stamp, group->stamp);
+	group->nr_left++;
+}
 
 /* Is @work in a group that was cancelled? */
 static inline bool ants_group_stops(const struct ants_work *work)
@@ -135,18 +144,16 @@ static inline bool ants_group_stops(const struct ants_work *work)
 	return work->group && work->group->cancelled;
 }
 
-/* The group has ended: a waiter that is notified of this may free it. */
-static inline bool ants_group_done(const struct ants_group *group)
-{
-	return group->sealed && !group->nr_left;
-}
-
-/* Has the event happened that @waiter waits for? */
+/*
+ * Has the event happened that @waiter waits for? A waiter that is notified of the end of
+ * the group may free it. Only a sealed group ends, and a wait for the end seals it.
+ */
 static inline bool ants_group_ready(const struct ants_group *group,
 				    const struct ants_work_waiter *waiter)
 {
-	return ants_group_done(group) || (waiter->until == ANTS_UNTIL_MEMBER &&
-					  !list_empty(&group->finished));
+	if (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished))
+		return true;
+	return !group->nr_left && (group->sealed || waiter->until == ANTS_UNTIL_ALL);
 }
 
 /*

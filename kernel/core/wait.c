@@ -31,27 +31,20 @@
 /* About the time in which an idle CPU is woken. */
 #define SPIN_MAX	(50 * NSEC_PER_USEC)
 
-static bool may_spin(const struct ants_pool *pool)
+/* Does a waiter that is going to be enqueued spin? */
+static bool may_spin(struct ants_pool *pool)
 {
 	int cpu = ants_running_cpu(pool);
 
-	if (pool->space.nr_waiting || !single_task_running())
-		return false;
-	return pool->wakes.nr > pool->wakes.deferred || (cpu >= 0 && cpu != raw_smp_processor_id());
-}
-
-/* @waiter is going to be enqueued: decide whether it spins. */
-static void waiter_spin_begin(struct ants_pool *pool, struct ants_waiter *waiter)
-{
-	bool spin = num_online_cpus() > 1 && may_spin(pool);
-
 	lockdep_assert_held(&pool->lock);
-	if (spin && pool->waiters.spin_left) {
-		pool->waiters.spin_left--;
-		spin = false;
-	}
-	waiter->spun = spin;
-	waiter->spins = spin;
+	if (num_online_cpus() == 1 || pool->space.nr_waiting || !single_task_running())
+		return false;
+	if (pool->wakes.nr <= pool->wakes.deferred && (cpu < 0 || cpu == raw_smp_processor_id()))
+		return false;
+	if (!pool->waiters.spin_left)
+		return true;
+	pool->waiters.spin_left--;
+	return false;
 }
 
 /*
@@ -146,7 +139,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->since = jiffies;
 	waiter->stamp = pool->timed ? ants_clock() : 0;
 	waiter->sleep = ants_killable_state(pool, 1);
-	waiter_spin_begin(pool, waiter);
+	waiter->spun = may_spin(pool);
+	waiter->spins = waiter->spun;
 	ants_link_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
 	INIT_LIST_HEAD(&waiter->nested);
 	if (nested) {
@@ -221,17 +215,6 @@ int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
 	return err ? wait_withdraw(pool, waiter, err) : waiter_result(waiter);
 }
 
-static bool cond_is_true(struct ants_pool *pool, ants_cond_t cond,
-			 const void *arg)
-{
-	bool ret;
-
-	raw_spin_lock_irq(&pool->lock);
-	ret = cond(pool, arg);
-	ants_unlock_irq(pool);
-	return ret;
-}
-
 /*
  * The caller holds a reference; the lock is held. From here until ants_pool_put_locked() it
  * may drop the lock, sleep, and come back: destroy waits for it.
@@ -292,6 +275,23 @@ void ants_config_unlock(struct ants_pool *pool)
 	ants_pool_put(pool);
 }
 
+/* A condition that is looked at with the lock of the pool held. */
+struct locked_cond {
+	ants_cond_t cond;
+	const void *arg;
+};
+
+static bool cond_is_true(struct ants_pool *pool, const void *arg)
+{
+	const struct locked_cond *locked = arg;
+	bool ret;
+
+	raw_spin_lock_irq(&pool->lock);
+	ret = locked->cond(pool, locked->arg);
+	ants_unlock_irq(pool);
+	return ret;
+}
+
 /*
  * Wait until @cond returns true; it may take what it waited for. The caller
  * holds a reference, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
@@ -301,59 +301,41 @@ void ants_config_unlock(struct ants_pool *pool)
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
-	DEFINE_WAIT(wait);
-	int err = 0;
+	const struct locked_cond locked = { .cond = cond, .arg = arg };
+	DECLARE_WAITQUEUE(wait, current);
+	int err;
 
 	if (state == TASK_KILLABLE)
 		state = ants_killable_state(pool, 0);
-	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
-	for (;;) {
-		prepare_to_wait(&pool->waitq, &wait, ants_sleep_state(state));
-		if (cond_is_true(pool, cond, arg))
-			break;
-		err = sleep_error(state, timeout);
-		if (err)
-			break;
-		timeout = ants_schedule_timeout(state, timeout);
-	}
-	finish_wait(&pool->waitq, &wait);
+	add_wait_queue(&pool->waitq, &wait);
+	err = sleep_until(pool, cond_is_true, &locked, timeout, state);
+	remove_wait_queue(&pool->waitq, &wait);
 	return err;
 }
 
-struct locked_cond {
-	ants_cond_t cond;
-	const void *arg;
-};
-
-static bool is_ready(struct ants_pool *pool, const void *arg)
+/* Has the wait ended, or is there something that a task which joins can run? */
+static bool is_done_or_offered(struct ants_pool *pool, const void *arg)
 {
-	const struct locked_cond *ready = arg;
+	const struct ants_work_waiter *waiter = arg;
 
-	return cond_is_true(pool, ready->cond, ready->arg);
+	/* Pairs with smp_store_release() in waiter_done(). */
+	return smp_load_acquire(&waiter->done) || READ_ONCE(waiter->offered);
 }
 
 /*
- * Wait until @ready, which is called with the lock held, returns true. A thread that
- * changes what it looks at wakes the caller. The pool stays meanwhile. Return 0,
- * -EINTR or -ETIMEDOUT.
+ * Sleep until @waiter, which is enqueued, is notified, or is offered something. Return 0,
+ * -EINTR or -ETIMEDOUT. After an error the wait is over: until it is, the work item
+ * or group exists; so does the pool, because the item is in it or the caller holds a
+ * reference.
  */
-int ants_wait_ready(struct ants_pool *pool, ants_cond_t ready, const void *arg,
+int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	const struct locked_cond cond = { .cond = ready, .arg = arg };
-
-	return sleep_until(pool, is_ready, &cond, timeout, state);
-}
-
-/*
- * Give up, unless the wait has ended meanwhile. Until it has, the work item or
- * group exists; so does the pool, because the item is in it or the caller holds
- * a reference.
- */
-bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
-{
+	int err = sleep_until(pool, is_done_or_offered, waiter, timeout, state);
 	bool gone = false;
 
+	if (!err)
+		return 0;
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in waiter_done(). */
 	if (!smp_load_acquire(&waiter->done)) {
@@ -362,25 +344,5 @@ bool ants_work_withdraw(struct ants_pool *pool, struct ants_work_waiter *waiter)
 		ants_unlock_irq(pool);
 	}
 	rcu_read_unlock();
-	return gone;
-}
-
-static bool is_done(struct ants_pool *pool, const void *done)
-{
-	/* Pairs with smp_store_release() in waiter_done(). */
-	return smp_load_acquire((const bool *)done);
-}
-
-/*
- * Sleep until @waiter, which is enqueued, is notified. Return 0, -EINTR or
- * -ETIMEDOUT.
- */
-int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
-		    unsigned long timeout, unsigned int state)
-{
-	int err = sleep_until(pool, is_done, &waiter->done, timeout, state);
-
-	if (err && !ants_work_withdraw(pool, waiter))
-		err = 0;
-	return err;
+	return gone ? err : 0;
 }

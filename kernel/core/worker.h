@@ -56,6 +56,8 @@ enum ants_until {
  * @result: L: the result of the work item; the first error of the group
  * @joins: I: the caller is a task of the same pool, and runs the item itself if no
  *	other thread has started it. At most ANTS_JOINERS
+ * @offered: L: set since that caller has last looked for something to run, which there
+ *	may be now
  * @done: L: stored with release as the last access by another thread; pairs
  *	with the acquire in ants_work_sleep(). Afterwards the caller touches only
  *	its own stack. Also set when the caller has given up
@@ -68,6 +70,7 @@ struct ants_work_waiter {
 	enum ants_until until;
 	int result;
 	bool joins;
+	bool offered;
 	bool done;
 };
 

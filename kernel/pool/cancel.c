@@ -103,6 +103,30 @@ static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
 	return pool->space.nr_waiting;
 }
 
+static void see_delayed(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_delayed_work *dwork = list_entry(entry, struct ants_delayed_work, node);
+
+	ants_work_cancel_waiting(walker->pool, &dwork->work,
+				 ants_closed_error(walker->pool), &walker->todo);
+	walker->todo.bits |= ANTS_TODO_WAITQ;
+}
+
+/*
+ * End all items of a pool that takes no tasks any more; no more are added, and
+ * none becomes due.
+ */
+static void delayed_fail_all(struct ants_pool *pool)
+{
+	struct ants_walker walker = { .see = see_delayed };
+
+	if (!ants_peek(pool->delayed.nr))
+		return;
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
+}
+
 /*
  * The pool accepts no task any more: fail what waits to be accepted, callers and work
  * items with a timer. No other wait can begin, and the pool is not opened meanwhile.
@@ -110,7 +134,7 @@ static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
 void ants_fail_waiting(struct ants_pool *pool)
 {
 	ants_rounds(pool, fail_round, NULL);
-	ants_delayed_fail_all(pool);
+	delayed_fail_all(pool);
 }
 
 static void see_dropped(struct ants_walker *walker, struct list_head *entry)

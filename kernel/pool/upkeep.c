@@ -530,6 +530,19 @@ static void worker_abort(struct ants_worker *w)
 	ants_unlock(pool, &todo);
 }
 
+/*
+ * Take the data of the calls that have died inside of the task of @w. Those that have
+ * ended have released theirs, and are marked so.
+ */
+static void inner_release(struct ants_worker *w)
+{
+	unsigned int i = ANTS_JOIN_DEPTH;
+
+	while (i--)
+		if (w->crash->inner[i].release)
+			w->crash->inner[i].release(w->crash->inner[i].data);
+}
+
 /* The thread of @w has died, and what it has left is cleaned up. */
 static void thread_dead(struct ants_worker *w)
 {
@@ -585,7 +598,7 @@ void ants_crash_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
-	ants_inner_abort(w);
+	ants_rounds(pool, ants_inner_abort_round, w);
 	worker_abort(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
@@ -593,7 +606,7 @@ void ants_crash_fn(struct work_struct *work)
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
 		ants_call_drop(call);
-	ants_inner_release(w);
+	inner_release(w);
 	ants_loops_abort(w->crash);
 	ants_inline_abort(w->task);
 	if (pool->ops.fault)

@@ -114,18 +114,6 @@ static int call_fn(struct ants_work *work)
 	return 0;
 }
 
-/* The caller leaves the call behind if it runs. */
-static bool call_leave(struct ants_pool *pool, struct ants_own_work *call)
-{
-	bool left;
-
-	raw_spin_lock_irq(&pool->lock);
-	left = ants_work_runs(&call->work) && !call->over;
-	call->left = left;
-	ants_unlock_irq(pool);
-	return left;
-}
-
 /*
  * Hand the call over to the pool, and wait for its end. Return true if its result is
  * known, and false if it was left behind: then the caller may not touch it.
@@ -134,6 +122,7 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 {
 	struct ants_work *work = &call->work;
 	unsigned long start = jiffies;
+	bool left = false;
 	int err;
 
 	work->flags = ANTS_WORK_OWN;
@@ -143,10 +132,16 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 		if (!err)
 			return true;
 		if (!ants_work_cancel(work)) {
-			if (call->release && call_leave(pool, call))
-				return false;
-			ants_work_cancel_sync(work);
-			return true;
+			if (call->release) {
+				/* The caller leaves the call behind if it runs. */
+				raw_spin_lock_irq(&pool->lock);
+				left = ants_work_runs(work) && !call->over;
+				call->left = left;
+				ants_unlock_irq(pool);
+			}
+			if (!left)
+				ants_work_cancel_sync(work);
+			return !left;
 		}
 	}
 	work->result = err;
@@ -255,18 +250,12 @@ unsigned long ants_client_func(ants_fn_t fn, const void **data)
 				     (unsigned long)fn;
 }
 
-/* The function of a task that waits, is pending, or runs. */
-static unsigned long task_func(ants_fn_t fn, const void *data)
-{
-	return ants_client_func(fn, &data);
-}
-
 /* As ants_scan_hit() for a task, which may run more than one function of a client. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
 	const struct ants_own_work *own = own_work(fn, data);
 
-	ants_scan_hit(pool, task_func(fn, data));
+	ants_scan_hit(pool, ants_client_func(fn, &data));
 	if (own)
 		ants_scan_hit(pool, (unsigned long)own->release);
 }
@@ -282,6 +271,8 @@ unsigned long ants_waiter_func(const struct ants_waiter *waiter,
 /* The function that a worker runs, or 0. A detached work item may be gone. */
 unsigned long ants_worker_func(const struct ants_worker *w)
 {
+	const void *data = w->data;
+
 	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
-						     task_func(w->fn, w->data);
+						     ants_client_func(w->fn, &data);
 }

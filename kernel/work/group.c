@@ -14,14 +14,20 @@
 #include "../internal.h"
 
 /*
- * Distinguishes the members of a group, until it is reset, from those of all
- * others. An item that has never been in a group has 0.
+ * A group that begins has no members. The stamp distinguishes those that it gets from those
+ * of all others, and its own of an earlier time. An item that has never been in a group
+ * has 0.
  */
-static u64 new_stamp(void)
+static void group_begin(struct ants_group *group)
 {
 	static atomic64_t stamps;
 
-	return atomic64_inc_return(&stamps);
+	INIT_LIST_HEAD(&group->works);
+	INIT_LIST_HEAD(&group->finished);
+	group->stamp = atomic64_inc_return(&stamps);
+	group->error = 0;
+	group->sealed = false;
+	group->cancelled = false;
 }
 
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
@@ -30,22 +36,13 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
 		return -EINVAL;
 	memset(group, 0, sizeof(*group));
-	INIT_LIST_HEAD(&group->works);
-	INIT_LIST_HEAD(&group->finished);
 	INIT_LIST_HEAD(&group->node);
-	group->stamp = new_stamp();
 	group->pool = pool;
 	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
+	group_begin(group);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
-
-int ants_group_submit(struct ants_group *group, struct ants_work *work)
-{
-	might_sleep();
-	return ants_work_queue(group->pool, work, group, MAX_SCHEDULE_TIMEOUT);
-}
-EXPORT_SYMBOL_GPL(ants_group_submit);
 
 void ants_group_seal(struct ants_group *group)
 {
@@ -69,7 +66,7 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 		      unsigned long timeout)
 {
 	struct ants_worker *w = ants_worker_of(group->pool);
-	bool all = own->until == ANTS_UNTIL_ALL, sealed;
+	bool all = own->until == ANTS_UNTIL_ALL;
 	struct ants_work_waiter *waiter = own;
 	struct ants_pool *pool = group->pool;
 	unsigned int state;
@@ -78,9 +75,8 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 
 	might_sleep();
 	ants_lock(pool, &todo);
-	sealed = group->sealed;
-	group->sealed |= all;
 	if (ants_group_ready(group, own)) {
+		group->sealed |= all;
 		own->work = all ? NULL : ants_group_take(group);
 		own->result = group->error;
 		/* A caller in ants_group_next() must not be left behind. */
@@ -94,10 +90,10 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 	else if (w)
 		err = ants_join_check(w, group);
 	if (err) {
-		group->sealed = sealed;
 		ants_unlock(pool, &todo);
 		return err;
 	}
+	group->sealed |= all;
 	own->joins = w && timeout;
 	if (own->joins) {
 		/* Not on the stack: the task may die in what it runs meanwhile. */
@@ -129,12 +125,6 @@ int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
-
-int ants_group_wait(struct ants_group *group, int *error)
-{
-	return ants_group_wait_timeout(group, MAX_SCHEDULE_TIMEOUT, error);
-}
-EXPORT_SYMBOL_GPL(ants_group_wait);
 
 struct ants_work *ants_group_next(struct ants_group *group,
 				  unsigned long timeout)
@@ -197,12 +187,7 @@ int ants_group_reset(struct ants_group *group)
 
 	ants_lock(group->pool, &todo);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
-		INIT_LIST_HEAD(&group->works);
-		INIT_LIST_HEAD(&group->finished);
-		group->stamp = new_stamp();
-		group->error = 0;
-		group->sealed = false;
-		group->cancelled = false;
+		group_begin(group);
 		err = 0;
 	}
 	ants_unlock(group->pool, &todo);

@@ -32,15 +32,17 @@
  * It does so before the pool's lock is taken, because the console may not print under
  * a raw lock.
  */
-#ifdef CONFIG_DEBUG_OBJECTS_WORK
 static void object_init(struct ants_work *work)
 {
+	if (!IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
+		return;
 	if (object_is_on_stack(work))
 		debug_object_init_on_stack(work, &ants_work_descr);
 	else
 		debug_object_init(work, &ants_work_descr);
 }
 
+#ifdef CONFIG_DEBUG_OBJECTS_WORK
 static void *object_hint(void *work)
 {
 	return ((struct ants_work *)work)->fn;
@@ -85,10 +87,6 @@ void ants_destroy_work_on_stack(struct ants_work *work)
 	debug_object_free(work, &ants_work_descr);
 }
 EXPORT_SYMBOL_GPL(ants_destroy_work_on_stack);
-#else
-static void object_init(struct ants_work *work)
-{
-}
 #endif
 
 void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
@@ -101,6 +99,129 @@ void ants_work_init(struct ants_work *work, ants_work_fn_t fn,
 	work->result = -EINVAL;
 }
 EXPORT_SYMBOL_GPL(ants_work_init);
+
+/*
+ * Tasks that run inside a task of the same pool, in its thread: a call, or a work
+ * item.
+ *
+ * A task that waits for a work item of its own pool, or for a group of them,
+ * joins: if no other thread has started an item, the waiting task takes it off
+ * the queue and runs it itself. Meanwhile the item still counts as a task in
+ * flight.
+ *
+ * A task that submits an item and finds no room runs it at once, as it would
+ * if it waited for the item. So no task sleeps for room that it could only get
+ * from tasks like itself, and nothing is queued beyond the bound.
+ *
+ * What is known of inner tasks is not on the stack of the thread: see worker.h.
+ */
+
+/* The innermost task of @w, a work item, has ended. */
+static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
+{
+	struct ants_inner *inner = &w->crash->inner[--w->depth];
+	struct ants_pool *pool = w->pool;
+
+	pool->nr_joined--;
+	ants_update_admit_limit(pool);
+	ants_work_finish(pool, inner->work, todo);
+	if (ants_task_uncount(pool, inner->epoch))
+		todo->bits |= ANTS_TODO_WAITQ;
+}
+
+/* An item not admitted yet is not taken for a single run: it may go on. */
+static bool is_not_admitted(const struct ants_work *work)
+{
+	return work->state == ANTS_WORK_DUE || work->state == ANTS_WORK_WAITING;
+}
+
+/*
+ * Take @work off its list, and run it inside the task that @w runs. The lock is
+ * held on entry and on return. An item that is not admitted yet is admitted
+ * first, whether or not the pool has room: it needs no further thread. If it is
+ * queued again while it runs, it keeps that admission, even if the wait ends and
+ * leaves it pending.
+ */
+static void join_run(struct ants_worker *w, struct ants_work *work,
+		     struct ants_todo *todo)
+	__must_hold(&w->pool->lock)
+{
+	struct ants_inner *inner = ants_inner_of(w);
+	struct ants_pool *pool = w->pool;
+
+	if (is_not_admitted(work))
+		ants_check_over(pool);
+	if (work->state == ANTS_WORK_WAITING) {
+		ants_waiter_end(pool, work->slot.data, 0, todo);
+	} else if (work->state == ANTS_WORK_DUE) {
+		ants_delayed_del(pool, ants_to_delayed(work));
+		ants_work_pend(pool, work, todo);
+	}
+	ants_pending_del(pool, &work->slot);
+	inner->epoch = work->slot.tag & ANTS_TAG_EPOCH;
+	inner->work = work;
+	inner->func_addr = (unsigned long)work->fn;
+	w->depth++;
+	pool->nr_joined++;
+	ants_update_admit_limit(pool);
+	ants_work_start(w, work);
+	ants_dispatch(pool, todo);
+	ants_unlock(pool, todo);
+	ants_trace(task_start, w);
+	ants_work_run(work);
+	ants_trace(task_end, w);
+	/* An item that queues itself may run in here again and again. */
+	ants_give_way();
+	ants_lock(pool, todo);
+	inner_finish(w, todo);
+}
+
+/*
+ * The thread of a worker has died. One section of several: end what runs inside its task,
+ * from the innermost task outwards: work items with -EFAULT. The waits of the thread end
+ * first: what they wait for may end when the inner tasks do, and their waiters must not be
+ * told.
+ */
+bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead)
+{
+	struct ants_worker *w = dead;
+	struct ants_inner *inner = w->crash->inner;
+	unsigned int i;
+
+	for (i = 0; i <= w->depth; i++)
+		if (inner[i].waiter.task)
+			ants_waiter_withdraw(&inner[i].waiter);
+	if (!w->depth)
+		return false;
+	inner += w->depth - 1;
+	if (inner->work) {
+		WRITE_ONCE(inner->work->result, -EFAULT);
+		pool->counts.lost++;
+		inner_finish(w, todo);
+	} else {
+		w->depth--;
+	}
+	ants_dispatch(pool, todo);
+	return true;
+}
+
+/* The tasks of an ordered pool start in order, and a stack is finite. */
+static bool may_join(const struct ants_worker *w)
+{
+	return !w->pool->ordered && w->depth < ANTS_JOIN_DEPTH;
+}
+
+/*
+ * May the caller run @work, which it submits to @pool? A detached item may be
+ * gone before its end is counted. In worker_init and worker_exit there
+ * is no task around it.
+ */
+static bool may_run_inside(struct ants_pool *pool, const struct ants_work *work)
+{
+	const struct ants_worker *w = ants_worker_of(pool);
+
+	return w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED);
+}
 
 /* Is it an item that can be queued? Not called with a lock of a pool held. */
 static bool work_is_valid(struct ants_work *work)
@@ -302,7 +423,7 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 	return 0;
 }
 
-/* The slow path of ants_work_queue(). */
+/* The slow path of work_queue(). */
 static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *work,
 				    struct ants_group *group, unsigned long timeout)
 	__releases(&pool->lock)
@@ -315,10 +436,14 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
 	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
-		if (timeout >= MAX_SCHEDULE_TIMEOUT && ants_join_may_run(pool, work)) {
+		if (timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
 			err = work_enter(pool, work, group, &todo);
-			if (!err)
-				ants_join_at_once(pool, work, &todo);
+			if (!err) {
+				/* It was accepted beyond the bound. */
+				ants_check_over(pool);
+				join_run(ants_worker_of(pool), work, &todo);
+				ants_dispatch(pool, &todo);
+			}
 		} else {
 			err = work_enrol(pool, work, group, timeout, &waiter, &todo);
 			if (!err) {
@@ -339,9 +464,10 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
  * Submit a work item, of @group if not NULL; wait for room. A task of the pool
  * does not wait without a limit, but runs the item itself.
  */
-int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_group *group, unsigned long timeout)
+static int work_queue(struct ants_pool *pool, struct ants_work *work,
+		      struct ants_group *group, unsigned long timeout)
 {
+	might_sleep();
 	if (unlikely(!work_is_valid(work)))
 		return -EINVAL;
 	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
@@ -358,10 +484,15 @@ int ants_work_queue(struct ants_pool *pool, struct ants_work *work,
 int ants_queue_work_timeout(struct ants_pool *pool, struct ants_work *work,
 			    unsigned long timeout)
 {
-	might_sleep();
-	return ants_work_queue(pool, work, NULL, timeout);
+	return work_queue(pool, work, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_queue_work_timeout);
+
+int ants_group_submit(struct ants_group *group, struct ants_work *work)
+{
+	return work_queue(group->pool, work, group, MAX_SCHEDULE_TIMEOUT);
+}
+EXPORT_SYMBOL_GPL(ants_group_submit);
 
 /*
  * An item that is ANTS_WORK_LATE is detached here, or by a caller that has cancelled
@@ -430,26 +561,176 @@ static void work_unlock(struct ants_pool *pool, struct ants_todo *todo, bool wai
  */
 
 /*
- * Wait for the event in @waiter->until. The lock is held on entry and dropped
- * here.
+ * Would @w wait for itself? A wait for a running item lasts until its worker
+ * has finished the item, and that worker may itself wait for an item. A chain
+ * of such waits that is longer than one lock hold allows is not followed to its end.
  */
-static int wait_for(struct ants_pool *pool, struct ants_work *work,
-		    struct ants_work_waiter *waiter, unsigned long timeout,
-		    struct ants_todo *todo)
+static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
-	struct ants_worker *w = ants_worker_of(pool);
-	unsigned int state;
-	int err;
+	const struct ants_work_waiter *waiter;
+	const struct ants_worker *runner;
+	unsigned int i;
 
-	if (w) {
-		err = ants_join_enter(w, work, waiter->until);
-		work_unlock(pool, todo, false);
-		return err ?: ants_join_wait(w, NULL, timeout, waiter);
+	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
+		runner = ants_work_runner(work);
+		if (!runner || runner == w)
+			return runner;
+		waiter = &ants_inner_of(runner)->waiter;
+		work = waiter->done ? NULL : waiter->work;
 	}
-	state = ants_killable_state(pool, 2);
+	return false;
+}
+
+/* Has the item not been started? */
+static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
+{
+	if (work->state == ANTS_WORK_PENDING)
+		return true;
+	return is_not_admitted(work) && !ants_closed_error(pool);
+}
+
+/*
+ * Return the next item that the task can run, or NULL: of @group if not NULL. Of a group
+ * no more members are scanned than one lock hold allows. A member that leaves the group
+ * moves the cursor, as it moves that of a cancel.
+ */
+static struct ants_work *next_item(const struct ants_pool *pool,
+				   const struct ants_work_waiter *waiter,
+				   struct ants_group *group)
+{
+	struct ants_work *work = waiter->work;
+	unsigned int i;
+
+	if (!waiter->joins || waiter->done)
+		return NULL;
+	if (!group)
+		return can_take(pool, work) ? work : NULL;
+	for (i = 0; i < ANTS_HOLD_MAX && group->join_at != &group->works; i++) {
+		work = list_entry(group->join_at, struct ants_work, in_group);
+		if (work->group == group && can_take(pool, work))
+			return work;
+		group->join_at = work->in_group.next;
+	}
+	return NULL;
+}
+
+/*
+ * The task has nothing to run: does its wait depend on other workers? Not if the timer of
+ * the item makes progress. A task that does not join has not noted the item.
+ */
+static bool needs_others(const struct ants_work_waiter *waiter, const struct ants_group *group)
+{
+	if (waiter->done || waiter->offered)
+		return false;
+	return group || !waiter->joins ||
+	       (waiter->work->state != ANTS_WORK_DELAYED &&
+		waiter->work->state != ANTS_WORK_DROPPED);
+}
+
+/* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
+static int join_enter(struct ants_worker *w, struct ants_work *work, enum ants_until until)
+{
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	const struct ants_work_waiter *leader;
+	unsigned int nr_joiners = 0;
+
+	lockdep_assert_held(&w->pool->lock);
+	if (never_ends(w, work) || !may_join(w) ||
+	    (until != ANTS_UNTIL_END && is_not_admitted(work)))
+		return -EDEADLK;
+	hlist_for_each_entry(leader, &work->waiters, link)
+		nr_joiners += leader->joins;
+	*waiter = (struct ants_work_waiter){ .until = until };
+	/*
+	 * This is set in the section that checks: of two tasks that wait for
+	 * each other, the second one sees the first.
+	 */
+	if (nr_joiners < ANTS_JOINERS) {
+		waiter->joins = true;
+		waiter->work = work;
+	}
 	ants_work_await(&work->waiters, waiter);
-	work_unlock(pool, todo, true);
-	return ants_work_sleep(pool, waiter, timeout, state);
+	return 0;
+}
+
+/*
+ * Check whether the task that @w runs may wait for the group. A member of it would
+ * wait for its own end.
+ */
+int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
+{
+	const struct ants_work *work = w->data;
+	unsigned int i;
+
+	lockdep_assert_held(&w->pool->lock);
+	if (!may_join(w))
+		return -EDEADLK;
+	/* In worker_exit the item that ran last may be gone. */
+	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
+		return -EDEADLK;
+	for (i = 0; i < w->depth; i++) {
+		work = w->crash->inner[i].work;
+		if (work && work->group == group)
+			return -EDEADLK;
+	}
+	return 0;
+}
+
+/*
+ * The waiter of the innermost task of @w is enqueued, for @group if not NULL, else for an
+ * item. Run what no other thread has started, and sleep, until it is notified, and copy it
+ * to @own. The pool stays, because the caller is one of its tasks. Return 0, -ETIMEDOUT or
+ * -EINTR.
+ *
+ * As for callers that wait for room in their own pool, one worker must be left that does
+ * not wait: pool->nr_joining has those that sleep for good. If this was the last one, the
+ * newest of those callers gives up. Before that they are given the room that items have
+ * left, so a look that has run one is followed by another.
+ */
+int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
+		   struct ants_work_waiter *own)
+{
+	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
+	struct ants_pool *pool = w->pool;
+	unsigned int state = ants_killable_state(pool, 0);
+	bool counted = false, more = false, done;
+	unsigned long start = jiffies;
+	struct ants_wake_batch batch;
+	struct ants_work *work;
+	struct ants_todo todo;
+	int err = 0;
+
+	for (;;) {
+		/* May wake a caller that gives up, and those that wait for its item. */
+		ants_lock_batch(pool, &todo, &batch);
+		pool->nr_joining -= counted;
+		if (!more) {
+			WRITE_ONCE(waiter->offered, false);
+			if (group && !waiter->done)
+				group->join_at = group->works.next;
+		}
+		for (more = false; (work = next_item(pool, waiter, group)); more = true)
+			join_run(w, work, &todo);
+		more |= group && !waiter->done && group->join_at != &group->works;
+		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter, group);
+		pool->nr_joining += counted;
+		if (counted && pool->waiters.nr_nested &&
+		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
+			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
+							      struct ants_waiter, nested),
+					-EDEADLK, &todo);
+		ants_dispatch(pool, &todo);
+		done = waiter->done;
+		/* The caller that gave up may have been the submitter of the item. */
+		pool->nr_joining -= done && counted;
+		ants_unlock(pool, &todo);
+		if (done)
+			break;
+		if (!more)
+			err = ants_work_sleep(pool, waiter, ants_time_left(start, timeout), state);
+	}
+	*own = *waiter;
+	return err;
 }
 
 /*
@@ -468,6 +749,8 @@ static bool has_run(const struct ants_work *work)
 static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, int *result)
 {
 	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
+	unsigned int state = TASK_KILLABLE;
+	struct ants_worker *w;
 	struct ants_pool *pool;
 	struct ants_todo todo;
 	int err = 0;
@@ -478,15 +761,26 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 	pool = work_lock(work, &todo);
 	if (!pool) {
 		waiter.result = ants_work_result(work);
-	} else if (!timeout || (flush && !has_run(work))) {
-		work_unlock(pool, &todo, flush);
-		err = timeout ? 0 : -ETIMEDOUT;
-	} else {
-		if (flush)
-			waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT :
-									ANTS_UNTIL_RUN;
-		err = wait_for(pool, work, &waiter, timeout, &todo);
+		goto ended;
 	}
+	if (!timeout || (flush && !has_run(work))) {
+		work_unlock(pool, &todo, flush);
+		return timeout ? 0 : -ETIMEDOUT;
+	}
+	if (flush)
+		waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT : ANTS_UNTIL_RUN;
+	w = ants_worker_of(pool);
+	if (w) {
+		err = join_enter(w, work, waiter.until);
+	} else {
+		state = ants_killable_state(pool, 2);
+		ants_work_await(&work->waiters, &waiter);
+	}
+	work_unlock(pool, &todo, !w);
+	if (!err)
+		err = w ? ants_join_wait(w, NULL, timeout, &waiter) :
+			  ants_work_sleep(pool, &waiter, timeout, state);
+ended:
 	if (!err && result)
 		*result = waiter.result;
 	return err;
@@ -499,12 +793,6 @@ int ants_work_wait_timeout(struct ants_work *work, unsigned long timeout,
 }
 EXPORT_SYMBOL_GPL(ants_work_wait_timeout);
 
-int ants_work_wait(struct ants_work *work, int *result)
-{
-	return ants_work_wait_timeout(work, MAX_SCHEDULE_TIMEOUT, result);
-}
-EXPORT_SYMBOL_GPL(ants_work_wait);
-
 int ants_work_flush(struct ants_work *work)
 {
 	return work_wait(work, true, MAX_SCHEDULE_TIMEOUT, NULL);
@@ -512,45 +800,6 @@ int ants_work_flush(struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_work_flush);
 
 /* Cancelling work items, and querying their state. */
-
-/* Remove an item from its list and end it. */
-static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			int result, struct ants_todo *todo)
-{
-	ants_delayed_del(pool, dwork);
-	ants_work_end(pool, &dwork->work, result, todo);
-}
-
-/*
- * End an item that does not run with @err: -ECANCELED, or why the pool is closed. Return
- * false if it runs or ends anyway.
- */
-bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
-			      struct ants_todo *todo)
-{
-	struct ants_delayed_work *dwork = ants_to_delayed(work);
-
-	lockdep_assert_held(&pool->lock);
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_DUE:
-		/* If its timer function is about to run, that ends it. */
-		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
-			delayed_end(pool, dwork, err, todo);
-		else if (err == -ECANCELED)
-			ants_work_move(work, ANTS_WORK_DROPPED);
-		return true;
-	case ANTS_WORK_WAITING:
-		ants_waiter_end(pool, work->slot.data, err, todo);
-		return true;
-	case ANTS_WORK_PENDING:
-		ants_work_dequeue(pool, work, todo);
-		ants_work_end(pool, work, err, todo);
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* Return true if a run was queued, and will not start. */
 static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
@@ -603,16 +852,17 @@ static bool cancel(struct ants_work *work, bool sync)
 	work_unlock(pool, &todo, sync);
 	if (waits)
 		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
-	if (!self)
-		return ret;
-	/*
-	 * It would wait for its own end. If lockdep is there, its report
-	 * on the pool's map says that in full.
-	 */
-	ants_wait_report(pool);
-	WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
-		  "ants: %ps cancels itself and would wait for its own end\n",
-		  work->fn);
+	if (self) {
+		/*
+		 * It would wait for its own end. If lockdep is there, its report
+		 * on the pool's map says that in full.
+		 */
+		lock_map_acquire(&pool->map);
+		lock_map_release(&pool->map);
+		WARN_ONCE(!IS_ENABLED(CONFIG_LOCKDEP),
+			  "ants: %ps cancels itself and would wait for its own end\n",
+			  work->fn);
+	}
 	return ret;
 }
 
@@ -648,87 +898,6 @@ unsigned int ants_work_busy(const struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
 
-bool ants_work_pending(const struct ants_work *work)
-{
-	return ants_work_busy(work) & ANTS_WORK_BUSY_PENDING;
-}
-EXPORT_SYMBOL_GPL(ants_work_pending);
-
-/*
- * Delayed work items: a timer queues them. From ants_queue_delayed_work() until
- * it is pending or has ended, such an item is in one of two lists of its pool:
- * in pool->delayed.list while its timer is armed or its timer function is about to
- * run, and in pool->delayed.due when its time has come and the pool has no room.
- *
- * While the timer function is about to run nothing else ends the item or arms
- * its timer, so the timer function never touches an item that has ended. What
- * is to be done is left in the state and in @when, and the timer function does
- * it.
- */
-
-void ants_delayed_timer_fn(struct timer_list *timer)
-{
-	struct ants_delayed_work *dwork = timer_container_of(dwork, timer,
-							     timer);
-	/* Other threads may try to claim it. */
-	struct ants_pool *pool = READ_ONCE(dwork->work.pool);
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	int err;
-
-	ants_pause(ANTS_PAUSE_DUE, pool);
-	ants_lock_batch(pool, &todo, &batch);
-	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
-	if (err)
-		delayed_end(pool, dwork, err, &todo);
-	else
-		ants_delayed_due(pool, dwork, &todo);
-	ants_wake_next(pool, &todo);
-	ants_job_ends(pool, &todo);
-	ants_unlock(pool, &todo);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
-
-static void see_delayed(struct ants_walker *walker, struct list_head *entry)
-{
-	struct ants_delayed_work *dwork = list_entry(entry, struct ants_delayed_work, node);
-
-	ants_work_cancel_waiting(walker->pool, &dwork->work,
-				 ants_closed_error(walker->pool), &walker->todo);
-	walker->todo.bits |= ANTS_TODO_WAITQ;
-}
-
-/*
- * End all items of a pool that takes no tasks any more; no more are added, and
- * none becomes due.
- */
-void ants_delayed_fail_all(struct ants_pool *pool)
-{
-	struct ants_walker walker = { .see = see_delayed };
-
-	if (!ants_peek(pool->delayed.nr))
-		return;
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
-}
-
-void ants_delayed_work_init(struct ants_delayed_work *dwork, ants_work_fn_t fn,
-			    unsigned int flags)
-{
-	ants_work_init(&dwork->work, fn, flags);
-	timer_setup(&dwork->timer, ants_delayed_timer_fn, 0);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_work_init);
-
-void ants_delayed_work_init_onstack(struct ants_delayed_work *dwork,
-				    ants_work_fn_t fn)
-{
-	ants_work_init(&dwork->work, fn, 0);
-	timer_setup_on_stack(&dwork->timer, ants_delayed_timer_fn, 0);
-}
-EXPORT_SYMBOL_GPL(ants_delayed_work_init_onstack);
-
 void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 {
 	ants_destroy_work_on_stack(&dwork->work);
@@ -740,18 +909,26 @@ EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
 #define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
 /*
- * Have an item that is in @pool already due at @when, if it is in one of @states. Return
- * 1 if it was queued.
+ * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
+ * if it was queued.
  */
-static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
+static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		       unsigned long when, unsigned long states, struct ants_todo *todo)
 {
 	struct ants_work *work = &dwork->work;
-	int queued = !(BIT(work->state) & UNQUEUED_STATES);
-	int err = may_run_again(pool, work, states);
+	struct ants_pool *other = READ_ONCE(work->pool);
+	int err, queued;
 
+	/* As ants_queue_work(): where the item is comes before what this pool is. */
+	if (other == pool)
+		err = may_run_again(pool, work, states);
+	else
+		err = other ? -EALREADY : ants_closed_error(pool);
+	if (!err && !other && work_claim(pool, work))
+		err = -EALREADY;
 	if (err)
 		return err;
+	queued = !!(BIT(work->state) & QUEUED_STATES);
 	/* What is due, and is to be due at once, keeps its turn. */
 	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
 		return queued;
@@ -762,7 +939,7 @@ static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	}
 	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
 		ants_work_dequeue(pool, work, todo);
-	else if (!ants_work_runs(work))
+	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;
 	/* One that runs is due when it has ended, or later. */
@@ -773,12 +950,9 @@ static int delay_again(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	return queued;
 }
 
-/* Have @dwork due after @delay, if it is in no pool, or in @pool in one of @states. */
 static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      unsigned long delay, unsigned long states)
 {
-	unsigned long when = jiffies + delay;
-	struct ants_pool *other;
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	int ret;
@@ -786,26 +960,12 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	if (unlikely(!work_is_valid(&dwork->work) || !dwork->timer.function))
 		return -EINVAL;
 	ants_lock_any(pool, &todo);
-	other = READ_ONCE(dwork->work.pool);
-	if (other == pool) {
-		ret = delay_again(pool, dwork, when, states, &todo);
-	} else {
-		/* As ants_queue_work(): where the item is comes before what this pool is. */
-		ret = other ? -EALREADY : ants_closed_error(pool);
-		if (!ret && work_claim(pool, &dwork->work))
-			ret = -EALREADY;
-		if (!ret) {
-			dwork->when = when;
-			ants_delayed_arm(pool, dwork, &todo);
-		}
-	}
+	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	/* A run that was put off may have left room. */
-	if (ret > 0)
-		ants_room_freed(pool, &todo);
 	else
-		ants_wake_next(pool, &todo);
+		/* A run that was put off may have left room. */
+		ants_room_freed(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }

@@ -12,29 +12,6 @@ void init_waitqueue_head(wait_queue_head_t *queue)
 	INIT_LIST_HEAD(&queue->entries);
 }
 
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
-		     unsigned int state)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&queue->lock, flags);
-	if (list_empty(&entry->entry))
-		list_add(&entry->entry, &queue->entries);
-	set_current_state(state);
-	raw_spin_unlock_irqrestore(&queue->lock, flags);
-}
-
-void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry)
-{
-	unsigned long flags;
-
-	__set_current_state(TASK_RUNNING);
-	raw_spin_lock_irqsave(&queue->lock, flags);
-	if (!list_empty(&entry->entry))
-		list_del_init(&entry->entry);
-	raw_spin_unlock_irqrestore(&queue->lock, flags);
-}
-
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry)
 {
 	unsigned long flags;
@@ -54,22 +31,18 @@ void remove_wait_queue(wait_queue_head_t *queue,
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-/* A function takes its entry out of the queue. */
+/* An entry stays in the queue, but a function may take its own out. */
 void wake_up_all(wait_queue_head_t *queue)
 {
-	struct wait_queue_entry *entry;
+	struct wait_queue_entry *entry, *next;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&queue->lock, flags);
-	while (!list_empty(&queue->entries)) {
-		entry = list_first_entry(&queue->entries,
-					 struct wait_queue_entry, entry);
-		if (entry->func) {
+	list_for_each_entry_safe(entry, next, &queue->entries, entry) {
+		if (entry->func)
 			entry->func(entry, 0, 0, NULL);
-			continue;
-		}
-		list_del_init(&entry->entry);
-		wake_up_process(entry->task);
+		else
+			wake_up_process(entry->task);
 	}
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }

@@ -35,7 +35,10 @@ static inline void init_waitqueue_func_entry(struct wait_queue_entry *entry,
 	entry->func = func;
 }
 
-/* The entry leaves the queue when it is woken. */
+#define DECLARE_WAITQUEUE(name, thread)					\
+	struct wait_queue_entry name = { .task = (thread) }
+
+/* For completions, which take an entry out of their queue. */
 #define DEFINE_WAIT(name)						\
 	struct wait_queue_entry name = {				\
 		.entry = LIST_HEAD_INIT(name.entry),		\
@@ -43,9 +46,6 @@ static inline void init_waitqueue_func_entry(struct wait_queue_entry *entry,
 	}
 
 void init_waitqueue_head(wait_queue_head_t *queue);
-void prepare_to_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry,
-		     unsigned int state);
-void finish_wait(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue,
 		       struct wait_queue_entry *entry);
