@@ -19,7 +19,7 @@ program_files()
 	local name program library
 
 	for name; do
-		program=$(PATH=$PATH:/usr/sbin:/sbin command -v "$name") || die "no $name"
+		program=$(command -v "$name") || die "there is no program $name: install it"
 		printf '%s\n' --file "$program:/sbin/$name"
 		for library in $(ldd "$program" | grep -o '/[^ ]*'); do
 			printf '%s\n' --file "$library:$library"

@@ -14,7 +14,9 @@ ANTS_ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 ANTS_SRC=${ANTS_SRC:-$ANTS_ROOT}
 # Where "make" puts what it makes; O= of the Makefile.
 ANTS_BUILD=${ANTS_BUILD:-$ANTS_ROOT/build}
-ANTS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ants
+ANTS_CACHE=${XDG_CACHE_HOME:-${HOME:?is not set: set it, or XDG_CACHE_HOME, for the cache}/.cache}/ants
+# What an administrator runs, such as modinfo, is not on every user's path.
+PATH=$PATH:/usr/sbin:/sbin
 ANTS_JOBS=${ANTS_JOBS:-$(nproc)}
 
 # "make -j T=x test" is meant for us, not for the builds that we start.
@@ -48,6 +50,40 @@ unexpected()
 set -o errtrace
 trap 'unexpected $? "${BASH_SOURCE[0]:-$0}" "$LINENO" "$BASH_COMMAND"' ERR
 
+[[ $ANTS_JOBS =~ ^[1-9][0-9]*$ ]] || die "ANTS_JOBS=$ANTS_JOBS: a number of compilers is expected"
+
+# numbers VARIABLE...: each is unset, or a number above 0
+numbers()
+{
+	local name
+
+	for name; do
+		[[ ${!name:-1} =~ ^0*[1-9][0-9]*$ ]] || die "$name=${!name}: a number above 0 is expected"
+	done
+}
+
+# all_in VARIABLE NAME...: each word of it is one of the names
+all_in()
+{
+	local word
+
+	for word in ${!1:-}; do
+		[[ " ${*:2} " == *" $word "* ]] || die "$1: there is no '$word' among ${*:2}"
+	done
+}
+
+# ended STATUS DIR: how a command has ended that writes to DIR, with what it may not have
+# been able to say: that it was killed, or that there is no space left
+ended()
+{
+	local free
+
+	printf 'status %s' "$1"
+	(($1 <= 128)) || printf ', killed by SIG%s' "$(kill -l "$1" 2>/dev/null || echo "NAL $(($1 - 128))")"
+	free=$(df -k --output=avail "$2" 2>/dev/null | tail -n 1) || return 0
+	((free >= 1024)) || printf '; %d KiB are free in %s: make room there' "$free" "$2"
+}
+
 # run_logged LABEL LOGFILE COMMAND...: output to LOGFILE, a sign of life every
 # 20 s, the end of the log on failure.
 run_logged()
@@ -74,7 +110,9 @@ run_logged()
 	wait "$pid" || status=$?
 	trap - INT TERM
 	if ((status)); then
-		log "$label: FAILED after $((EPOCHSECONDS - start)) s, see $logfile"
+		log "$label: FAILED after $((EPOCHSECONDS - start)) s" \
+		    "($(ended "$status" "$(dirname "$logfile")")), see $logfile"
+		[[ -s $logfile ]] || log "$label: it has said nothing"
 		tail -n 25 "$logfile" | sed 's/^/    | /' >&2
 	else
 		log "$label: done in $((EPOCHSECONDS - start)) s"
@@ -85,7 +123,7 @@ run_logged()
 # with_lock NAME COMMAND...: one at a time in the cache, for all callers.
 with_lock()
 {
-	local name=$1 fd
+	local name=$1 fd status
 
 	shift
 	mkdir -p "$ANTS_CACHE"
@@ -95,7 +133,10 @@ with_lock()
 		flock "$fd"
 	fi
 	"$@"
+	# for a caller that tests it, where "set -e" ends nothing
+	status=$?
 	exec {fd}>&-
+	return "$status"
 }
 
 # told FILE NAME: what a semantic patch says of itself, as "// NAME: WORDS"

@@ -266,7 +266,7 @@ fetch_busybox()
 {
 	local suite=$1 dir=$2
 
-	foreign_download "$suite" "$dir/tmp" busybox-static || return
+	foreign_download "$suite" "$dir/tmp" busybox-static || return "$UNAVAILABLE"
 	unpack_debs "$dir" || return
 	mv "$(find "$dir/tmp/root" -name busybox -type f -perm -1)" "$dir/busybox" || return
 	rm -rf "$dir/tmp"
@@ -280,7 +280,7 @@ fetch_arch()
 	rm -rf "$dir"
 	fetch_arch_packages "$arch" "$suite" "$release" "$dir" || return "$UNAVAILABLE"
 	unpack_foreign "$dir" || return
-	fetch_busybox "$suite:$arch" "$dir" || return "$UNAVAILABLE"
+	fetch_busybox "$suite:$arch" "$dir" || return
 	rm -f "$headers/vmlinux"
 	move_headers "$dir" "$headers"
 	wrap_programs "$suite" "$dir" || return
@@ -347,7 +347,7 @@ arm64_64k()
 {
 	local kernel headers
 
-	kernel=$(arch_kernel stock-arm64 arm64) || return
+	kernel=$(arch_kernel stock-arm64 arm64)
 	headers=$(readlink -f "$kernel/build")
 	stock_ready "$kernel/64k" ||
 		with_lock stock-arm64-64k large_pages_once "$headers" "$kernel/64k"

@@ -85,7 +85,7 @@ all()
 		pids="$pids $!"
 	done
 	for pid in $pids; do
-		wait "$pid"
+		wait "$pid" || echo "$1: a client ended with status $?" >>"$SAID"
 	done
 	[ ! -s "$SAID" ] || fail "$1"
 }

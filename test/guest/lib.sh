@@ -277,7 +277,7 @@ no_leaks()
 # Lockdep turns itself off after its first report.
 lockdep_is_on()
 {
-	grep -q '^ debug_locks: *1$' /proc/lockdep_stats
+	grep -q '^ debug_locks: *1$' /proc/lockdep_stats || { echo "# lockdep is off: it has reported something"; return 1; }
 }
 
 # KCSAN was on, and has set up many watchpoints; else finding no race means nothing.

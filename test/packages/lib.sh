@@ -27,6 +27,7 @@ step()
 	failed=1
 	echo "not ok $number - $step_name"
 	tail -n 40 <<<"$step_said" | sed 's/^/#   /'
+	echo "#   status $step_status: $*"
 }
 
 # must NAME COMMAND...: a step that later steps need

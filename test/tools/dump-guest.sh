@@ -45,7 +45,8 @@ say_lists()
 insmod /ants/qemu_fw_cfg.ko && insmod /ants/ants.ko && insmod /ants/ants_held.ko || exit
 echo 100000 >"$POOLS/system/expiry_ms"
 echo 2 >"$POOLS/system/min_workers"
-wait_for "stat_is system idle 2" 60 || exit
+wait_for "stat_is system idle 2" 60 ||
+	{ echo "the pool system has $(cat "$POOLS/system/stats/idle") idle threads, not 2"; exit 1; }
 for pool in held system; do
 	say_pool "$pool"
 	say_lists "$pool"
