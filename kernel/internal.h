@@ -268,7 +268,7 @@ bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
 
 /* each.c */
-void ants_loops_abort(struct ants_crash *crash);
+void ants_loops_abort(struct ants_worker *w);
 
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);

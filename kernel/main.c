@@ -46,7 +46,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
-	const struct ants_inner *inner = w->crash->inner;
+	const struct ants_inner *inner = w->inner;
 	unsigned int i;
 
 	/* A detached work item may be gone already. */

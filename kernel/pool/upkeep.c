@@ -80,7 +80,6 @@ static bool count_thread(struct ants_pool *pool, bool others)
 static void worker_free(struct ants_worker *w)
 {
 	ants_affinity_put(w->affinity);
-	kfree(w->crash);
 	kfree(w);
 }
 
@@ -91,10 +90,8 @@ static void worker_free(struct ants_worker *w)
 static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
 		       int flags, void *key)
 {
-	struct ants_crash *crash = container_of(entry, struct ants_crash, exit);
-
 	list_del_init(&entry->entry);
-	queue_work(ants_wq, &crash->work);
+	queue_work(ants_wq, &container_of(entry, struct ants_worker, exit)->cleanup);
 	return 0;
 }
 
@@ -102,26 +99,25 @@ static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
  * Stop watching the thread of @w. When this returns, the thread is not in
  * thread_ends() and will not enter it: the lock of the queue is held there.
  */
-static void watch_end(struct ants_crash *crash)
+static void watch_end(struct ants_worker *w)
 {
-	remove_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
-	put_pid(crash->pid);
+	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	put_pid(w->pid);
 }
 
 /* A thread of a pool. Once it has left that, the pool may be gone. */
 int ants_worker_fn(void *arg)
 {
 	struct ants_worker *w = arg;
-	struct ants_crash *crash = w->crash;
 
 	/* From here on its end is noticed. */
-	init_waitqueue_func_entry(&crash->exit, thread_ends);
-	INIT_WORK(&crash->work, ants_crash_fn);
-	crash->pid = get_pid(task_pid(current));
-	add_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
+	init_waitqueue_func_entry(&w->exit, thread_ends);
+	INIT_WORK(&w->cleanup, ants_crash_fn);
+	w->pid = get_pid(task_pid(current));
+	add_wait_queue(&w->pid->wait_pidfd, &w->exit);
 	ants_worker_live(w);
 	ants_pause(ANTS_PAUSE_LEFT, w->pool);
-	watch_end(crash);
+	watch_end(w);
 	put_task_struct(current);
 	worker_free(w);
 	/* Then the module may go, so there is no return to it. */
@@ -165,23 +161,19 @@ static void prefer_cpus(struct ants_worker *w)
 static struct ants_worker *worker_make(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	struct ants_crash *crash = kzalloc_node(sizeof(*crash), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
 	/* One thread is made, and one that has ended is seen: so they do not add up. */
 	if (try_wait_for_completion(&thread_gone))
 		atomic_dec(&nr_unseen);
-	if (w && crash && !ants_inject(ANTS_FAIL_WORKER)) {
+	if (w && !ants_inject(ANTS_FAIL_WORKER)) {
 		w->pool = pool;
-		w->crash = crash;
-		crash->w = w;
 		if (!ants_inject(ANTS_FAIL_THREAD))
 			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 						      "ants/%s", pool->name);
 	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
-		kfree(crash);
 		kfree(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
@@ -478,7 +470,7 @@ static unsigned long client_func(const struct ants_worker *w)
 	if (READ_ONCE(pool->faults.caller) == w->task)
 		return (unsigned long)pool->ops.space_available;
 	if (w->depth)
-		return w->crash->inner[w->depth - 1].func_addr;
+		return w->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_NEW)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
@@ -545,7 +537,7 @@ static void thread_dead(struct ants_worker *w)
  */
 void ants_crash_fn(struct work_struct *work)
 {
-	struct ants_worker *w = container_of(work, struct ants_crash, work)->w;
+	struct ants_worker *w = container_of(work, struct ants_worker, cleanup);
 	struct ants_pool *pool = w->pool;
 	/* As that is handed to the client: the function of a plain task, else NULL. */
 	ants_fn_t fn = NULL;
@@ -556,7 +548,7 @@ void ants_crash_fn(struct work_struct *work)
 	unsigned long func;
 	struct ants_own_work *call = NULL;
 
-	watch_end(w->crash);
+	watch_end(w);
 	/* It had left the pool, and called back as it dropped the lock. */
 	if (w->state == ANTS_LEFT) {
 		thread_dead(w);
@@ -594,7 +586,7 @@ void ants_crash_fn(struct work_struct *work)
 	if (call)
 		ants_call_drop(call);
 	ants_inner_release(w);
-	ants_loops_abort(w->crash);
+	ants_loops_abort(w);
 	ants_inline_abort(w->task);
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);

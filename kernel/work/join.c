@@ -19,7 +19,7 @@
 /* The innermost task of @w, a work item, has ended. */
 static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 {
-	struct ants_inner *inner = &w->crash->inner[--w->depth];
+	struct ants_inner *inner = &w->inner[--w->depth];
 	struct ants_pool *pool = w->pool;
 
 	pool->nr_joined--;
@@ -85,7 +85,7 @@ void ants_inner_abort(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
-	struct ants_inner *inner = w->crash->inner;
+	struct ants_inner *inner = w->inner;
 	struct ants_todo todo;
 	unsigned int i;
 
@@ -95,7 +95,7 @@ void ants_inner_abort(struct ants_worker *w)
 			ants_waiter_withdraw(&inner[i].waiter);
 	ants_unlock_irq(pool);
 	while (w->depth) {
-		inner = &w->crash->inner[w->depth - 1];
+		inner = &w->inner[w->depth - 1];
 		ants_lock_batch(pool, &todo, &batch);
 		if (inner->work) {
 			WRITE_ONCE(inner->work->result, -EFAULT);
@@ -118,8 +118,8 @@ void ants_inner_release(struct ants_worker *w)
 	unsigned int i = ANTS_JOIN_DEPTH;
 
 	while (i--)
-		if (w->crash->inner[i].release)
-			w->crash->inner[i].release(w->crash->inner[i].data);
+		if (w->inner[i].release)
+			w->inner[i].release(w->inner[i].data);
 }
 
 /*
@@ -130,7 +130,7 @@ void ants_inner_release(struct ants_worker *w)
 static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
 	const struct ants_work_waiter *waiter;
-	const struct ants_worker *runner;
+	struct ants_worker *runner;
 	unsigned int i;
 
 	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
@@ -361,7 +361,7 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
 		return -EDEADLK;
 	for (i = 0; i < w->depth; i++) {
-		work = w->crash->inner[i].work;
+		work = w->inner[i].work;
 		if (work && work->group == group)
 			return -EDEADLK;
 	}
