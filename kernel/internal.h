@@ -177,10 +177,9 @@ void ants_config_unlock(struct ants_pool *pool);
 /* worker.c: one thread */
 extern atomic_t ants_nr_threads;
 void ants_worker_live(struct ants_worker *w);
-void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo);
+void ants_worker_abort(struct ants_worker *w);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
-void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool, even if it is one of

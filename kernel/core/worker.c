@@ -430,7 +430,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
  * system pool is left alone: no client can open it again, so the faults of one client
  * must not close it for all.
  */
-void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
+static void breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
 {
 	struct ants_faults *faults = &pool->faults;
 	u64 completed = ants_nr_completed(pool);
@@ -465,12 +465,18 @@ void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *t
 }
 
 /*
- * @w gives its reservation back, or has died. Another one may be wanted in its place.
+ * @w gives its reservation back. Another one may be wanted in its place. From here on its
+ * thread only ends, if it has not died, and the pool may go once this drops the lock.
  */
-void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
+static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
+	__releases(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
+	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
+	pool->counts.reaped += w->expired;
+	/* A new affinity takes the pool to be applied. */
+	todo->bits &= ~ANTS_TODO_REBIND;
 	w->fn = NULL;
 	ants_cursors_skip(pool, &w->member);
 	if (w == pool->wakes.arrived)
@@ -492,19 +498,6 @@ void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
 	/* Even if no task asks for it. */
 	ants_ask_for_worker(pool, todo);
 	ants_dispatch(pool, todo);
-}
-
-/* From here on the thread only ends, and the pool may go once this drops the lock. */
-static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
-	__releases(&w->pool->lock)
-{
-	struct ants_pool *pool = w->pool;
-
-	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
-	pool->counts.reaped += w->expired;
-	/* A new affinity takes the pool to be applied. */
-	todo->bits &= ~ANTS_TODO_REBIND;
-	ants_worker_unlist(w, todo);
 	ants_unlock(pool, todo);
 }
 
@@ -620,7 +613,7 @@ void ants_worker_live(struct ants_worker *w)
 	if (unlikely(!ready)) {
 		/* The thread is as good as not made. */
 		worker_arrive(w);
-		ants_breaker_count(pool, true, &todo);
+		breaker_count(pool, true, &todo);
 		goto leave;
 	}
 	pool->upkeep.backoff = 0;
@@ -638,5 +631,37 @@ void ants_worker_live(struct ants_worker *w)
 	if (pool->ops.worker_exit)
 		worker_exit(w, &todo);
 leave:
+	worker_leave(w, &todo);
+}
+
+/* The thread of @w has died: give back what the worker has in the pool. */
+void ants_worker_abort(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	bool is_new;
+
+	ants_lock_batch(pool, &todo, &batch);
+	is_new = w->state == ANTS_NEW;
+	/* It had parked, and called back as it dropped the lock. */
+	if (w->state == ANTS_IDLE) {
+		list_del(&w->node);
+		pool->workers.nr_idle--;
+		ants_worker_move(w, ANTS_WAKING);
+	}
+	/* If it was in flight, it has arrived now. */
+	if (w->state != ANTS_BUSY)
+		worker_arrive(w);
+	worker_rescind(w);
+	/* The task that it ran has died with it. */
+	if (w->fn) {
+		pool->counts.lost++;
+		if (w->tag & ANTS_TAG_WORK)
+			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
+		worker_finish(pool, w, &todo);
+	}
+	breaker_count(pool, is_new, &todo);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
 	worker_leave(w, &todo);
 }

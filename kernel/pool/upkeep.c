@@ -479,49 +479,6 @@ static unsigned long client_func(const struct ants_worker *w)
 	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 }
 
-/* Give back what @w has in the pool. */
-static void worker_abort(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool is_new;
-
-	ants_lock_batch(pool, &todo, &batch);
-	is_new = w->state == ANTS_NEW;
-	/* If it was in flight, it has arrived now. */
-	if (w->arriving)
-		ants_worker_arrived(w);
-	/* Put it into a state from which it can leave the pool. */
-	if (w->state == ANTS_LEAVING) {
-		pool->workers.nr_leaving--;
-	} else if (w->state == ANTS_IDLE) {
-		list_del(&w->node);
-		pool->workers.nr_idle--;
-		ants_worker_move(w, ANTS_LEAVING);
-	} else if (w->state != ANTS_BUSY) {
-		pool->workers.nr_new -= is_new;
-		ants_worker_move(w, ANTS_BUSY);
-	}
-	/* The task that it ran has died with it. */
-	if (w->fn) {
-		pool->nr_busy--;
-		pool->counts.lost++;
-		if (w->tag & ANTS_TAG_TIMED)
-			ants_time_end(w);
-		if (w->tag & ANTS_TAG_WORK) {
-			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
-			ants_work_finish(pool, w->data, &todo);
-		}
-		if (ants_task_uncount(pool, w->tag & ANTS_TAG_EPOCH))
-			todo.bits |= ANTS_TODO_WAITQ;
-	}
-	ants_breaker_count(pool, is_new, &todo);
-	ants_worker_unlist(w, &todo);
-	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
-	ants_unlock(pool, &todo);
-}
-
 /* The thread of @w has died, and what it has left is cleaned up. */
 static void thread_dead(struct ants_worker *w)
 {
@@ -578,7 +535,7 @@ void ants_crash_fn(struct work_struct *work)
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
 	ants_inner_abort(w);
-	worker_abort(w);
+	ants_worker_abort(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
 
