@@ -32,10 +32,9 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	    attrs->max_faults > ANTS_BOUND_MAX ||
 	    (caller_runs && flags & ANTS_NONBLOCKING) ||
 	    (attrs->worker_init && (caller_runs || flags & ANTS_MEM_RECLAIM)) ||
-	    (attrs->cpumask && !cpumask_intersects(attrs->cpumask, cpu_possible_mask)) ||
 	    (flags & ANTS_ON_NODE ? !node_exists : attrs->node))
 		return -EINVAL;
-	return ants_check_sched(attrs->nice, attrs->sched, flags) ?:
+	return ants_check_sched(attrs) ?:
 	       ants_check_bounds(attrs->capacity ?: num_online_cpus(),
 				 attrs->queue_depth, attrs->min_workers, flags);
 }
@@ -120,9 +119,7 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 	LIST_HEAD(prepared);
 	int err = -ENOMEM;
 
-	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
-						    attrs->cpumask, explicit,
-						    pool->node);
+	pool->target.affinity = ants_affinity_alloc(pool, attrs, explicit);
 	if (pool->target.affinity)
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
 		      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
