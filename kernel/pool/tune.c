@@ -23,17 +23,13 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
 	bool prealloc = flags & ANTS_PREALLOC;
+	/* All slots of such a pool are made at once, so the sum matters. */
+	unsigned int most = ANTS_BOUND_MAX - (prealloc ? queue_depth : 0);
 
 	if (!capacity || capacity < min_workers ||
 	    max(min_workers, queue_depth) > ANTS_BOUND_MAX)
 		return -EINVAL;
-	if (capacity == ANTS_UNLIMITED)
-		return prealloc ? -EINVAL : 0;
-	/* All slots of such a pool are made at once, so the sum matters. */
-	if (capacity > ANTS_BOUND_MAX ||
-	    (prealloc && queue_depth > ANTS_BOUND_MAX - capacity))
-		return -EINVAL;
-	return 0;
+	return capacity <= most || (capacity == ANTS_UNLIMITED && !prealloc) ? 0 : -EINVAL;
 }
 
 /* A batch more than ants_stock_level(), or the stock would be both filled and trimmed. */
@@ -187,7 +183,7 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	return err;
 }
 
-/* Set what each task, or each event that it is about, looks at anew. */
+/* Set one of the others: what each task, or each event that it is about, looks at anew. */
 static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
 	struct ants_todo todo;
@@ -274,15 +270,9 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		if (!IS_ERR(affinity))
 			ants_affinity_change(pool, affinity);
 		return PTR_ERR_OR_ZERO(affinity);
-	case ANTS_SET_MAX_BLOCKING:
-	case ANTS_SET_NONBLOCKING:
-	case ANTS_SET_EXPIRY_MS:
-	case ANTS_SET_MAX_FAULTS:
+	default:
 		return set_number(pool, change->what, change->value);
-	case ANTS_REBOOT:
-		break;
 	}
-	return -EINVAL;
 }
 
 /* The same for a user of the pool. */
