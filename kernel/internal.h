@@ -31,6 +31,7 @@
 
 #include <linux/ants.h>
 #include <linux/build_bug.h>
+#include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
@@ -209,7 +210,6 @@ void ants_drop_fn(struct work_struct *work);
 /* upkeep.c: the threads of all pools */
 extern unsigned int ants_max_threads;
 int ants_worker_fn(void *arg);
-void ants_threads_wait_gone(void);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 unsigned int release_seq, struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
@@ -326,14 +326,15 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 extern struct list_head ants_pools;
 extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
+extern struct completion ants_gone;
 __printf(2, 0)
 int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
 void ants_object_init(struct kobject *kobj, const struct kobj_type *type);
-void ants_object_freed(void);
-void ants_objects_wait_freed(void);
+void ants_gone_later(void);
+void ants_wait_gone(void);
 
 /* pool.c */
 int ants_check_attrs(const struct ants_attrs *attrs);

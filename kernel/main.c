@@ -246,7 +246,7 @@ static void ants_exit(void)
 	unregister_module_notifier(&unload_nb);
 	if (ants_system_pool)
 		__ants_pool_destroy(ants_system_pool);
-	ants_objects_wait_freed();
+	ants_wait_gone();
 	ants_hotplug_exit();
 	ants_sysfs_exit();
 	if (ants_makers_wq)

@@ -342,7 +342,7 @@ void ants_pool_free(struct kobject *kobj)
 	ants_affinity_put(pool->target.affinity);
 	kfree(pool->times.counts);
 	kfree(pool);
-	ants_object_freed();
+	complete(&ants_gone);
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */

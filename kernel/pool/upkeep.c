@@ -34,7 +34,6 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/completion.h>
 #include <linux/kmemleak.h>
 #include <linux/kthread.h>
 #include <linux/pid.h>
@@ -48,11 +47,6 @@
 /* The most threads of all pools; 0: as many as they want. */
 unsigned int ants_max_threads;
 EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
-
-/* Each thread that has started completes this when it has left the module's code. */
-static DECLARE_COMPLETION(thread_gone);
-/* Threads that have started, and that nobody has seen complete it. */
-static atomic_t nr_unseen;
 
 /*
  * Count a thread that is about to be made for @pool, which may always have one.
@@ -76,11 +70,18 @@ static bool count_thread(struct ants_pool *pool, bool others)
 	return true;
 }
 
-/* Free @w, whose thread needs it no more, or was never started, and is not counted. */
+/* Free @w, whose thread needs it no more, and is not counted. */
 static void worker_free(struct ants_worker *w)
 {
 	ants_affinity_put(w->affinity);
 	kfree(w);
+}
+
+/* The same if the thread does not say by itself that it is gone. */
+static void worker_gone(struct ants_worker *w)
+{
+	worker_free(w);
+	complete(&ants_gone);
 }
 
 /*
@@ -121,16 +122,7 @@ int ants_worker_fn(void *arg)
 	put_task_struct(current);
 	worker_free(w);
 	/* Then the module may go, so there is no return to it. */
-	kthread_complete_and_exit(&thread_gone, 0);
-}
-
-/* Wait until all threads have ended, for this module's exit: no pool is left. */
-void ants_threads_wait_gone(void)
-{
-	while (atomic_read(&nr_unseen)) {
-		wait_for_completion(&thread_gone);
-		atomic_dec(&nr_unseen);
-	}
+	kthread_complete_and_exit(&ants_gone, 0);
 }
 
 /*
@@ -163,9 +155,6 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
-	/* One thread is made, and one that has ended is seen: so they do not add up. */
-	if (try_wait_for_completion(&thread_gone))
-		atomic_dec(&nr_unseen);
 	if (w && !ants_inject(ANTS_FAIL_WORKER)) {
 		w->pool = pool;
 		if (!ants_inject(ANTS_FAIL_THREAD))
@@ -182,6 +171,7 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 		return ERR_PTR(task == ERR_PTR(-EINTR) ? -EINTR : -ENOMEM);
 	}
 	w->task = get_task_struct(task);
+	ants_gone_later();
 	prefer_cpus(w);
 	return w;
 }
@@ -196,7 +186,6 @@ static void worker_reserve(struct ants_pool *pool)
 
 static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 {
-	atomic_inc(&nr_unseen);
 	w->pool->counts.spawned++;
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
@@ -214,7 +203,7 @@ void ants_workers_discard(struct list_head *prepared)
 		kthread_stop(w->task);
 		put_task_struct(w->task);
 		atomic_dec(&ants_nr_threads);
-		worker_free(w);
+		worker_gone(w);
 	}
 }
 
@@ -479,14 +468,6 @@ static unsigned long client_func(const struct ants_worker *w)
 	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 }
 
-/* The thread of @w has died, and what it has left is cleaned up. */
-static void thread_dead(struct ants_worker *w)
-{
-	kmemleak_not_leak(w->task);
-	worker_free(w);
-	complete(&thread_gone);
-}
-
 /*
  * Clean up after a worker whose thread has died. The pid of the thread is given back once
  * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
@@ -506,9 +487,10 @@ void ants_crash_fn(struct work_struct *work)
 	struct ants_own_work *call = NULL;
 
 	watch_end(w);
+	kmemleak_not_leak(w->task);
 	/* It had left the pool, and called back as it dropped the lock. */
 	if (w->state == ANTS_LEFT) {
-		thread_dead(w);
+		worker_gone(w);
 		return;
 	}
 	/* Note what it did. From here on the pool waits for the end of this. */
@@ -548,7 +530,7 @@ void ants_crash_fn(struct work_struct *work)
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);
 
-	thread_dead(w);
+	worker_gone(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.aborting--;
