@@ -223,15 +223,6 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	smp_store_release(&waiter->result, result);
 }
 
-/* Return the first waiter of high priority, else of normal, else NULL. */
-struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
-{
-	struct list_head *fifo = pool->waiters.fifo;
-
-	return list_first_entry_or_null(&fifo[ANTS_PRIO_HIGH], struct ants_waiter, node) ?:
-	       list_first_entry_or_null(&fifo[ANTS_PRIO_NORMAL], struct ants_waiter, node);
-}
-
 /*
  * Make the task of the next waiter pending. Return false if there is no slot:
  * then all slots are in use by pending tasks. The next task that starts returns

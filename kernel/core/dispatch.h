@@ -345,7 +345,6 @@ typedef bool (*ants_round_t)(struct ants_pool *pool, struct ants_todo *todo,
 			     void *arg);
 
 void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg);
-struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
