@@ -230,7 +230,6 @@ void ants_dirt_forget(void);
 
 /* join.c: tasks that run inside others */
 void ants_inner_abort(struct ants_worker *w);
-void ants_inner_release(struct ants_worker *w);
 
 /* join.c: a task that waits for an item of its own pool */
 int ants_join_enter(struct ants_worker *w, struct ants_work *work,

@@ -425,6 +425,8 @@ void ants_upkeep_fn(struct work_struct *work)
 		pool->upkeep.stock_wanted = false;
 		rebind = pool->target.rebind_wanted;
 		pool->target.rebind_wanted = false;
+		level = ants_stock_level(pool);
+		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
 		if (rebind) {
 			/* Wake the parked workers that have a new affinity to apply. */
@@ -434,10 +436,6 @@ void ants_upkeep_fn(struct work_struct *work)
 		ants_rounds(pool, ants_notify_round, NULL);
 		ants_rounds(pool, ants_group_cancel_round, NULL);
 		ants_retire_idle(pool);
-		raw_spin_lock_irq(&pool->lock);
-		level = ants_stock_level(pool);
-		idle = !pool->workers.nr && !pool->nr_pending;
-		ants_unlock_irq(pool);
 		if (!idle)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
@@ -481,10 +479,11 @@ void ants_crash_fn(struct work_struct *work)
 	ants_fn_t fn = NULL;
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
+	unsigned int i = ANTS_JOIN_DEPTH;
+	struct ants_own_work *call = NULL;
 	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
 	unsigned long func;
-	struct ants_own_work *call = NULL;
 
 	watch_end(w);
 	kmemleak_not_leak(w->task);
@@ -524,7 +523,10 @@ void ants_crash_fn(struct work_struct *work)
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
 		ants_call_drop(call);
-	ants_inner_release(w);
+	/* The calls inside that have ended have released their data, and are marked so. */
+	while (i--)
+		if (w->inner[i].release)
+			w->inner[i].release(w->inner[i].data);
 	ants_loops_abort(w);
 	ants_inline_abort(w->task);
 	if (pool->ops.fault)

@@ -110,19 +110,6 @@ void ants_inner_abort(struct ants_worker *w)
 }
 
 /*
- * Take the data of the calls that have died inside of the task of @w. Those that have
- * ended have released theirs, and are marked so.
- */
-void ants_inner_release(struct ants_worker *w)
-{
-	unsigned int i = ANTS_JOIN_DEPTH;
-
-	while (i--)
-		if (w->inner[i].release)
-			w->inner[i].release(w->inner[i].data);
-}
-
-/*
  * Would @w wait for itself? A wait for a running item lasts until its worker
  * has finished the item, and that worker may itself wait for an item. A chain
  * of such waits that is longer than one lock hold allows is not followed to its end.
