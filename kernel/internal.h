@@ -346,11 +346,9 @@ unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
-void __ants_pool_destroy(struct ants_pool *pool);
 const char *ants_state(struct ants_pool *pool);
 
 /* sysfs.c: /sys/kernel/ants */
-extern const struct kobj_type ants_pool_ktype;
 extern const struct attribute_group *ants_pool_groups[];
 extern struct kset *ants_kset;
 int ants_sysfs_init(void);
@@ -358,7 +356,6 @@ void ants_sysfs_exit(void);
 int ants_sysfs_show(struct kobject *kobj);
 int ants_sysfs_add(struct ants_pool *pool);
 void ants_sysfs_del(struct ants_pool *pool);
-void ants_pool_free(struct kobject *kobj);
 
 /* sysfs.c: what programs are told */
 void ants_notify(struct ants_pool *pool);

@@ -196,7 +196,7 @@ again:
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
 			pr_err("module %s did not destroy pool %s\n", mod->name, pool->name);
-			__ants_pool_destroy(pool);
+			ants_pool_destroy(pool);
 			goto again;
 		}
 	mutex_unlock(&ants_registry_lock);
@@ -235,7 +235,6 @@ static int __init system_pool_init(void)
 		       system_capacity, pool);
 		return PTR_ERR(pool);
 	}
-	pool->protected = true;
 	ants_system_pool = pool;
 	return 0;
 }
@@ -243,9 +242,12 @@ static int __init system_pool_init(void)
 /* Undo what ants_init() has done, or the part of it that has succeeded. */
 static void ants_exit(void)
 {
+	struct ants_pool *pool = ants_system_pool;
+
 	unregister_module_notifier(&unload_nb);
-	if (ants_system_pool)
-		__ants_pool_destroy(ants_system_pool);
+	/* From here on it is a pool like others. */
+	ants_system_pool = NULL;
+	ants_pool_destroy(pool);
 	ants_wait_gone();
 	ants_hotplug_exit();
 	ants_sysfs_exit();

@@ -646,8 +646,6 @@ struct ants_pool {
 	int node;
 	/* I: tasks run one at a time, in the order of acceptance */
 	bool ordered;
-	/* I: its users may not release, reboot or destroy it */
-	bool protected;
 	/* L: ANTS_MEM_RECLAIM was found missing, and this was logged */
 	bool warned_reclaim;
 	/* /sys/kernel/ants/<name>, or <parent>/shard<i> */

@@ -470,16 +470,6 @@ void ants_notify_fn(struct work_struct *work)
 
 struct kset *ants_kset;
 
-/*
- * There are no default groups: the kernel would remove those file by file, and
- * not as one directory; and the files of a multi are about shards, which are made
- * later.
- */
-const struct kobj_type ants_pool_ktype = {
-	.sysfs_ops = &kobj_sysfs_ops,
-	.release = ants_pool_free,
-};
-
 /* Add the files of a pool or a multi to its directory. */
 int ants_sysfs_show(struct kobject *kobj)
 {

@@ -50,7 +50,30 @@ static void end_fn(struct work_struct *work)
 	kobject_put(&pool->kobj);
 }
 
-/* Allocate a pool. It is not published yet; ants_pool_free() will free it. */
+/* The last reference to the kobject has been dropped. */
+static void pool_free(struct kobject *kobj)
+{
+	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
+
+	ants_stock_trim(pool, 0);
+	lockdep_unregister_key(&pool->key);
+	ants_affinity_put(pool->target.affinity);
+	kfree(pool->times.counts);
+	kfree(pool);
+	complete(&ants_gone);
+}
+
+/*
+ * There are no default groups: the kernel would remove those file by file, and
+ * not as one directory; and the files of a multi are about shards, which are made
+ * later.
+ */
+static const struct kobj_type pool_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.release = pool_free,
+};
+
+/* Allocate a pool. It is not published yet; pool_free() will free it. */
 static struct ants_pool *pool_alloc(struct module *owner,
 				    const struct ants_attrs *attrs, const char *name)
 {
@@ -103,9 +126,142 @@ static struct ants_pool *pool_alloc(struct module *owner,
 			attrs->queue_depth, attrs->min_workers);
 	pool->upkeep.held_until = jiffies - HZ;
 	ants_unlock_irq(pool);
-	ants_object_init(&pool->kobj, &ants_pool_ktype);
+	ants_object_init(&pool->kobj, &pool_ktype);
 	return pool;
 }
+
+/*
+ * Close the pool, and for ever if it is @dying. This is one step: a submit comes either
+ * before it, and its task runs, or after it. A reboot that is about to open the pool
+ * sees that it was closed. Return the generation that ends.
+ */
+unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
+{
+	struct ants_todo todo;
+	unsigned int generation;
+
+	ants_lock(pool, &todo);
+	/* One that could not be created has never been open. */
+	if (!pool->released && pool->kobj.state_in_sysfs)
+		trace_ants_pool_release(pool);
+	WRITE_ONCE(pool->released, true);
+	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
+	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
+	pool->release.nr++;
+	generation = pool->release.generation;
+	ants_update_admit_limit(pool);
+	ants_timer_quiesce(pool);
+	ants_unlock(pool, &todo);
+	return generation;
+}
+
+/*
+ * Do what follows from ants_close_begin(), in several holds of the lock. Until
+ * it is done the pool is not opened, and destroy waits. Return true if only threads are
+ * left, which are about to leave.
+ */
+bool ants_close_end(struct ants_pool *pool)
+{
+	struct ants_todo todo;
+	bool idle;
+
+	ants_pause(ANTS_PAUSE_RELEASE, pool);
+	ants_fail_waiting(pool);
+	ants_retire_idle(pool);
+	ants_lock(pool, &todo);
+	pool->release.nr--;
+	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
+	       !pool->faults.aborting;
+	todo.bits |= ANTS_TODO_WAITQ;
+	ants_unlock(pool, &todo);
+	return idle;
+}
+
+/* Close the pool, whatever else is done to it; return the generation that ends. */
+unsigned int ants_close(struct ants_pool *pool)
+{
+	unsigned int generation = ants_close_begin(pool, false);
+
+	ants_close_end(pool);
+	return generation;
+}
+
+/* Only ants itself closes and destroys it. */
+static bool is_protected(const struct ants_pool *pool)
+{
+	return pool->parent || pool == ants_system_pool;
+}
+
+int ants_release(struct ants_pool *pool)
+{
+	if (is_protected(pool))
+		return -EPERM;
+	ants_close(pool);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_release);
+
+static bool pool_gone(struct ants_pool *pool, const void *unused)
+{
+	lockdep_assert_held(&pool->lock);
+	return ants_is_drained(pool) && !pool->nr_callers;
+}
+
+/*
+ * For destroy: wait until no thread, task, timer, work or caller of the pool is left.
+ */
+void ants_pool_quiesce(struct ants_pool *pool)
+{
+	ants_wait_until(pool, pool_gone, NULL, MAX_SCHEDULE_TIMEOUT,
+			TASK_UNINTERRUPTIBLE);
+}
+
+/*
+ * Once the pool is quiescent, since before @seen, a state of RCU, remove what finds it.
+ * Readers of debugfs hold the lock of the registry, so this waits for them.
+ *
+ * Free the pool after an RCU grace period: there may be threads that have dropped
+ * its lock in an RCU section, and that still wake others. That goes for its kernel
+ * work items as well: the last thing that each of them does with the pool is such
+ * a section, and without tasks and threads nothing queues them. For the client the
+ * pool has ended before, except that a thread may be about to call back.
+ */
+void ants_pool_end(struct ants_pool *pool, unsigned long seen)
+{
+	ants_sysfs_del(pool);
+	ants_registry_del(&pool->registered);
+	/* Nothing is left that could arm it again; it may be about to call back. */
+	timer_delete_sync(&pool->timer.timer);
+	if (READ_ONCE(pool->release.called_back))
+		cond_synchronize_rcu(seen);
+	queue_rcu_work(ants_wq, &pool->release.end);
+}
+
+static void pool_destroy(struct ants_pool *pool)
+{
+	ants_wait_touch(pool);
+	ants_close_begin(pool, true);
+	/* Its files go while its threads leave. If tasks are left, that may take long. */
+	if (ants_close_end(pool))
+		ants_sysfs_del(pool);
+	ants_pool_quiesce(pool);
+	ants_pool_end(pool, get_state_synchronize_rcu());
+}
+
+int ants_pool_destroy(struct ants_pool *pool)
+{
+	might_sleep();
+	if (IS_ERR_OR_NULL(pool))
+		return 0;
+	if (is_protected(pool))
+		return -EPERM;
+	if (WARN(ants_runs_task_of(pool),
+		 "ants: pool %s destroyed by its task\n", pool->name))
+		return -EDEADLK;
+	pool_destroy(pool);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_pool_destroy);
 
 /*
  * Give the pool its CPUs, threads and files, and publish its name. @explicit: the CPUs were
@@ -127,7 +283,7 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		      ants_sysfs_add(pool);
 	if (err) {
 		ants_workers_discard(&prepared);
-		__ants_pool_destroy(pool);
+		pool_destroy(pool);
 		return ERR_PTR(err);
 	}
 	ants_workers_start(pool, &prepared);
@@ -201,148 +357,7 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	pool->parent = parent;
-	pool->protected = true;
 	return pool_publish(pool, attrs, explicit);
-}
-
-/*
- * Close the pool, and for ever if it is @dying. This is one step: a submit comes either
- * before it, and its task runs, or after it. A reboot that is about to open the pool
- * sees that it was closed. Return the generation that ends.
- */
-unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
-{
-	struct ants_todo todo;
-	unsigned int generation;
-
-	ants_lock(pool, &todo);
-	/* One that could not be created has never been open. */
-	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool);
-	WRITE_ONCE(pool->released, true);
-	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
-	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
-	pool->release.nr++;
-	generation = pool->release.generation;
-	ants_update_admit_limit(pool);
-	ants_timer_quiesce(pool);
-	ants_unlock(pool, &todo);
-	return generation;
-}
-
-/*
- * Do what follows from ants_close_begin(), in several holds of the lock. Until
- * it is done the pool is not opened, and destroy waits. Return true if only threads are
- * left, which are about to leave.
- */
-bool ants_close_end(struct ants_pool *pool)
-{
-	struct ants_todo todo;
-	bool idle;
-
-	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	ants_fail_waiting(pool);
-	ants_retire_idle(pool);
-	ants_lock(pool, &todo);
-	pool->release.nr--;
-	idle = !pool->nr_busy && !pool->nr_pending && !pool->nr_callers &&
-	       !pool->faults.aborting;
-	todo.bits |= ANTS_TODO_WAITQ;
-	ants_unlock(pool, &todo);
-	return idle;
-}
-
-/* Close the pool, whatever else is done to it; return the generation that ends. */
-unsigned int ants_close(struct ants_pool *pool)
-{
-	unsigned int generation = ants_close_begin(pool, false);
-
-	ants_close_end(pool);
-	return generation;
-}
-
-int ants_release(struct ants_pool *pool)
-{
-	if (pool->protected)
-		return -EPERM;
-	ants_close(pool);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(ants_release);
-
-static bool pool_gone(struct ants_pool *pool, const void *unused)
-{
-	lockdep_assert_held(&pool->lock);
-	return ants_is_drained(pool) && !pool->nr_callers;
-}
-
-/*
- * For destroy: wait until no thread, task, timer, work or caller of the pool is left.
- */
-void ants_pool_quiesce(struct ants_pool *pool)
-{
-	ants_wait_until(pool, pool_gone, NULL, MAX_SCHEDULE_TIMEOUT,
-			TASK_UNINTERRUPTIBLE);
-}
-
-/*
- * Once the pool is quiescent, since before @seen, a state of RCU, remove what finds it.
- * Readers of debugfs hold the lock of the registry, so this waits for them.
- *
- * Free the pool after an RCU grace period: there may be threads that have dropped
- * its lock in an RCU section, and that still wake others. That goes for its kernel
- * work items as well: the last thing that each of them does with the pool is such
- * a section, and without tasks and threads nothing queues them. For the client the
- * pool has ended before, except that a thread may be about to call back.
- */
-void ants_pool_end(struct ants_pool *pool, unsigned long seen)
-{
-	ants_sysfs_del(pool);
-	ants_registry_del(&pool->registered);
-	/* Nothing is left that could arm it again; it may be about to call back. */
-	timer_delete_sync(&pool->timer.timer);
-	if (READ_ONCE(pool->release.called_back))
-		cond_synchronize_rcu(seen);
-	queue_rcu_work(ants_wq, &pool->release.end);
-}
-
-void __ants_pool_destroy(struct ants_pool *pool)
-{
-	ants_wait_touch(pool);
-	ants_close_begin(pool, true);
-	/* Its files go while its threads leave. If tasks are left, that may take long. */
-	if (ants_close_end(pool))
-		ants_sysfs_del(pool);
-	ants_pool_quiesce(pool);
-	ants_pool_end(pool, get_state_synchronize_rcu());
-}
-
-int ants_pool_destroy(struct ants_pool *pool)
-{
-	might_sleep();
-	if (IS_ERR_OR_NULL(pool))
-		return 0;
-	if (pool->protected)
-		return -EPERM;
-	if (WARN(ants_runs_task_of(pool),
-		 "ants: pool %s destroyed by its task\n", pool->name))
-		return -EDEADLK;
-	__ants_pool_destroy(pool);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(ants_pool_destroy);
-
-/* The last reference to the kobject has been dropped. */
-void ants_pool_free(struct kobject *kobj)
-{
-	struct ants_pool *pool = container_of(kobj, struct ants_pool, kobj);
-
-	ants_stock_trim(pool, 0);
-	lockdep_unregister_key(&pool->key);
-	ants_affinity_put(pool->target.affinity);
-	kfree(pool->times.counts);
-	kfree(pool);
-	complete(&ants_gone);
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
@@ -385,7 +400,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned int generation;
 	int err;
 
-	if (pool->protected)
+	if (is_protected(pool))
 		return -EPERM;
 	err = wait_tasks_enter(pool, timeout);
 	if (err)
@@ -463,7 +478,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 
 int ants_reboot(struct ants_pool *pool)
 {
-	int err = pool->protected ? -EPERM : ants_config_lock_user(pool);
+	int err = pool->parent ? -EPERM : ants_config_lock_user(pool);
 
 	if (err)
 		return err;
@@ -581,28 +596,16 @@ const char *ants_state(struct ants_pool *pool)
 
 /* Numbers of a pool. None is ever negative; each is true for one moment. */
 
-/*
- * Taking the lock does not count as changing a const pool. The functions below
- * change nothing, so they drop it without ants_check().
- */
-static raw_spinlock_t *lock_of(const struct ants_pool *pool)
-{
-	return &((struct ants_pool *)pool)->lock;
-}
-
-static unsigned int nr_free(const struct ants_pool *pool)
-{
-	if (!pool->limits.admit)
-		return 0;
-	return pool->limits.capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
-						  ants_nr_admissible(pool);
-}
-
 void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 {
+	/*
+	 * Taking the lock does not count as changing a const pool. This changes
+	 * nothing, so it drops it without ants_check().
+	 */
+	raw_spinlock_t *lock = &((struct ants_pool *)pool)->lock;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(lock_of(pool), flags);
+	raw_spin_lock_irqsave(lock, flags);
 	*stats = pool->counts;
 	stats->capacity = pool->limits.capacity;
 	stats->running = pool->workers.nr;
@@ -610,10 +613,12 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 	stats->busy = pool->nr_busy;
 	stats->pending = pool->nr_pending;
 	stats->waiting = pool->space.nr_waiting;
-	stats->free = nr_free(pool);
+	if (pool->limits.admit)
+		stats->free = pool->limits.capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
+							ants_nr_admissible(pool);
 	stats->submitted = pool->submitted;
 	stats->completed = ants_nr_completed(pool);
-	raw_spin_unlock_irqrestore(lock_of(pool), flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 EXPORT_SYMBOL_GPL(ants_pool_stats);
 
@@ -649,13 +654,10 @@ EXPORT_SYMBOL_GPL(ants_nr_waiting);
 
 unsigned int ants_nr_free(const struct ants_pool *pool)
 {
-	unsigned long flags;
-	unsigned int ret;
+	struct ants_stats stats;
 
-	raw_spin_lock_irqsave(lock_of(pool), flags);
-	ret = nr_free(pool);
-	raw_spin_unlock_irqrestore(lock_of(pool), flags);
-	return ret;
+	ants_pool_stats(pool, &stats);
+	return stats.free;
 }
 EXPORT_SYMBOL_GPL(ants_nr_free);
 

@@ -13,7 +13,6 @@
 
 #include "shim.h"
 
-const struct kobj_type ants_pool_ktype = { .release = ants_pool_free };
 const struct attribute_group *ants_pool_groups[1];
 const struct sysfs_ops kobj_sysfs_ops;
 struct kset *ants_kset;

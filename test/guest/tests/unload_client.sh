@@ -70,7 +70,7 @@ check "leaves nothing" gone
 check "client with tasks running and pending in its pool" load act=busy
 check "four run, two are pending" wait_for "stat_is client busy 4 && stat_is client pending 2" 60
 goes
-check "unload waits in ants_pool_destroy()" waits_in __ants_pool_destroy
+check "unload waits in ants_pool_destroy()" waits_in ants_pool_destroy
 let_go 6 "until all have run, and leaves nothing"
 
 check "client with tasks in the system pool" load act=system
@@ -117,20 +117,20 @@ log_mark
 check "client whose thread waits for room" load act=stop
 check "it waits" wait_for "stat_is client waiting 1" 60
 goes
-check "stopping the thread ends its wait, destroy the pool" waits_in __ants_pool_destroy
+check "stopping the thread ends its wait, destroy the pool" waits_in ants_pool_destroy
 let_go 1 "once the only task has run"
 check "the wait ended with -EINTR" log_has 'the submitter got -4$'
 
 log_mark
 load act=release && wait_for "stat_is client waiting 1" 60
 goes
-check "unload by release, then stop" waits_in __ants_pool_destroy
+check "unload by release, then stop" waits_in ants_pool_destroy
 let_go 1 "once the only task has run"
 check "the wait ended with -ESHUTDOWN" log_has 'the submitter got -108$'
 
 load act=destroy && wait_for "stat_is client waiting 1" 60
 goes
-check "unload by destroy, under a thread that waits" waits_in __ants_pool_destroy
+check "unload by destroy, under a thread that waits" waits_in ants_pool_destroy
 let_go 1 "once the only task has run"
 
 check "ants_ctl unloads" rmmod ants_ctl
