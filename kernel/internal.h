@@ -211,7 +211,7 @@ void ants_drop_fn(struct work_struct *work);
 extern unsigned int ants_max_threads;
 int ants_worker_fn(void *arg);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 unsigned int release_seq, struct list_head *prepared);
+			 struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_idle(struct ants_pool *pool);

@@ -60,14 +60,15 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 /*
  * The same for as many slots as a client or an administrator asks for. This fails
  * when memory has run out, rather than have programs killed for it, when the
- * caller is being killed, and when the pool was closed since @release_seq was
- * read. Return 0, -ENOMEM, -EINTR or -ESHUTDOWN.
+ * caller is being killed, and when the pool is closed meanwhile. Return 0,
+ * -ENOMEM, -EINTR or -ESHUTDOWN.
  */
-int ants_stock_make(struct ants_pool *pool, unsigned int nr,
-		    unsigned int release_seq)
+int ants_stock_make(struct ants_pool *pool, unsigned int nr)
 {
+	unsigned int seq = READ_ONCE(pool->release.seq);
+
 	while (ants_peek(pool->nr_stock) < nr) {
-		if (READ_ONCE(pool->release.seq) != release_seq)
+		if (READ_ONCE(pool->release.seq) != seq)
 			return -ESHUTDOWN;
 		if (fatal_signal_pending(current))
 			return -EINTR;

@@ -278,8 +278,8 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 	pool->target.affinity = ants_affinity_alloc(pool, attrs, explicit);
 	if (pool->target.affinity)
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
-		      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
-		      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
+		      ants_stock_make(pool, ants_stock_level(pool)) ?:
+		      ants_workers_prepare(pool, pool->config.floor, &prepared) ?:
 		      ants_sysfs_add(pool);
 	if (err) {
 		ants_workers_discard(&prepared);
@@ -443,9 +443,8 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	ants_unlock_irq(pool);
 	if (!may)
 		return -EBUSY;
-	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
-	      ants_workers_prepare(pool, pool->config.floor, release_seq,
-				   &prepared);
+	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	      ants_workers_prepare(pool, pool->config.floor, &prepared);
 	if (!err)
 		ants_pause(ANTS_PAUSE_REBOOT, pool);
 	/* Decide and open in one step, so that no release is overtaken. */

@@ -86,12 +86,68 @@ static bool refuse_round(struct ants_pool *pool, struct ants_todo *todo,
 	return false;
 }
 
-/* Do what follows from a change of the bounds, in either direction. */
-static void apply_bounds(struct ants_pool *pool)
+/*
+ * Make the threads and slots that a preallocated pool of @capacity lacks.
+ * Workers that are leaving still count; the maker replaces them later.
+ */
+static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
+			    unsigned int queue_depth,
+			    struct list_head *prepared)
 {
-	struct ants_todo todo;
-	unsigned int nr;
+	unsigned int have;
+	int err;
 
+	/* A shrink lacks none, so it cannot fail. One of the two is as it was. */
+	if (!(pool->flags & ANTS_PREALLOC) || READ_ONCE(pool->released) ||
+	    capacity + queue_depth <= pool->limits.in_flight)
+		return 0;
+	raw_spin_lock_irq(&pool->lock);
+	have = pool->workers.nr;
+	/* The upkeep work must not give up what is made here. */
+	set_stock_limit(pool, capacity + queue_depth);
+	ants_unlock_irq(pool);
+	err = ants_stock_make(pool, capacity + queue_depth + pool->limits.spare_slots) ?:
+	      ants_workers_prepare(pool, capacity - min(capacity, have), prepared);
+	/* The pool was closed meanwhile: then it lacks none. */
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+/* Set one of the bounds, and do what follows, in either direction. */
+static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
+{
+	unsigned int capacity = what == ANTS_SET_CAPACITY ? value : pool->limits.capacity;
+	unsigned int queue_depth = what == ANTS_SET_QUEUE_DEPTH ? value :
+				   pool->config.queue_depth;
+	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
+				   pool->config.min_workers;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	LIST_HEAD(prepared);
+	unsigned int nr;
+	int err;
+
+	if (pool->ordered && capacity != 1)
+		return -EINVAL;
+	err = ants_check_bounds(capacity, queue_depth, min_workers,
+				pool->flags) ?:
+	      prealloc_missing(pool, capacity, queue_depth, &prepared);
+	if (err) {
+		ants_workers_discard(&prepared);
+		raw_spin_lock_irq(&pool->lock);
+		set_stock_limit(pool, pool->limits.in_flight);
+		ants_unlock_irq(pool);
+		goto trim;
+	}
+	ants_lock_batch(pool, &todo, &batch);
+	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
+	ants_set_bounds(pool, capacity, queue_depth, min_workers);
+	ants_timer_arm_reaper(pool);
+	ants_dispatch(pool, &todo);
+	/* In case what follows is delayed. */
+	if (pool->space.wanted && ants_nr_admissible(pool))
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+	ants_unlock(pool, &todo);
+	ants_workers_start(pool, &prepared);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
 	ants_retire_idle(pool);
@@ -104,81 +160,11 @@ static void apply_bounds(struct ants_pool *pool)
 	if (nr)
 		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 	ants_grant_all(pool);
-}
-
-/*
- * Make the threads and slots that a preallocated pool of @capacity lacks.
- * Workers that are leaving still count; the maker replaces them later.
- */
-static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
-			    unsigned int queue_depth,
-			    struct list_head *prepared)
-{
-	unsigned int have, seq;
-	bool closed;
-	int err;
-
-	raw_spin_lock_irq(&pool->lock);
-	have = pool->workers.nr;
-	seq = pool->release.seq;
-	closed = pool->released;
-	/* The upkeep work must not give up what is made here. */
-	set_stock_limit(pool, max(capacity + queue_depth, pool->limits.in_flight));
-	ants_unlock_irq(pool);
-	if (!(pool->flags & ANTS_PREALLOC) || closed)
-		return 0;
-	/* A shrink lacks none, so it cannot fail. */
-	if (capacity <= pool->limits.capacity &&
-	    capacity + queue_depth <= pool->limits.in_flight)
-		return 0;
-	err = ants_stock_make(pool, capacity + queue_depth +
-			      pool->limits.spare_slots, seq) ?:
-	      ants_workers_prepare(pool, capacity - min(capacity, have), seq,
-				   prepared);
-	/* The pool was closed meanwhile: then it lacks none. */
-	return err == -ESHUTDOWN ? 0 : err;
-}
-
-/* Set one of the bounds. */
-static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
-{
-	unsigned int capacity = what == ANTS_SET_CAPACITY ? value : pool->limits.capacity;
-	unsigned int queue_depth = what == ANTS_SET_QUEUE_DEPTH ? value :
-				   pool->config.queue_depth;
-	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
-				   pool->config.min_workers;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	LIST_HEAD(prepared);
-	int err;
-
-	if (pool->ordered && capacity != 1)
-		return -EINVAL;
-	err = ants_check_bounds(capacity, queue_depth, min_workers,
-				pool->flags) ?:
-	      prealloc_missing(pool, capacity, queue_depth, &prepared);
-	if (!err) {
-		ants_lock_batch(pool, &todo, &batch);
-		trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
-		ants_set_bounds(pool, capacity, queue_depth, min_workers);
-		ants_timer_arm_reaper(pool);
-		ants_dispatch(pool, &todo);
-		/* In case apply_bounds() is delayed. */
-		if (pool->space.wanted && ants_nr_admissible(pool))
-			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-		ants_unlock(pool, &todo);
-		ants_workers_start(pool, &prepared);
-		apply_bounds(pool);
-	} else {
-		ants_workers_discard(&prepared);
-	}
+trim:
 	/*
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
 	 */
-	raw_spin_lock_irq(&pool->lock);
-	set_stock_limit(pool, pool->limits.in_flight);
-	ants_unlock_irq(pool);
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return err;
 }

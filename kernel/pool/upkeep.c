@@ -211,17 +211,18 @@ void ants_workers_discard(struct list_head *prepared)
  * Make @nr threads that a caller wants at once, and add them to the list
  * @prepared, without reserving workers. If one is refused, the pool does not wait
  * until it can be made. This takes time, so after each thread it checks whether
- * the pool was closed since @release_seq was read. Return 0, -ESHUTDOWN or another
- * error; the list holds what was made.
+ * the pool was closed meanwhile. Return 0, -ESHUTDOWN or another error; the list
+ * holds what was made.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 unsigned int release_seq, struct list_head *prepared)
+			 struct list_head *prepared)
 {
+	unsigned int seq = READ_ONCE(pool->release.seq);
 	struct ants_worker *w;
 	bool taken;
 
 	for (; nr; nr--) {
-		if (READ_ONCE(pool->release.seq) != release_seq)
+		if (READ_ONCE(pool->release.seq) != seq)
 			return -ESHUTDOWN;
 		raw_spin_lock_irq(&pool->lock);
 		taken = count_thread(pool, !list_empty(prepared));
