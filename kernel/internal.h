@@ -177,7 +177,7 @@ void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
 extern atomic_t ants_nr_threads;
-void ants_worker_live(struct ants_worker *w);
+int ants_worker_fn(void *arg);
 void ants_worker_abort(struct ants_worker *w);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
@@ -209,7 +209,6 @@ void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
 extern unsigned int ants_max_threads;
-int ants_worker_fn(void *arg);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One thread of a pool. A worker takes the oldest task, checks whether another one is
- * wanted, and only then runs the task. Without a task it parks, or leaves.
+ * wanted, and only then runs the task. Without a task it parks, or leaves. If the thread
+ * dies, upkeep.c says what follows.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/freezer.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
 #include <uapi/linux/sched/types.h>
 
 #include "../internal.h"
@@ -599,7 +604,7 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
 }
 
 /* From the start of the thread of @w to the moment at which it leaves the pool. */
-void ants_worker_live(struct ants_worker *w)
+static void worker_live(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
@@ -632,6 +637,39 @@ void ants_worker_live(struct ants_worker *w)
 		worker_exit(w, &todo);
 leave:
 	worker_leave(w, &todo);
+}
+
+/*
+ * Called in the thread that ends, on its way out of the kernel. Once a worker has left
+ * it is not watched for long, so this one has died.
+ */
+static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
+		       int flags, void *key)
+{
+	list_del_init(&entry->entry);
+	queue_work(ants_wq, &container_of(entry, struct ants_worker, exit)->cleanup);
+	return 0;
+}
+
+/* A thread of a pool. Once it has left that, the pool may be gone. */
+int ants_worker_fn(void *arg)
+{
+	struct ants_worker *w = arg;
+
+	/* From here on its end is noticed. */
+	init_waitqueue_func_entry(&w->exit, thread_ends);
+	INIT_WORK(&w->cleanup, ants_crash_fn);
+	w->pid = get_pid(task_pid(current));
+	add_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	worker_live(w);
+	ants_pause(ANTS_PAUSE_LEFT, w->pool);
+	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	put_pid(w->pid);
+	put_task_struct(current);
+	ants_affinity_put(w->affinity);
+	kfree(w);
+	/* Then the module may go, so there is no return to it. */
+	kthread_complete_and_exit(&ants_gone, 0);
 }
 
 /* The thread of @w has died: give back what the worker has in the pool. */

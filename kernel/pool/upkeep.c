@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads of all pools: how many there may be, making one, starting, retiring and
- * ending it, and cleaning up after one that has died; and the other duties that cannot
+ * The threads of all pools: how many there may be, making one, starting and retiring
+ * it, and cleaning up after one that has died; and the other duties that cannot
  * be done on the submit path, because they sleep. A worker that runs is replaced by
  * worker.c, see worker->replace.
  *
@@ -70,59 +70,12 @@ static bool count_thread(struct ants_pool *pool, bool others)
 	return true;
 }
 
-/* Free @w, whose thread needs it no more, and is not counted. */
+/* Free @w, whose thread does not say by itself that it is gone. It is not counted. */
 static void worker_free(struct ants_worker *w)
 {
 	ants_affinity_put(w->affinity);
 	kfree(w);
-}
-
-/* The same if the thread does not say by itself that it is gone. */
-static void worker_gone(struct ants_worker *w)
-{
-	worker_free(w);
 	complete(&ants_gone);
-}
-
-/*
- * Called in the thread that ends, on its way out of the kernel. Once a worker has left
- * it is not watched for long, so this one has died.
- */
-static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
-		       int flags, void *key)
-{
-	list_del_init(&entry->entry);
-	queue_work(ants_wq, &container_of(entry, struct ants_worker, exit)->cleanup);
-	return 0;
-}
-
-/*
- * Stop watching the thread of @w. When this returns, the thread is not in
- * thread_ends() and will not enter it: the lock of the queue is held there.
- */
-static void watch_end(struct ants_worker *w)
-{
-	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
-	put_pid(w->pid);
-}
-
-/* A thread of a pool. Once it has left that, the pool may be gone. */
-int ants_worker_fn(void *arg)
-{
-	struct ants_worker *w = arg;
-
-	/* From here on its end is noticed. */
-	init_waitqueue_func_entry(&w->exit, thread_ends);
-	INIT_WORK(&w->cleanup, ants_crash_fn);
-	w->pid = get_pid(task_pid(current));
-	add_wait_queue(&w->pid->wait_pidfd, &w->exit);
-	ants_worker_live(w);
-	ants_pause(ANTS_PAUSE_LEFT, w->pool);
-	watch_end(w);
-	put_task_struct(current);
-	worker_free(w);
-	/* Then the module may go, so there is no return to it. */
-	kthread_complete_and_exit(&ants_gone, 0);
 }
 
 /*
@@ -203,7 +156,7 @@ void ants_workers_discard(struct list_head *prepared)
 		kthread_stop(w->task);
 		put_task_struct(w->task);
 		atomic_dec(&ants_nr_threads);
-		worker_gone(w);
+		worker_free(w);
 	}
 }
 
@@ -486,11 +439,13 @@ void ants_crash_fn(struct work_struct *work)
 	struct ants_todo todo;
 	unsigned long func;
 
-	watch_end(w);
+	/* From here on nothing runs in thread_ends(): the lock of the queue is held there. */
+	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	put_pid(w->pid);
 	kmemleak_not_leak(w->task);
 	/* It had left the pool, and called back as it dropped the lock. */
 	if (w->state == ANTS_LEFT) {
-		worker_gone(w);
+		worker_free(w);
 		return;
 	}
 	/* Note what it did. From here on the pool waits for the end of this. */
@@ -533,7 +488,7 @@ void ants_crash_fn(struct work_struct *work)
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);
 
-	worker_gone(w);
+	worker_free(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.aborting--;
