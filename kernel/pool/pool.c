@@ -430,16 +430,15 @@ static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
  */
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 {
+	unsigned int stock = ants_peek(pool->nr_stock);
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
-	unsigned int stock;
 	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
 	may = may_open(pool, release_seq);
-	stock = pool->nr_stock;
 	ants_unlock_irq(pool);
 	if (!may)
 		return -EBUSY;

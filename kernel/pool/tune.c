@@ -172,7 +172,6 @@ trim:
 /* Set one of the others: what each task, or each event that it is about, looks at anew. */
 static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
-	struct ants_todo todo;
 	bool valid = true;
 
 	if (what == ANTS_SET_NONBLOCKING)
@@ -181,7 +180,7 @@ static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned i
 		valid = value && value <= ANTS_BOUND_MAX;
 	if (!valid)
 		return -EINVAL;
-	ants_lock(pool, &todo);
+	raw_spin_lock_irq(&pool->lock);
 	switch (what) {
 	case ANTS_SET_NONBLOCKING:
 		WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
@@ -202,7 +201,7 @@ static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned i
 	default:
 		break;
 	}
-	ants_unlock(pool, &todo);
+	ants_unlock_irq(pool);
 	return 0;
 }
 

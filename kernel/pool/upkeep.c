@@ -222,15 +222,9 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 }
 
 /* The thread of @w, which was reserved, is made; or @w is the error instead. */
-static void make_end(struct ants_pool *pool, struct ants_worker *w)
+static void make_end(struct ants_pool *pool, struct ants_worker *w, struct ants_todo *todo)
 {
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-
-	if (IS_ERR(w))
-		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
-				    pool->name, w);
-	ants_lock_batch(pool, &todo, &batch);
+	lockdep_assert_held(&pool->lock);
 	pool->workers.nr_making = 0;
 	if (IS_ERR(w)) {
 		/*
@@ -242,9 +236,9 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 		pool->workers.nr_new--;
 		ants_end_fast_path(pool);
 		ants_back_off(pool);
-		ants_dispatch(pool, &todo);
+		ants_dispatch(pool, todo);
 	} else {
-		worker_add(w, &todo);
+		worker_add(w, todo);
 		/*
 		 * The start of a new worker is a wake-up like others: the
 		 * worker checks for the next tasks when it arrives, so that no
@@ -257,34 +251,20 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 			pool->workers.nr_starting++;
 		}
 	}
-	ants_unlock(pool, &todo);
 }
 
-/*
- * Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice.
- * Return false if none is to be made; then the maker can be queued again.
- */
+/* Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice. */
 static bool make_begin(struct ants_pool *pool)
 {
-	struct ants_todo todo;
-	bool begin;
-
-	ants_lock(pool, &todo);
-	begin = ants_need_worker(pool) && !ants_backing_off(pool);
-	if (begin && !count_thread(pool, false)) {
+	if (!ants_need_worker(pool) || ants_backing_off(pool))
+		return false;
+	if (!count_thread(pool, false)) {
 		pool->upkeep.held_until = jiffies + HZ;
-		begin = false;
+		return false;
 	}
-	if (begin) {
-		worker_reserve(pool);
-		pool->workers.nr_making = 1;
-	} else {
-		pool->upkeep.making = false;
-		ants_timer_arm_worker(pool);
-		ants_job_ends(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return begin;
+	worker_reserve(pool);
+	pool->workers.nr_making = 1;
+	return true;
 }
 
 /*
@@ -294,15 +274,28 @@ static bool make_begin(struct ants_pool *pool)
 void ants_maker_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.maker);
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	struct ants_worker *w;
 
+	ants_lock_batch(pool, &todo, &batch);
 	while (make_begin(pool)) {
+		ants_unlock(pool, &todo);
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_make(pool);
-		if (!IS_ERR(w))
+		if (IS_ERR(w))
+			pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
+					    pool->name, w);
+		else
 			ants_pause(ANTS_PAUSE_MADE, pool);
-		make_end(pool, w);
+		ants_lock_batch(pool, &todo, &batch);
+		make_end(pool, w, &todo);
 	}
+	/* From here on it can be queued again. */
+	pool->upkeep.making = false;
+	ants_timer_arm_worker(pool);
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /*
