@@ -550,10 +550,8 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 void ants_unlock_todo_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock)
 {
-	if (todo->bits & ANTS_TODO_WAITQ) {
-		pool->upkeep.waitq_wanted = true;
+	if (todo->bits & ANTS_TODO_WAITQ)
 		ants_todo_upkeep(pool, todo);
-	}
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
 	wake_first(pool, todo);

@@ -274,8 +274,6 @@ struct ants_upkeep {
 	 * worker has left
 	 */
 	bool stock_wanted;
-	/* L: a caller that may not wake waitq has found that it should be woken */
-	bool waitq_wanted;
 	/*
 	 * L: the pause after the last failure to make a thread, in jiffies; 0 if
 	 * the last try has succeeded

@@ -350,9 +350,8 @@ static bool upkeep_done(const struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
-	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
-	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
-	       pool->nr_stock <= pool->limits.stock;
+	       !pool->upkeep.stock_wanted && !pool->target.rebind_wanted &&
+	       !ants_idle_expired(pool) && pool->nr_stock <= pool->limits.stock;
 }
 
 void ants_upkeep_fn(struct work_struct *work)
@@ -365,10 +364,8 @@ void ants_upkeep_fn(struct work_struct *work)
 
 	ants_lock(pool, &todo);
 	while (!upkeep_done(pool)) {
-		/* For a caller that may not take the lock of the wait queue. */
-		if (pool->upkeep.waitq_wanted)
-			todo.bits |= ANTS_TODO_WAITQ;
-		pool->upkeep.waitq_wanted = false;
+		/* For a caller that may not take the lock of the wait queue; see below. */
+		todo.bits |= ANTS_TODO_WAITQ;
 		pool->upkeep.stock_wanted = false;
 		rebind = pool->target.rebind_wanted;
 		pool->target.rebind_wanted = false;
@@ -392,7 +389,9 @@ void ants_upkeep_fn(struct work_struct *work)
 	ants_timer_arm_reaper(pool);
 	/* From here on it can be queued again. */
 	pool->upkeep.queued = false;
-	ants_job_ends(pool, &todo);
+	ants_timer_quiesce(pool);
+	/* For one that has come meanwhile, or if the pool waited for the end of this. */
+	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
 }
 
