@@ -130,7 +130,7 @@ static inline unsigned long ants_time_left(unsigned long start,
  */
 struct ants_walker {
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
-	void (*end)(struct ants_walker *walker);
+	void (*end)(struct ants_pool *pool, struct ants_todo *todo);
 	bool (*rest)(struct ants_walker *walker);
 	struct ants_pool *pool;
 	struct ants_todo todo;

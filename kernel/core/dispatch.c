@@ -403,7 +403,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 			pool->pick.nr_cursors--;
 		}
 		if (walker->end)
-			walker->end(walker);
+			walker->end(pool, &walker->todo);
 		ants_unlock(pool, &walker->todo);
 		if (walker->rest && !walker->rest(walker))
 			most = seen;

@@ -64,16 +64,11 @@ static void see_slot(struct ants_walker *walker, struct list_head *entry)
 		list_add_tail(&slot->node, &s->dropped);
 }
 
-static void room_freed(struct ants_walker *walker)
-{
-	ants_room_freed(walker->pool, &walker->todo);
-}
-
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)
 {
 	struct cancel_scan s = {
-		.walker = { .see = see_slot, .end = room_freed },
+		.walker = { .see = see_slot, .end = ants_room_freed },
 		.match = match, .arg = arg, .err = -ECANCELED,
 	};
 	unsigned int nr_high, nr;
