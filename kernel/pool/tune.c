@@ -169,38 +169,33 @@ trim:
 	return err;
 }
 
-/* Set one of the others: what each task, or each event that it is about, looks at anew. */
+/* Set a number that each event that it is about looks at anew. */
 static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
-	bool valid = true;
+	unsigned int *number = what == ANTS_SET_MAX_BLOCKING ? &pool->config.max_blocking :
+			       what == ANTS_SET_MAX_FAULTS ? &pool->faults.max :
+							     &pool->config.expiry_ms;
 
-	if (what == ANTS_SET_NONBLOCKING)
-		valid = value <= !(pool->flags & ANTS_CALLER_RUNS);
-	else if (what != ANTS_SET_MAX_BLOCKING)
-		valid = value && value <= ANTS_BOUND_MAX;
-	if (!valid)
+	if (what != ANTS_SET_MAX_BLOCKING && (!value || value > ANTS_BOUND_MAX))
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
-	switch (what) {
-	case ANTS_SET_NONBLOCKING:
-		WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
-						pool->flags & ~ANTS_NONBLOCKING);
-		break;
-	case ANTS_SET_MAX_BLOCKING:
-		WRITE_ONCE(pool->config.max_blocking, value);
-		break;
-	case ANTS_SET_MAX_FAULTS:
-		WRITE_ONCE(pool->faults.max, value);
-		break;
-	case ANTS_SET_EXPIRY_MS:
+	WRITE_ONCE(*number, value);
+	/* Sysfs shows what was written, although the pool counts in ticks. */
+	if (what == ANTS_SET_EXPIRY_MS) {
 		pool->timer.expiry = msecs_to_jiffies(value);
-		/* Sysfs shows what was written, although the pool counts in ticks. */
-		WRITE_ONCE(pool->config.expiry_ms, value);
 		ants_timer_arm_reaper(pool);
-		break;
-	default:
-		break;
 	}
+	ants_unlock_irq(pool);
+	return 0;
+}
+
+static int set_nonblocking(struct ants_pool *pool, unsigned int value)
+{
+	if (value > !(pool->flags & ANTS_CALLER_RUNS))
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
+					pool->flags & ~ANTS_NONBLOCKING);
 	ants_unlock_irq(pool);
 	return 0;
 }
@@ -255,6 +250,8 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		if (!IS_ERR(affinity))
 			ants_affinity_change(pool, affinity);
 		return PTR_ERR_OR_ZERO(affinity);
+	case ANTS_SET_NONBLOCKING:
+		return set_nonblocking(pool, change->value);
 	default:
 		return set_number(pool, change->what, change->value);
 	}
