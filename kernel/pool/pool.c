@@ -74,7 +74,7 @@ static const struct kobj_type pool_ktype = {
 };
 
 /* Allocate a pool. It is not published yet; pool_free() will free it. */
-static struct ants_pool *pool_alloc(struct module *owner,
+static struct ants_pool *pool_alloc(struct module *owner, struct kobject *parent, bool ordered,
 				    const struct ants_attrs *attrs, const char *name)
 {
 	struct ants_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
@@ -107,6 +107,8 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
 	strscpy(pool->name, name, sizeof(pool->name));
 	pool->owner = owner;
+	pool->parent = parent;
+	pool->ordered = ordered;
 	pool->ops = (struct ants_ops){
 		attrs->fn, attrs->worker_init, attrs->worker_exit, attrs->space_available,
 		attrs->fault, attrs->drop, attrs->private,
@@ -264,10 +266,10 @@ int ants_pool_destroy(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
 
 /*
- * Give the pool its CPUs, threads and files, and publish its name. @explicit: the CPUs were
- * asked for; otherwise ants chose them. The threads are made first and started last, so that
- * after an error there is nothing to wait for when the pool is destroyed, as any other:
- * programs may have written to its files.
+ * Give the pool, if it was allocated, its CPUs, threads and files, and publish its name.
+ * @explicit: the CPUs were asked for; otherwise ants chose them. The threads are made first
+ * and started last, so that after an error there is nothing to wait for when the pool is
+ * destroyed, as any other: programs may have written to its files.
  */
 static struct ants_pool *pool_publish(struct ants_pool *pool,
 				      const struct ants_attrs *attrs, bool explicit)
@@ -275,6 +277,8 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 	LIST_HEAD(prepared);
 	int err = -ENOMEM;
 
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
 	pool->target.affinity = ants_affinity_alloc(pool, attrs, explicit);
 	if (pool->target.affinity)
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
@@ -329,11 +333,7 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 	va_end(args);
 	if (err)
 		return ERR_PTR(err);
-	pool = pool_alloc(owner, &all, name);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	pool->ordered = ordered;
-	pool = pool_publish(pool, &all, all.cpumask);
+	pool = pool_publish(pool_alloc(owner, NULL, ordered, &all, name), &all, all.cpumask);
 	if (!IS_ERR(pool) && dev)
 		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
 	return err ? ERR_PTR(err) : pool;
@@ -350,14 +350,9 @@ struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
 				    const struct ants_attrs *attrs, bool explicit)
 {
 	char full_name[ANTS_NAME_LEN];
-	struct ants_pool *pool;
 
 	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
-	pool = pool_alloc(NULL, attrs, full_name);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	pool->parent = parent;
-	return pool_publish(pool, attrs, explicit);
+	return pool_publish(pool_alloc(NULL, parent, false, attrs, full_name), attrs, explicit);
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
