@@ -653,7 +653,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 	shown.rows[shown.nr++] = (struct ants_row){
 		.func = func, .ms = ms, .what = states[w->state],
-		.inner = w->depth ? w->crash->inner[w->depth - 1].func_addr : 0,
+		.inner = w->depth ? w->inner[w->depth - 1].func_addr : 0,
 		.pid = task_pid_nr(w->task), .cpu = task_cpu(w->task),
 	};
 }

@@ -31,6 +31,7 @@
 
 #include <linux/ants.h>
 #include <linux/build_bug.h>
+#include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
@@ -129,7 +130,7 @@ static inline unsigned long ants_time_left(unsigned long start,
  */
 struct ants_walker {
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
-	void (*end)(struct ants_walker *walker);
+	void (*end)(struct ants_pool *pool, struct ants_todo *todo);
 	bool (*rest)(struct ants_walker *walker);
 	struct ants_pool *pool;
 	struct ants_todo todo;
@@ -170,11 +171,10 @@ void ants_config_unlock(struct ants_pool *pool);
 
 /* worker.c: one thread */
 extern atomic_t ants_nr_threads;
-void ants_worker_live(struct ants_worker *w);
-void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo);
+int ants_worker_fn(void *arg);
+void ants_worker_abort(struct ants_worker *w);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
-void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo);
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
@@ -195,10 +195,8 @@ void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
 extern unsigned int ants_max_threads;
-int ants_worker_fn(void *arg);
-void ants_threads_wait_gone(void);
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 unsigned int release_seq, struct list_head *prepared);
+			 struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
 void ants_workers_discard(struct list_head *prepared);
 void ants_retire_idle(struct ants_pool *pool);
@@ -236,7 +234,7 @@ bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
 
 /* each.c */
-void ants_loops_abort(struct ants_crash *crash);
+void ants_loops_abort(struct ants_worker *w);
 
 /* call.c: what a task runs */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
@@ -294,14 +292,15 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 extern struct list_head ants_pools;
 extern struct list_head ants_multis;
 extern struct mutex ants_registry_lock;
+extern struct completion ants_gone;
 __printf(2, 0)
 int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args);
 int ants_registry_add(const char *name, struct list_head *node,
 		      struct list_head *list);
 void ants_registry_del(struct list_head *node);
 void ants_object_init(struct kobject *kobj, const struct kobj_type *type);
-void ants_object_freed(void);
-void ants_objects_wait_freed(void);
+void ants_gone_later(void);
+void ants_wait_gone(void);
 
 /* pool.c */
 extern struct kmem_cache *ants_pool_cache;

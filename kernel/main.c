@@ -46,7 +46,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 {
 	const struct ants_worker *w = list_entry(entry, struct ants_worker,
 						 member);
-	const struct ants_inner *inner = w->crash->inner;
+	const struct ants_inner *inner = w->inner;
 	unsigned int i;
 
 	/* A detached work item may be gone already. */
@@ -235,7 +235,6 @@ static int __init system_pool_init(void)
 		       system_capacity, pool);
 		return PTR_ERR(pool);
 	}
-	pool->protected = true;
 	ants_system_pool = pool;
 	return 0;
 }
@@ -243,11 +242,13 @@ static int __init system_pool_init(void)
 /* Undo what ants_init() has done, or the part of it that has succeeded. */
 static void ants_exit(void)
 {
+	struct ants_pool *pool = ants_system_pool;
+
 	unregister_module_notifier(&unload_nb);
-	if (ants_system_pool)
-		ants_system_pool->protected = false;
-	ants_pool_destroy(ants_system_pool);
-	ants_objects_wait_freed();
+	/* From here on it is a pool like others. */
+	ants_system_pool = NULL;
+	ants_pool_destroy(pool);
+	ants_wait_gone();
 	ants_hotplug_exit();
 	ants_files_exit();
 	if (ants_notice_wq)

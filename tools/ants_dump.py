@@ -77,7 +77,7 @@ def worker_line(worker):
     elif worker.fn:
         function = task_function(worker.fn, worker.data)
     if worker.depth:
-        innermost = worker.crash.inner[worker.depth - 1]
+        innermost = worker.inner[worker.depth - 1]
         function += " > " + name_of(innermost.func_addr)
     ticks = age(worker.idle_since) if state == "idle" else "-"
     return f"worker   {worker.task.pid.value_():7}  {state:7}  {ticks:>10}  {function}"

@@ -1332,7 +1332,7 @@ inline trip()
 #endif
 }
 
-/* ants_breaker_count() */
+/* breaker_count() */
 inline breaker_count()
 {
 #if MAXF < 99
@@ -1347,7 +1347,7 @@ inline breaker_count()
 #endif
 }
 
-/* ants_breaker_count(): the thread counts as ready */
+/* breaker_count(): the thread counts as ready */
 inline init_failed()
 {
 	backoff = 2;

@@ -34,22 +34,23 @@ void ants_leave_out_isolated(struct cpumask *mask)
 }
 
 /* Only normal threads have a nice value, or run under SCHED_BATCH. */
-int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags)
+int ants_check_sched(const struct ants_attrs *attrs)
 {
-	if (nice < MIN_NICE || nice > MAX_NICE || sched > ANTS_SCHED_FIFO)
-		return -EINVAL;
-	if (sched != ANTS_SCHED_NORMAL && (nice || flags & ANTS_THROUGHPUT))
+	if (attrs->nice < MIN_NICE || attrs->nice > MAX_NICE ||
+	    attrs->sched > ANTS_SCHED_FIFO ||
+	    (attrs->sched != ANTS_SCHED_NORMAL &&
+	     (attrs->nice || attrs->flags & ANTS_THROUGHPUT)) ||
+	    (attrs->cpumask && !cpumask_intersects(attrs->cpumask, cpu_possible_mask)))
 		return -EINVAL;
 	return 0;
 }
 
 /*
- * @cpus, if not NULL, has a possible CPU. NULL means those of @node, or all. The
- * rest was checked, too. Return NULL if there is no memory.
+ * @attrs were checked. Without a mask the CPUs are those of the pool's node, or all.
+ * Return NULL if there is no memory.
  */
-struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, bool explicit,
-					  int node)
+struct ants_affinity *ants_affinity_alloc(const struct ants_pool *pool,
+					  const struct ants_attrs *attrs, bool explicit)
 {
 	struct ants_affinity *affinity =
 		kzalloc(sizeof(*affinity) + cpumask_size(), GFP_KERNEL);
@@ -59,16 +60,16 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 	if (!affinity)
 		return NULL;
 	refcount_set(&affinity->users, 1);
-	affinity->nice = nice;
-	affinity->sched = sched;
+	affinity->nice = attrs->nice;
+	affinity->sched = attrs->sched;
 	mask = ants_affinity_cpus(affinity);
 	affinity->explicit = explicit;
-	if (cpus) {
-		cpumask_and(mask, cpus, cpu_possible_mask);
+	if (attrs->cpumask) {
+		cpumask_and(mask, attrs->cpumask, cpu_possible_mask);
 	} else {
 		/* Online or not. A node that has memory only has none. */
 		for_each_possible_cpu(cpu)
-			if (node != NUMA_NO_NODE && cpu_to_node(cpu) == node)
+			if (pool->node != NUMA_NO_NODE && cpu_to_node(cpu) == pool->node)
 				cpumask_set_cpu(cpu, mask);
 		ants_leave_out_isolated(mask);
 	}
@@ -82,27 +83,25 @@ struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
 struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 					 const struct ants_change *change)
 {
-	struct ants_affinity *old = pool->target.affinity, *new;
-	const struct cpumask *cpus = old->unbound ? NULL : ants_affinity_cpus(old);
-	enum ants_sched sched = old->sched;
+	struct ants_affinity *old = pool->target.affinity;
+	struct ants_attrs attrs = {
+		.flags = pool->flags, .nice = old->nice, .sched = old->sched,
+		.cpumask = old->unbound ? NULL : ants_affinity_cpus(old),
+	};
 	bool explicit = old->explicit;
-	int nice = old->nice;
 
 	lockdep_assert_held(&pool->config.lock);
 	if (change->what == ANTS_SET_NICE) {
-		nice = change->value;
+		attrs.nice = change->value;
 	} else if (change->what == ANTS_SET_SCHED) {
-		sched = change->value;
+		attrs.sched = change->value;
 	} else {
-		cpus = change->cpus;
-		explicit = cpus;
-		if (cpus && !cpumask_intersects(cpus, cpu_possible_mask))
-			return ERR_PTR(-EINVAL);
+		attrs.cpumask = change->cpus;
+		explicit = change->cpus;
 	}
-	if (ants_check_sched(nice, sched, pool->flags))
+	if (ants_check_sched(&attrs))
 		return ERR_PTR(-EINVAL);
-	new = ants_affinity_alloc(nice, sched, cpus, explicit, pool->node);
-	return new ?: ERR_PTR(-ENOMEM);
+	return ants_affinity_alloc(pool, &attrs, explicit) ?: ERR_PTR(-ENOMEM);
 }
 
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool)

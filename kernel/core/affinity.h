@@ -54,10 +54,9 @@ static inline void ants_update_stay_limit(struct ants_pool *pool)
 }
 
 /* affinity.c */
-int ants_check_sched(int nice, enum ants_sched sched, unsigned int flags);
-struct ants_affinity *ants_affinity_alloc(int nice, enum ants_sched sched,
-					  const struct cpumask *cpus, bool explicit,
-					  int node);
+int ants_check_sched(const struct ants_attrs *attrs);
+struct ants_affinity *ants_affinity_alloc(const struct ants_pool *pool,
+					  const struct ants_attrs *attrs, bool explicit);
 struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 					 const struct ants_change *change);
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool);

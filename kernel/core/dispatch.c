@@ -61,14 +61,15 @@ bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 /*
  * The same for as many slots as a client or an administrator asks for. This fails
  * when memory has run out, rather than have programs killed for it, when the
- * caller is being killed, and when the pool was closed since @release_seq was
- * read. Return 0, -ENOMEM, -EINTR or -ESHUTDOWN.
+ * caller is being killed, and when the pool is closed meanwhile. Return 0,
+ * -ENOMEM, -EINTR or -ESHUTDOWN.
  */
-int ants_stock_make(struct ants_pool *pool, unsigned int nr,
-		    unsigned int release_seq)
+int ants_stock_make(struct ants_pool *pool, unsigned int nr)
 {
+	unsigned int seq = READ_ONCE(pool->release.seq);
+
 	while (ants_peek(pool->nr_stock) < nr) {
-		if (READ_ONCE(pool->release.seq) != release_seq)
+		if (READ_ONCE(pool->release.seq) != seq)
 			return -ESHUTDOWN;
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -233,15 +234,6 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
-}
-
-/* Return the first waiter of high priority, else of normal, else NULL. */
-struct ants_waiter *ants_first_waiter(struct ants_pool *pool)
-{
-	struct list_head *fifo = pool->waiters.fifo;
-
-	return list_first_entry_or_null(&fifo[ANTS_PRIO_HIGH], struct ants_waiter, node) ?:
-	       list_first_entry_or_null(&fifo[ANTS_PRIO_NORMAL], struct ants_waiter, node);
 }
 
 /*
@@ -437,7 +429,7 @@ unsigned int ants_walk(struct ants_pool *pool, struct list_head *list,
 			pool->pick.nr_cursors--;
 		}
 		if (walker->end)
-			walker->end(walker);
+			walker->end(pool, &walker->todo);
 		ants_unlock(pool, &walker->todo);
 		if (walker->rest && !walker->rest(walker))
 			most = seen;
@@ -589,10 +581,8 @@ void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 		raw_spin_unlock_irqrestore(&pool->lock, todo->flags);
 		return;
 	}
-	if (todo->bits & ANTS_TODO_WAITQ) {
-		pool->upkeep.waitq_wanted = true;
+	if (todo->bits & ANTS_TODO_WAITQ)
 		ants_todo_upkeep(pool, todo);
-	}
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
 	wake_first(pool, todo);

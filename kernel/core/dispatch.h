@@ -22,8 +22,7 @@
 
 extern struct kmem_cache *ants_slot_cache;
 bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
-int ants_stock_make(struct ants_pool *pool, unsigned int nr,
-		    unsigned int release_seq);
+int ants_stock_make(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data);
@@ -335,7 +334,6 @@ typedef bool (*ants_round_t)(struct ants_pool *pool, struct ants_todo *todo,
 			     void *arg);
 
 void ants_rounds(struct ants_pool *pool, ants_round_t round, void *arg);
-struct ants_waiter *ants_first_waiter(struct ants_pool *pool);
 void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);

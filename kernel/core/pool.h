@@ -274,8 +274,6 @@ struct ants_upkeep {
 	 * worker has left
 	 */
 	bool stock_wanted;
-	/* L: a caller that may not wake waitq has found that it should be woken */
-	bool waitq_wanted;
 	/*
 	 * L: the pause after the last failure to make a thread, in jiffies; 0 if
 	 * the last try has succeeded
@@ -349,7 +347,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see ants_breaker_count(), upkeep.c and cancel.c. */
+/* Threads that have died: see breaker_count(), upkeep.c and cancel.c. */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;
@@ -644,8 +642,6 @@ struct ants_pool {
 	int node;
 	/* I: tasks run one at a time, in the order of acceptance */
 	bool ordered;
-	/* I: its users may not release, reboot or destroy it */
-	bool protected;
 	/* L: ANTS_MEM_RECLAIM was found missing, and this was logged */
 	bool warned_reclaim;
 	/* /sys/kernel/ants/<name>, or <parent>/shard<i> */

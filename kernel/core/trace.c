@@ -48,7 +48,7 @@ static unsigned long running_func(const struct ants_worker *w,
 	const struct ants_work *work = NULL;
 
 	if (w->depth)
-		work = w->crash->inner[w->depth - 1].work;
+		work = w->inner[w->depth - 1].work;
 	else if (!w->func_addr && w->tag & ANTS_TAG_WORK)
 		work = w->data;
 	*data = work ?: w->data;

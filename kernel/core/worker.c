@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One thread of a pool. A worker takes the oldest task, checks whether another one is
- * wanted, and only then runs the task. Without a task it parks, or leaves.
+ * wanted, and only then runs the task. Without a task it parks, or leaves. If the thread
+ * dies, upkeep.c says what follows.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
 #include <linux/freezer.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
 #include <uapi/linux/sched/types.h>
 
 #include "../internal.h"
@@ -442,7 +447,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
  * system pool is left alone: no client can open it again, so the faults of one client
  * must not close it for all.
  */
-void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
+static void breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
 {
 	struct ants_faults *faults = &pool->faults;
 	u64 completed = ants_nr_completed(pool);
@@ -477,12 +482,18 @@ void ants_breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *t
 }
 
 /*
- * @w gives its reservation back, or has died. Another one may be wanted in its place.
+ * @w gives its reservation back. Another one may be wanted in its place. From here on its
+ * thread only ends, if it has not died, and the pool may go once this drops the lock.
  */
-void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
+static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
+	__releases(&w->pool->lock)
 {
 	struct ants_pool *pool = w->pool;
 
+	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
+	pool->counts.reaped += w->expired;
+	/* A new affinity takes the pool to be applied. */
+	todo->bits &= ~ANTS_TODO_REBIND;
 	w->fn = NULL;
 	ants_cursors_skip(pool, &w->member);
 	if (w == pool->wakes.arrived)
@@ -504,19 +515,6 @@ void ants_worker_unlist(struct ants_worker *w, struct ants_todo *todo)
 	/* Even if no task asks for it. */
 	ants_ask_for_worker(pool, todo);
 	ants_dispatch(pool, todo);
-}
-
-/* From here on the thread only ends, and the pool may go once this drops the lock. */
-static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
-	__releases(&w->pool->lock)
-{
-	struct ants_pool *pool = w->pool;
-
-	pool->workers.nr_leaving -= w->state == ANTS_LEAVING;
-	pool->counts.reaped += w->expired;
-	/* A new affinity takes the pool to be applied. */
-	todo->bits &= ~ANTS_TODO_REBIND;
-	ants_worker_unlist(w, todo);
 	ants_unlock(pool, todo);
 }
 
@@ -618,7 +616,7 @@ static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
 }
 
 /* From the start of the thread of @w to the moment at which it leaves the pool. */
-void ants_worker_live(struct ants_worker *w)
+static void worker_live(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
@@ -632,7 +630,7 @@ void ants_worker_live(struct ants_worker *w)
 	if (unlikely(!ready)) {
 		/* The thread is as good as not made. */
 		worker_arrive(w);
-		ants_breaker_count(pool, true, &todo);
+		breaker_count(pool, true, &todo);
 		goto leave;
 	}
 	pool->upkeep.backoff = 0;
@@ -650,5 +648,70 @@ void ants_worker_live(struct ants_worker *w)
 	if (pool->ops.worker_exit)
 		worker_exit(w, &todo);
 leave:
+	worker_leave(w, &todo);
+}
+
+/*
+ * Called in the thread that ends, on its way out of the kernel. Once a worker has left
+ * it is not watched for long, so this one has died.
+ */
+static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
+		       int flags, void *key)
+{
+	list_del_init(&entry->entry);
+	queue_work(ants_wq, &container_of(entry, struct ants_worker, exit)->cleanup);
+	return 0;
+}
+
+/* A thread of a pool. Once it has left that, the pool may be gone. */
+int ants_worker_fn(void *arg)
+{
+	struct ants_worker *w = arg;
+
+	/* From here on its end is noticed. */
+	init_waitqueue_func_entry(&w->exit, thread_ends);
+	INIT_WORK(&w->cleanup, ants_crash_fn);
+	w->pid = get_pid(task_pid(current));
+	add_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	worker_live(w);
+	ants_pause(ANTS_PAUSE_LEFT, w->pool);
+	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	put_pid(w->pid);
+	put_task_struct(current);
+	ants_affinity_put(w->affinity);
+	kfree(w);
+	/* Then the module may go, so there is no return to it. */
+	kthread_complete_and_exit(&ants_gone, 0);
+}
+
+/* The thread of @w has died: give back what the worker has in the pool. */
+void ants_worker_abort(struct ants_worker *w)
+{
+	struct ants_pool *pool = w->pool;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	bool is_new;
+
+	ants_lock_batch(pool, &todo, &batch);
+	is_new = w->state == ANTS_NEW;
+	/* It had parked, and called back as it dropped the lock. */
+	if (w->state == ANTS_IDLE) {
+		list_del(&w->node);
+		pool->workers.nr_idle--;
+		ants_worker_move(w, ANTS_WAKING);
+	}
+	/* If it was in flight, it has arrived now. */
+	if (w->state != ANTS_BUSY)
+		worker_arrive(w);
+	worker_rescind(w);
+	/* The task that it ran has died with it. */
+	if (w->fn) {
+		pool->counts.lost++;
+		if (w->tag & ANTS_TAG_WORK)
+			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
+		worker_finish(pool, w, &todo);
+	}
+	breaker_count(pool, is_new, &todo);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
 	worker_leave(w, &todo);
 }

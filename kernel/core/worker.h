@@ -12,12 +12,6 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-/*
- * What a worker leaves behind if its thread dies inside a function of a client.
- * None of this is on the stack of that thread: the kernel writes over a stack
- * whose thread has died, and frees it.
- */
-
 struct ants_loop;
 struct ants_worker;
 struct pid;
@@ -93,28 +87,6 @@ struct ants_inner {
 	void *data;
 };
 
-/**
- * struct ants_crash - what one worker leaves behind
- * @w: I: the worker
- * @exit: in the wait queue of @pid
- * @pid: T: that of the thread, with a reference; NULL until the thread has begun
- * @work: from when the thread runs: removes the worker from the pool
- *	if the thread has died
- * @loops: T: the loops that its tasks have begun and take part in, the innermost
- *	first
- * @inner: the tasks that run inside its task: [0] has the wait of that task and
- *	the task that runs inside it meanwhile, [1] the wait of the latter and
- *	what runs inside that one, and so on. In the last one nobody waits
- */
-struct ants_crash {
-	struct ants_worker *w;
-	struct wait_queue_entry exit;
-	struct pid *pid;
-	struct work_struct work;
-	struct ants_loop *loops;
-	struct ants_inner inner[ANTS_JOIN_DEPTH + 1];
-};
-
 struct ants_affinity;
 
 /**
@@ -150,7 +122,6 @@ enum ants_worker_state {
  * @func_addr: L: address of the function of a detached work item that it runs,
  *	else 0; the item may be gone
  * @depth: L: number of tasks that run inside its task, one inside the other
- * @crash: I: those tasks, and what else is needed if the thread dies
  * @local: T: what pool->ops.worker_init returned
  * @idle_since: L: jiffies when it last parked
  * @state: L: see enum ants_worker_state
@@ -172,6 +143,15 @@ enum ants_worker_state {
  * @affinity: T: the affinity that it is about to apply
  * @sched: T: the policy of the pool that it has set, unless a task has set
  *	another one
+ * @exit: in the wait queue of @pid
+ * @pid: T: that of the thread, with a reference; NULL until the thread has begun
+ * @cleanup: from when the thread runs: removes the worker from the pool
+ *	if the thread has died
+ * @loops: T: the loops that its tasks have begun and take part in, the innermost
+ *	first
+ * @inner: the tasks that run inside its task: [0] has the wait of that task and
+ *	the task that runs inside it meanwhile, [1] the wait of the latter and
+ *	what runs inside that one, and so on. In the last one nobody waits
  */
 struct ants_worker {
 	/* What each task and each wake-up needs is in the first cache line. */
@@ -192,7 +172,6 @@ struct ants_worker {
 	u64 started;
 	u64 reported;
 	unsigned long func_addr;
-	struct ants_crash *crash;
 	void *local;
 	unsigned long idle_since;
 	bool bound;
@@ -202,12 +181,23 @@ struct ants_worker {
 	unsigned int depth;
 	struct ants_affinity *affinity;
 	enum ants_sched sched;
+
+	/*
+	 * What it leaves behind if its thread dies inside a function of a client. None
+	 * of this is on the stack of that thread: the kernel writes over a stack whose
+	 * thread has died, and frees it.
+	 */
+	struct wait_queue_entry exit;
+	struct pid *pid;
+	struct work_struct cleanup;
+	struct ants_loop *loops;
+	struct ants_inner inner[ANTS_JOIN_DEPTH + 1];
 };
 
 /* The record for a wait of the innermost task of @w, and for what runs inside that. */
-static inline struct ants_inner *ants_inner_of(const struct ants_worker *w)
+static inline struct ants_inner *ants_inner_of(struct ants_worker *w)
 {
-	return &w->crash->inner[w->depth];
+	return &w->inner[w->depth];
 }
 
 /* Wake-ups in flight: a worker that arrives checks for the next ones. */

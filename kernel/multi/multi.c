@@ -322,7 +322,7 @@ static void multi_free(struct kobject *kobj)
 
 	free_percpu(multi->choice);
 	kfree(multi);
-	ants_object_freed();
+	complete(&ants_gone);
 }
 
 /* As with pools, there are no default groups. */

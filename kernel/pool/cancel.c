@@ -13,66 +13,63 @@
 
 #include "../internal.h"
 
-/* Take the plain task of @slot off its pool. The slot is the caller's. */
-static void end_task(struct ants_pool *pool, struct ants_slot *slot,
-		     struct ants_todo *todo)
-{
-	ants_pending_del(pool, slot);
-	ants_trace(task_cancel, pool, slot->fn, slot->data);
-	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
-}
-
 /**
  * struct cancel_scan - one walk over the pending tasks
  * @walker: the walk
  * @match: picks tasks; NULL for all
  * @arg: the argument of @match
+ * @err: the result of work items: -ECANCELED, or -EIO if the breaker has tripped
  * @cancelled: number of tasks cancelled so far
- * @dropped: slots of plain tasks that will not run, because the breaker has tripped
+ * @dropped: slots of plain tasks that will not run, if the breaker has tripped
  */
 struct cancel_scan {
 	struct ants_walker walker;
 	ants_match_t match;
 	void *arg;
+	int err;
 	unsigned int cancelled;
 	struct list_head dropped;
 };
 
 /* Calls are not cancelled: a caller waits for one, or has given its data away. */
-static void see_picked(struct ants_walker *walker, struct list_head *entry)
+static bool picks(const struct cancel_scan *s, const struct ants_slot *slot)
+{
+	const struct ants_work *work = slot->tag & ANTS_TAG_WORK ? slot->data : NULL;
+
+	return !(work && work->flags & ANTS_WORK_OWN) &&
+	       (!s->match || s->match(work ? NULL : slot->fn, slot->data, s->arg));
+}
+
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
 	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
-	bool is_work = slot->tag & ANTS_TAG_WORK;
+	struct ants_pool *pool = walker->pool;
 
-	if ((is_work && ants_slot_work(slot)->flags & ANTS_WORK_OWN) ||
-	    (s->match &&
-	     !s->match(is_work ? NULL : slot->fn, slot->data, s->arg)))
+	if (s->err == -ECANCELED && !picks(s, slot))
 		return;
 	s->cancelled++;
-	if (is_work) {
-		ants_work_cancel_waiting(walker->pool, slot->data, -ECANCELED,
-					 &walker->todo);
-	} else {
-		end_task(walker->pool, slot, &walker->todo);
-		ants_stock_put(walker->pool, slot);
+	if (slot->tag & ANTS_TAG_WORK) {
+		ants_work_cancel_waiting(pool, slot->data, s->err, &walker->todo);
+		return;
 	}
-}
-
-static void room_freed(struct ants_walker *walker)
-{
-	ants_room_freed(walker->pool, &walker->todo);
+	ants_pending_del(pool, slot);
+	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	pool->counts.cancelled++;
+	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
+		walker->todo.bits |= ANTS_TODO_WAITQ;
+	if (s->err == -ECANCELED)
+		ants_stock_put(pool, slot);
+	else
+		list_add_tail(&slot->node, &s->dropped);
 }
 
 unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 				 void *arg)
 {
 	struct cancel_scan s = {
-		.walker = { .see = see_picked, .end = room_freed },
-		.match = match,
-		.arg = arg,
+		.walker = { .see = see_slot, .end = ants_room_freed },
+		.match = match, .arg = arg, .err = -ECANCELED,
 	};
 	unsigned int nr_high, nr;
 
@@ -97,9 +94,13 @@ EXPORT_SYMBOL_GPL(ants_cancel_pending);
 static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused)
 {
-	while (pool->space.nr_waiting && !ants_todo_full(todo))
-		ants_waiter_end(pool, ants_first_waiter(pool),
+	struct list_head *high = &pool->waiters.fifo[ANTS_PRIO_HIGH], *fifo;
+
+	while (pool->space.nr_waiting && !ants_todo_full(todo)) {
+		fifo = list_empty(high) ? &pool->waiters.fifo[ANTS_PRIO_NORMAL] : high;
+		ants_waiter_end(pool, list_first_entry(fifo, struct ants_waiter, node),
 				ants_closed_error(pool), todo);
+	}
 	return pool->space.nr_waiting;
 }
 
@@ -137,22 +138,6 @@ void ants_fail_waiting(struct ants_pool *pool)
 	delayed_fail_all(pool);
 }
 
-static void see_dropped(struct ants_walker *walker, struct list_head *entry)
-{
-	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
-	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
-	struct ants_work *work;
-
-	if (slot->tag & ANTS_TAG_WORK) {
-		work = ants_slot_work(slot);
-		ants_work_dequeue(walker->pool, work, &walker->todo);
-		ants_work_end(walker->pool, work, -EIO, &walker->todo);
-	} else {
-		end_task(walker->pool, slot, &walker->todo);
-		list_add_tail(&slot->node, &s->dropped);
-	}
-}
-
 /*
  * The breaker has tripped: give up what the pool had accepted. Plain tasks are given
  * back when a walk is over: this thread may die in a function of the client. The others
@@ -162,7 +147,7 @@ void ants_drop_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      faults.work);
-	struct cancel_scan s = { .walker.see = see_dropped };
+	struct cancel_scan s = { .walker.see = see_slot, .err = -EIO };
 	unsigned int unwanted = 0, seen;
 	struct ants_slot *slot, *next;
 	struct ants_todo todo;

@@ -16,8 +16,6 @@
 
 struct kmem_cache *ants_pool_cache;
 
-static void __ants_pool_destroy(struct ants_pool *pool);
-
 /* Creating and destroying a pool. */
 
 /*
@@ -36,10 +34,9 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	    attrs->max_faults > ANTS_BOUND_MAX ||
 	    (caller_runs && flags & ANTS_NONBLOCKING) ||
 	    (attrs->worker_init && (caller_runs || flags & ANTS_MEM_RECLAIM)) ||
-	    (attrs->cpumask && !cpumask_intersects(attrs->cpumask, cpu_possible_mask)) ||
 	    (flags & ANTS_ON_NODE ? !node_exists : attrs->node))
 		return -EINVAL;
-	return ants_check_sched(attrs->nice, attrs->sched, flags) ?:
+	return ants_check_sched(attrs) ?:
 	       ants_check_bounds(attrs->capacity ?: num_online_cpus(),
 				 attrs->queue_depth, attrs->min_workers, flags);
 }
@@ -80,7 +77,7 @@ static void pool_free(struct kobject *kobj)
 	ants_affinity_put(pool->target.affinity);
 	kfree(pool->times.counts);
 	kmem_cache_free(ants_pool_cache, pool);
-	ants_object_freed();
+	complete(&ants_gone);
 }
 
 /*
@@ -105,7 +102,7 @@ static void end_fn(struct work_struct *work)
 }
 
 /* Allocate a pool. It is not published yet; pool_free() will free it. */
-static struct ants_pool *pool_alloc(struct module *owner,
+static struct ants_pool *pool_alloc(struct module *owner, struct kobject *parent, bool ordered,
 				    const struct ants_attrs *attrs, const char *name)
 {
 	struct ants_pool *pool = kmem_cache_zalloc(ants_pool_cache, GFP_KERNEL);
@@ -138,6 +135,8 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	lockdep_init_map(&pool->map, "ants_pool", &pool->key, 0);
 	strscpy(pool->name, name, sizeof(pool->name));
 	pool->owner = owner;
+	pool->parent = parent;
+	pool->ordered = ordered;
 	pool->ops = (struct ants_ops){
 		attrs->fn, attrs->worker_init, attrs->worker_exit, attrs->space_available,
 		attrs->fault, attrs->drop, attrs->private,
@@ -159,106 +158,6 @@ static struct ants_pool *pool_alloc(struct module *owner,
 	ants_unlock_irq(pool);
 	ants_object_init(&pool->kobj, &pool_ktype);
 	return pool;
-}
-
-/*
- * Give the pool its CPUs, threads and files, and publish its name. @explicit: the CPUs were
- * asked for; otherwise ants chose them. The threads are made first and started last, so that
- * after an error there is nothing to wait for when the pool is destroyed, as any other:
- * programs may have written to its files.
- */
-static struct ants_pool *pool_publish(struct ants_pool *pool,
-				      const struct ants_attrs *attrs, bool explicit)
-{
-	LIST_HEAD(prepared);
-	int err = -ENOMEM;
-
-	pool->target.affinity = ants_affinity_alloc(attrs->nice, attrs->sched,
-						    attrs->cpumask, explicit,
-						    pool->node);
-	if (pool->target.affinity)
-		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
-		      ants_stock_make(pool, ants_stock_level(pool), 0) ?:
-		      ants_workers_prepare(pool, pool->config.floor, 0, &prepared) ?:
-		      pool_show(pool);
-	if (err) {
-		ants_workers_discard(&prepared);
-		__ants_pool_destroy(pool);
-		return ERR_PTR(err);
-	}
-	ants_workers_start(pool, &prepared);
-	return pool;
-}
-
-static void destroy_with_device(void *pool)
-{
-	ants_pool_destroy(pool);
-}
-
-/**
- * __ants_pool_create() - create a pool of any kind, but for those of multis
- * @owner: the module that creates it, NULL if built in
- * @dev: the device with whose driver it ends, or NULL
- * @ordered: its tasks run one after another
- * @attrs: its attributes; NULL for the defaults
- * @fmt: printf format of the name
- *
- * Context: Process context. May sleep.
- * Return: the pool, or an ERR_PTR.
- */
-struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
-				     bool ordered,
-				     const struct ants_attrs *attrs,
-				     const char *fmt, ...)
-{
-	struct ants_attrs all = attrs ? *attrs : (struct ants_attrs){};
-	char name[ANTS_NAME_LEN];
-	struct ants_pool *pool;
-	va_list args;
-	int err;
-
-	if (ordered) {
-		/* A caller that runs its task itself would overtake pending tasks. */
-		if (all.capacity > 1 || all.flags & ANTS_CALLER_RUNS)
-			return ERR_PTR(-EINVAL);
-		all.capacity = 1;
-		all.flags |= ANTS_FIXED;
-	}
-	va_start(args, fmt);
-	err = ants_check_attrs(&all) ?: ants_set_name(name, fmt, args);
-	va_end(args);
-	if (err)
-		return ERR_PTR(err);
-	pool = pool_alloc(owner, &all, name);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	pool->ordered = ordered;
-	pool = pool_publish(pool, &all, all.cpumask);
-	if (!IS_ERR(pool) && dev)
-		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
-	return err ? ERR_PTR(err) : pool;
-}
-EXPORT_SYMBOL_GPL(__ants_pool_create);
-
-/*
- * Create a pool that is part of an object with a directory and a name. It has no
- * owner, because main.c destroys that object as a whole. The caller has checked
- * @attrs. @explicit: their CPUs were asked for; otherwise ants chose them.
- */
-struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
-				    unsigned int nr,
-				    const struct ants_attrs *attrs, bool explicit)
-{
-	char full_name[ANTS_NAME_LEN];
-	struct ants_pool *pool;
-
-	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
-	pool = pool_alloc(NULL, attrs, full_name);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	pool->parent = parent;
-	pool->protected = true;
-	return pool_publish(pool, attrs, explicit);
 }
 
 /*
@@ -317,9 +216,15 @@ unsigned int ants_close(struct ants_pool *pool)
 	return generation;
 }
 
+/* Only ants itself closes and destroys it. */
+static bool is_protected(const struct ants_pool *pool)
+{
+	return pool->parent || pool == ants_system_pool;
+}
+
 int ants_release(struct ants_pool *pool)
 {
-	if (pool->protected)
+	if (is_protected(pool))
 		return -EPERM;
 	ants_close(pool);
 	return 0;
@@ -362,7 +267,7 @@ void ants_pool_end(struct ants_pool *pool, unsigned long seen)
 	queue_rcu_work(ants_wq, &pool->release.end);
 }
 
-static void __ants_pool_destroy(struct ants_pool *pool)
+static void pool_destroy(struct ants_pool *pool)
 {
 	ants_wait_touch(pool);
 	ants_close_begin(pool, true);
@@ -378,15 +283,105 @@ int ants_pool_destroy(struct ants_pool *pool)
 	might_sleep();
 	if (IS_ERR_OR_NULL(pool))
 		return 0;
-	if (pool->protected)
+	if (is_protected(pool))
 		return -EPERM;
 	if (WARN(ants_runs_task_of(pool),
 		 "ants: pool %s destroyed by its task\n", pool->name))
 		return -EDEADLK;
-	__ants_pool_destroy(pool);
+	pool_destroy(pool);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_pool_destroy);
+
+/*
+ * Give the pool, if it was allocated, its CPUs, threads and files, and publish its name.
+ * @explicit: the CPUs were asked for; otherwise ants chose them. The threads are made first
+ * and started last, so that after an error there is nothing to wait for when the pool is
+ * destroyed, as any other: programs may have written to its files.
+ */
+static struct ants_pool *pool_publish(struct ants_pool *pool,
+				      const struct ants_attrs *attrs, bool explicit)
+{
+	LIST_HEAD(prepared);
+	int err = -ENOMEM;
+
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	pool->target.affinity = ants_affinity_alloc(pool, attrs, explicit);
+	if (pool->target.affinity)
+		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
+		      ants_stock_make(pool, ants_stock_level(pool)) ?:
+		      ants_workers_prepare(pool, pool->config.floor, &prepared) ?:
+		      pool_show(pool);
+	if (err) {
+		ants_workers_discard(&prepared);
+		pool_destroy(pool);
+		return ERR_PTR(err);
+	}
+	ants_workers_start(pool, &prepared);
+	return pool;
+}
+
+static void destroy_with_device(void *pool)
+{
+	ants_pool_destroy(pool);
+}
+
+/**
+ * __ants_pool_create() - create a pool of any kind, but for those of multis
+ * @owner: the module that creates it, NULL if built in
+ * @dev: the device with whose driver it ends, or NULL
+ * @ordered: its tasks run one after another
+ * @attrs: its attributes; NULL for the defaults
+ * @fmt: printf format of the name
+ *
+ * Context: Process context. May sleep.
+ * Return: the pool, or an ERR_PTR.
+ */
+struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
+				     bool ordered,
+				     const struct ants_attrs *attrs,
+				     const char *fmt, ...)
+{
+	struct ants_attrs all = attrs ? *attrs : (struct ants_attrs){};
+	char name[ANTS_NAME_LEN];
+	struct ants_pool *pool;
+	va_list args;
+	int err;
+
+	if (ordered) {
+		/* A caller that runs its task itself would overtake pending tasks. */
+		if (all.capacity > 1 || all.flags & ANTS_CALLER_RUNS)
+			return ERR_PTR(-EINVAL);
+		all.capacity = 1;
+		all.flags |= ANTS_FIXED;
+	}
+	va_start(args, fmt);
+	err = ants_check_attrs(&all) ?: ants_set_name(name, fmt, args);
+	va_end(args);
+	if (err)
+		return ERR_PTR(err);
+	pool = pool_publish(pool_alloc(owner, NULL, ordered, &all, name), &all, all.cpumask);
+	if (!IS_ERR(pool) && dev)
+		err = devm_add_action_or_reset(dev, destroy_with_device, pool);
+	return err ? ERR_PTR(err) : pool;
+}
+EXPORT_SYMBOL_GPL(__ants_pool_create);
+
+/*
+ * Create a pool that is part of an object with a directory and a name. It has no
+ * owner, because main.c destroys that object as a whole. The caller has checked
+ * @attrs. @explicit: their CPUs were asked for; otherwise ants chose them.
+ */
+struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
+				    unsigned int nr,
+				    const struct ants_attrs *attrs, bool explicit)
+{
+	char full_name[ANTS_NAME_LEN];
+
+	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
+	return pool_publish(pool_alloc(NULL, parent, false, attrs, full_name), attrs, explicit);
+}
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
 
@@ -428,7 +423,7 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 	unsigned int generation;
 	int err;
 
-	if (pool->protected)
+	if (is_protected(pool))
 		return -EPERM;
 	err = wait_tasks_enter(pool, timeout);
 	if (err)
@@ -458,22 +453,20 @@ static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
  */
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 {
+	unsigned int stock = ants_peek(pool->nr_stock);
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
-	unsigned int stock;
 	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
 	may = may_open(pool, release_seq);
-	stock = pool->nr_stock;
 	ants_unlock_irq(pool);
 	if (!may)
 		return -EBUSY;
-	err = ants_stock_make(pool, ants_stock_level(pool), release_seq) ?:
-	      ants_workers_prepare(pool, pool->config.floor, release_seq,
-				   &prepared);
+	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
+	      ants_workers_prepare(pool, pool->config.floor, &prepared);
 	if (!err)
 		ants_pause(ANTS_PAUSE_REBOOT, pool);
 	/* Decide and open in one step, so that no release is overtaken. */
@@ -506,7 +499,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 
 int ants_reboot(struct ants_pool *pool)
 {
-	int err = pool->protected ? -EPERM : ants_config_lock_user(pool);
+	int err = pool->parent ? -EPERM : ants_config_lock_user(pool);
 
 	if (err)
 		return err;
@@ -624,28 +617,16 @@ const char *ants_state(struct ants_pool *pool)
 
 /* Numbers of a pool. None is ever negative; each is true for one moment. */
 
-/*
- * Taking the lock does not count as changing a const pool. The functions below
- * change nothing, so they drop it without ants_check().
- */
-static raw_spinlock_t *lock_of(const struct ants_pool *pool)
-{
-	return &((struct ants_pool *)pool)->lock;
-}
-
-static unsigned int nr_free(const struct ants_pool *pool)
-{
-	if (!pool->limits.admit)
-		return 0;
-	return pool->limits.capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
-						  ants_nr_admissible(pool);
-}
-
 void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 {
+	/*
+	 * Taking the lock does not count as changing a const pool. This changes
+	 * nothing, so it drops it without ants_check().
+	 */
+	raw_spinlock_t *lock = &((struct ants_pool *)pool)->lock;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(lock_of(pool), flags);
+	raw_spin_lock_irqsave(lock, flags);
 	*stats = pool->counts;
 	stats->capacity = pool->limits.capacity;
 	stats->running = pool->workers.nr;
@@ -653,10 +634,12 @@ void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
 	stats->busy = pool->nr_busy;
 	stats->pending = pool->nr_pending;
 	stats->waiting = pool->space.nr_waiting;
-	stats->free = nr_free(pool);
+	if (pool->limits.admit)
+		stats->free = pool->limits.capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
+							ants_nr_admissible(pool);
 	stats->submitted = pool->submitted;
 	stats->completed = ants_nr_completed(pool);
-	raw_spin_unlock_irqrestore(lock_of(pool), flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 }
 EXPORT_SYMBOL_GPL(ants_pool_stats);
 
@@ -692,13 +675,10 @@ EXPORT_SYMBOL_GPL(ants_nr_waiting);
 
 unsigned int ants_nr_free(const struct ants_pool *pool)
 {
-	unsigned long flags;
-	unsigned int ret;
+	struct ants_stats stats;
 
-	raw_spin_lock_irqsave(lock_of(pool), flags);
-	ret = nr_free(pool);
-	raw_spin_unlock_irqrestore(lock_of(pool), flags);
-	return ret;
+	ants_pool_stats(pool, &stats);
+	return stats.free;
 }
 EXPORT_SYMBOL_GPL(ants_nr_free);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What pools and multis have in common: they are in lists, their names differ, and this
- * module stays until the last of them is freed.
+ * module stays until the last of them is freed, and the last thread has ended.
  */
-#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 
@@ -68,35 +67,40 @@ void ants_registry_del(struct list_head *node)
 	mutex_unlock(&ants_registry_lock);
 }
 
-/* Number of pools and multis not freed yet, plus one while the module is loaded. */
-static atomic_t nr_live = ATOMIC_INIT(1);
-static DECLARE_COMPLETION(all_freed);
+/*
+ * Each pool and each multi completes this as the last step of its release function, and
+ * each thread when it has left the code of this module.
+ */
+DECLARE_COMPLETION(ants_gone);
+/* How many of them nobody has seen complete it. */
+static atomic_t nr_unseen;
+
+/* One more will. If one is seen that has ended, it takes its place: they do not add up. */
+void ants_gone_later(void)
+{
+	if (!try_wait_for_completion(&ants_gone))
+		atomic_inc(&nr_unseen);
+}
 
 /* Begin a pool or a multi, whose release function of @type is yet to run. */
 void ants_object_init(struct kobject *kobj, const struct kobj_type *type)
 {
-	atomic_inc(&nr_live);
+	ants_gone_later();
 	/* The type became const in 6.2; the kernel has never written to it. */
 	kobject_init(kobj, (struct kobj_type *)type);
 	kobj->kset = ants_kset;
 }
 
-/* The last step of such a release function. */
-void ants_object_freed(void)
-{
-	if (atomic_dec_and_test(&nr_live))
-		complete(&all_freed);
-}
-
 /*
- * Wait for kobjects that are released late: their release function is in this
- * module.
+ * For this module's exit: wait for threads that end, and kobjects that are released
+ * late.
  */
-void ants_objects_wait_freed(void)
+void ants_wait_gone(void)
 {
-	if (!atomic_dec_and_test(&nr_live))
-		wait_for_completion(&all_freed);
+	while (atomic_read(&nr_unseen)) {
+		wait_for_completion(&ants_gone);
+		atomic_dec(&nr_unseen);
+	}
 	/* Lets the last release function return from complete(). */
 	synchronize_rcu();
-	ants_threads_wait_gone();
 }

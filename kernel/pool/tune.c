@@ -23,17 +23,13 @@ int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags)
 {
 	bool prealloc = flags & ANTS_PREALLOC;
+	/* All slots of such a pool are made at once, so the sum matters. */
+	unsigned int most = ANTS_BOUND_MAX - (prealloc ? queue_depth : 0);
 
 	if (!capacity || capacity < min_workers ||
 	    max(min_workers, queue_depth) > ANTS_BOUND_MAX)
 		return -EINVAL;
-	if (capacity == ANTS_UNLIMITED)
-		return prealloc ? -EINVAL : 0;
-	/* All slots of such a pool are made at once, so the sum matters. */
-	if (capacity > ANTS_BOUND_MAX ||
-	    (prealloc && queue_depth > ANTS_BOUND_MAX - capacity))
-		return -EINVAL;
-	return 0;
+	return capacity <= most || (capacity == ANTS_UNLIMITED && !prealloc) ? 0 : -EINVAL;
 }
 
 /* A batch more than ants_stock_level(), or the stock would be both filled and trimmed. */
@@ -90,12 +86,68 @@ static bool refuse_round(struct ants_pool *pool, struct ants_todo *todo,
 	return false;
 }
 
-/* Do what follows from a change of the bounds, in either direction. */
-static void apply_bounds(struct ants_pool *pool)
+/*
+ * Make the threads and slots that a preallocated pool of @capacity lacks.
+ * Workers that are leaving still count; the maker replaces them later.
+ */
+static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
+			    unsigned int queue_depth,
+			    struct list_head *prepared)
 {
-	struct ants_todo todo;
-	unsigned int nr;
+	unsigned int have;
+	int err;
 
+	/* A shrink lacks none, so it cannot fail. One of the two is as it was. */
+	if (!(pool->flags & ANTS_PREALLOC) || READ_ONCE(pool->released) ||
+	    capacity + queue_depth <= pool->limits.in_flight)
+		return 0;
+	raw_spin_lock_irq(&pool->lock);
+	have = pool->workers.nr;
+	/* The upkeep work must not give up what is made here. */
+	set_stock_limit(pool, capacity + queue_depth);
+	ants_unlock_irq(pool);
+	err = ants_stock_make(pool, capacity + queue_depth + pool->limits.spare_slots) ?:
+	      ants_workers_prepare(pool, capacity - min(capacity, have), prepared);
+	/* The pool was closed meanwhile: then it lacks none. */
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+/* Set one of the bounds, and do what follows, in either direction. */
+static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
+{
+	unsigned int capacity = what == ANTS_SET_CAPACITY ? value : pool->limits.capacity;
+	unsigned int queue_depth = what == ANTS_SET_QUEUE_DEPTH ? value :
+				   pool->config.queue_depth;
+	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
+				   pool->config.min_workers;
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
+	LIST_HEAD(prepared);
+	unsigned int nr;
+	int err;
+
+	if (pool->ordered && capacity != 1)
+		return -EINVAL;
+	err = ants_check_bounds(capacity, queue_depth, min_workers,
+				pool->flags) ?:
+	      prealloc_missing(pool, capacity, queue_depth, &prepared);
+	if (err) {
+		ants_workers_discard(&prepared);
+		raw_spin_lock_irq(&pool->lock);
+		set_stock_limit(pool, pool->limits.in_flight);
+		ants_unlock_irq(pool);
+		goto trim;
+	}
+	ants_lock_batch(pool, &todo, &batch);
+	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
+	ants_set_bounds(pool, capacity, queue_depth, min_workers);
+	ants_timer_arm_reaper(pool);
+	ants_dispatch(pool, &todo);
+	/* In case what follows is delayed. */
+	if (pool->space.wanted && ants_nr_admissible(pool))
+		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
+	ants_unlock(pool, &todo);
+	ants_workers_start(pool, &prepared);
 	ants_pause(ANTS_PAUSE_TUNE, pool);
 	ants_rounds(pool, refuse_round, NULL);
 	ants_retire_idle(pool);
@@ -108,119 +160,43 @@ static void apply_bounds(struct ants_pool *pool)
 	if (nr)
 		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 	ants_grant_all(pool);
-}
-
-/*
- * Make the threads and slots that a preallocated pool of @capacity lacks.
- * Workers that are leaving still count; the maker replaces them later.
- */
-static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
-			    unsigned int queue_depth,
-			    struct list_head *prepared)
-{
-	unsigned int have, seq;
-	bool closed;
-	int err;
-
-	raw_spin_lock_irq(&pool->lock);
-	have = pool->workers.nr;
-	seq = pool->release.seq;
-	closed = pool->released;
-	/* The upkeep work must not give up what is made here. */
-	set_stock_limit(pool, max(capacity + queue_depth, pool->limits.in_flight));
-	ants_unlock_irq(pool);
-	if (!(pool->flags & ANTS_PREALLOC) || closed)
-		return 0;
-	/* A shrink lacks none, so it cannot fail. */
-	if (capacity <= pool->limits.capacity &&
-	    capacity + queue_depth <= pool->limits.in_flight)
-		return 0;
-	err = ants_stock_make(pool, capacity + queue_depth +
-			      pool->limits.spare_slots, seq) ?:
-	      ants_workers_prepare(pool, capacity - min(capacity, have), seq,
-				   prepared);
-	/* The pool was closed meanwhile: then it lacks none. */
-	return err == -ESHUTDOWN ? 0 : err;
-}
-
-/* Set one of the bounds. */
-static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned int value)
-{
-	unsigned int capacity = what == ANTS_SET_CAPACITY ? value : pool->limits.capacity;
-	unsigned int queue_depth = what == ANTS_SET_QUEUE_DEPTH ? value :
-				   pool->config.queue_depth;
-	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
-				   pool->config.min_workers;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	LIST_HEAD(prepared);
-	int err;
-
-	if (pool->ordered && capacity != 1)
-		return -EINVAL;
-	err = ants_check_bounds(capacity, queue_depth, min_workers,
-				pool->flags) ?:
-	      prealloc_missing(pool, capacity, queue_depth, &prepared);
-	if (!err) {
-		ants_lock_batch(pool, &todo, &batch);
-		trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
-		ants_set_bounds(pool, capacity, queue_depth, min_workers);
-		ants_timer_arm_reaper(pool);
-		ants_dispatch(pool, &todo);
-		/* In case apply_bounds() is delayed. */
-		if (pool->space.wanted && ants_nr_admissible(pool))
-			ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
-		ants_unlock(pool, &todo);
-		ants_workers_start(pool, &prepared);
-		apply_bounds(pool);
-	} else {
-		ants_workers_discard(&prepared);
-	}
+trim:
 	/*
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
 	 */
-	raw_spin_lock_irq(&pool->lock);
-	set_stock_limit(pool, pool->limits.in_flight);
-	ants_unlock_irq(pool);
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	return err;
 }
 
-/* Set what each task, or each event that it is about, looks at anew. */
+/* Set a number that each event that it is about looks at anew. */
 static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
-	struct ants_todo todo;
-	bool valid = true;
+	unsigned int *number = what == ANTS_SET_MAX_BLOCKING ? &pool->config.max_blocking :
+			       what == ANTS_SET_MAX_FAULTS ? &pool->faults.max :
+							     &pool->config.expiry_ms;
 
-	if (what == ANTS_SET_NONBLOCKING)
-		valid = value <= !(pool->flags & ANTS_CALLER_RUNS);
-	else if (what != ANTS_SET_MAX_BLOCKING)
-		valid = value && value <= ANTS_BOUND_MAX;
-	if (!valid)
+	if (what != ANTS_SET_MAX_BLOCKING && (!value || value > ANTS_BOUND_MAX))
 		return -EINVAL;
-	ants_lock(pool, &todo);
-	switch (what) {
-	case ANTS_SET_NONBLOCKING:
-		WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
-						pool->flags & ~ANTS_NONBLOCKING);
-		break;
-	case ANTS_SET_MAX_BLOCKING:
-		WRITE_ONCE(pool->config.max_blocking, value);
-		break;
-	case ANTS_SET_MAX_FAULTS:
-		WRITE_ONCE(pool->faults.max, value);
-		break;
-	case ANTS_SET_EXPIRY_MS:
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(*number, value);
+	/* Sysfs shows what was written, although the pool counts in ticks. */
+	if (what == ANTS_SET_EXPIRY_MS) {
 		pool->timer.expiry = msecs_to_jiffies(value);
-		/* Sysfs shows what was written, although the pool counts in ticks. */
-		WRITE_ONCE(pool->config.expiry_ms, value);
 		ants_timer_arm_reaper(pool);
-		break;
-	default:
-		break;
 	}
-	ants_unlock(pool, &todo);
+	ants_unlock_irq(pool);
+	return 0;
+}
+
+static int set_nonblocking(struct ants_pool *pool, unsigned int value)
+{
+	if (value > !(pool->flags & ANTS_CALLER_RUNS))
+		return -EINVAL;
+	raw_spin_lock_irq(&pool->lock);
+	WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
+					pool->flags & ~ANTS_NONBLOCKING);
+	ants_unlock_irq(pool);
 	return 0;
 }
 
@@ -274,15 +250,11 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		if (!IS_ERR(affinity))
 			ants_affinity_change(pool, affinity);
 		return PTR_ERR_OR_ZERO(affinity);
-	case ANTS_SET_MAX_BLOCKING:
 	case ANTS_SET_NONBLOCKING:
-	case ANTS_SET_EXPIRY_MS:
-	case ANTS_SET_MAX_FAULTS:
+		return set_nonblocking(pool, change->value);
+	default:
 		return set_number(pool, change->what, change->value);
-	case ANTS_REBOOT:
-		break;
 	}
-	return -EINVAL;
 }
 
 /* The same for a user of the pool. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The threads of all pools: how many there may be, making one, starting, retiring and
- * ending it, and cleaning up after one that has died; and the other duties that cannot
+ * The threads of all pools: how many there may be, making one, starting and retiring
+ * it, and cleaning up after one that has died; and the other duties that cannot
  * be done on the submit path, because they sleep. A worker that runs is replaced by
  * worker.c, see worker->replace.
  *
@@ -34,7 +34,6 @@
  */
 #define pr_fmt(fmt) "ants: " fmt
 
-#include <linux/completion.h>
 #include <linux/kmemleak.h>
 #include <linux/kthread.h>
 #include <linux/pid.h>
@@ -48,11 +47,6 @@
 /* The most threads of all pools; 0: as many as they want. */
 unsigned int ants_max_threads;
 EXPORT_SYMBOL_FOR_TESTS(ants_max_threads);
-
-/* Each thread that has started completes this when it has left the module's code. */
-static DECLARE_COMPLETION(thread_gone);
-/* Threads that have started, and that nobody has seen complete it. */
-static atomic_t nr_unseen;
 
 /*
  * Count a thread that is about to be made for @pool, which may always have one.
@@ -76,65 +70,12 @@ static bool count_thread(struct ants_pool *pool, bool others)
 	return true;
 }
 
-/* Free @w, whose thread needs it no more, or was never started, and is not counted. */
+/* Free @w, whose thread does not say by itself that it is gone. It is not counted. */
 static void worker_free(struct ants_worker *w)
 {
 	ants_affinity_put(w->affinity);
-	kfree(w->crash);
 	kfree(w);
-}
-
-/*
- * Called in the thread that ends, on its way out of the kernel. Once a worker has left
- * it is not watched for long, so this one has died.
- */
-static int thread_ends(struct wait_queue_entry *entry, unsigned int mode,
-		       int flags, void *key)
-{
-	struct ants_crash *crash = container_of(entry, struct ants_crash, exit);
-
-	list_del_init(&entry->entry);
-	queue_work(ants_wq, &crash->work);
-	return 0;
-}
-
-/*
- * Stop watching the thread of @w. When this returns, the thread is not in
- * thread_ends() and will not enter it: the lock of the queue is held there.
- */
-static void watch_end(struct ants_crash *crash)
-{
-	remove_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
-	put_pid(crash->pid);
-}
-
-/* A thread of a pool. Once it has left that, the pool may be gone. */
-int ants_worker_fn(void *arg)
-{
-	struct ants_worker *w = arg;
-	struct ants_crash *crash = w->crash;
-
-	/* From here on its end is noticed. */
-	init_waitqueue_func_entry(&crash->exit, thread_ends);
-	INIT_WORK(&crash->work, ants_crash_fn);
-	crash->pid = get_pid(task_pid(current));
-	add_wait_queue(&crash->pid->wait_pidfd, &crash->exit);
-	ants_worker_live(w);
-	ants_pause(ANTS_PAUSE_LEFT, w->pool);
-	watch_end(crash);
-	put_task_struct(current);
-	worker_free(w);
-	/* Then the module may go, so there is no return to it. */
-	kthread_complete_and_exit(&thread_gone, 0);
-}
-
-/* Wait until all threads have ended, for this module's exit: no pool is left. */
-void ants_threads_wait_gone(void)
-{
-	while (atomic_read(&nr_unseen)) {
-		wait_for_completion(&thread_gone);
-		atomic_dec(&nr_unseen);
-	}
+	complete(&ants_gone);
 }
 
 /*
@@ -165,23 +106,16 @@ static void prefer_cpus(struct ants_worker *w)
 static struct ants_worker *worker_make(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
-	struct ants_crash *crash = kzalloc_node(sizeof(*crash), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
-	/* One thread is made, and one that has ended is seen: so they do not add up. */
-	if (try_wait_for_completion(&thread_gone))
-		atomic_dec(&nr_unseen);
-	if (w && crash && !ants_inject(ANTS_FAIL_WORKER)) {
+	if (w && !ants_inject(ANTS_FAIL_WORKER)) {
 		w->pool = pool;
-		w->crash = crash;
-		crash->w = w;
 		if (!ants_inject(ANTS_FAIL_THREAD))
 			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
 						      "ants/%s", pool->name);
 	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
-		kfree(crash);
 		kfree(w);
 		/*
 		 * Reaching a limit of threads is not -EAGAIN, which means a
@@ -190,6 +124,7 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 		return ERR_PTR(task == ERR_PTR(-EINTR) ? -EINTR : -ENOMEM);
 	}
 	w->task = get_task_struct(task);
+	ants_gone_later();
 	prefer_cpus(w);
 	return w;
 }
@@ -204,7 +139,6 @@ static void worker_reserve(struct ants_pool *pool)
 
 static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 {
-	atomic_inc(&nr_unseen);
 	w->pool->counts.spawned++;
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
@@ -230,17 +164,18 @@ void ants_workers_discard(struct list_head *prepared)
  * Make @nr threads that a caller wants at once, and add them to the list
  * @prepared, without reserving workers. If one is refused, the pool does not wait
  * until it can be made. This takes time, so after each thread it checks whether
- * the pool was closed since @release_seq was read. Return 0, -ESHUTDOWN or another
- * error; the list holds what was made.
+ * the pool was closed meanwhile. Return 0, -ESHUTDOWN or another error; the list
+ * holds what was made.
  */
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
-			 unsigned int release_seq, struct list_head *prepared)
+			 struct list_head *prepared)
 {
+	unsigned int seq = READ_ONCE(pool->release.seq);
 	struct ants_worker *w;
 	bool taken;
 
 	for (; nr; nr--) {
-		if (READ_ONCE(pool->release.seq) != release_seq)
+		if (READ_ONCE(pool->release.seq) != seq)
 			return -ESHUTDOWN;
 		raw_spin_lock_irq(&pool->lock);
 		taken = count_thread(pool, !list_empty(prepared));
@@ -287,15 +222,9 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 }
 
 /* The thread of @w, which was reserved, is made; or @w is the error instead. */
-static void make_end(struct ants_pool *pool, struct ants_worker *w)
+static void make_end(struct ants_pool *pool, struct ants_worker *w, struct ants_todo *todo)
 {
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-
-	if (IS_ERR(w))
-		pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
-				    pool->name, w);
-	ants_lock_batch(pool, &todo, &batch);
+	lockdep_assert_held(&pool->lock);
 	pool->workers.nr_making = 0;
 	if (IS_ERR(w)) {
 		/*
@@ -307,9 +236,9 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 		pool->workers.nr_new--;
 		ants_end_fast_path(pool);
 		ants_back_off(pool);
-		ants_dispatch(pool, &todo);
+		ants_dispatch(pool, todo);
 	} else {
-		worker_add(w, &todo);
+		worker_add(w, todo);
 		/*
 		 * The start of a new worker is a wake-up like others: the
 		 * worker checks for the next tasks when it arrives, so that no
@@ -322,34 +251,20 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w)
 			pool->workers.nr_starting++;
 		}
 	}
-	ants_unlock(pool, &todo);
 }
 
-/*
- * Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice.
- * Return false if none is to be made; then the maker can be queued again.
- */
+/* Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice. */
 static bool make_begin(struct ants_pool *pool)
 {
-	struct ants_todo todo;
-	bool begin;
-
-	ants_lock(pool, &todo);
-	begin = ants_need_worker(pool) && !ants_backing_off(pool);
-	if (begin && !count_thread(pool, false)) {
+	if (!ants_need_worker(pool) || ants_backing_off(pool))
+		return false;
+	if (!count_thread(pool, false)) {
 		pool->upkeep.held_until = jiffies + HZ;
-		begin = false;
+		return false;
 	}
-	if (begin) {
-		worker_reserve(pool);
-		pool->workers.nr_making = 1;
-	} else {
-		pool->upkeep.making = false;
-		ants_timer_arm_worker(pool);
-		ants_job_ends(pool, &todo);
-	}
-	ants_unlock(pool, &todo);
-	return begin;
+	worker_reserve(pool);
+	pool->workers.nr_making = 1;
+	return true;
 }
 
 /*
@@ -359,15 +274,28 @@ static bool make_begin(struct ants_pool *pool)
 void ants_maker_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.maker);
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	struct ants_worker *w;
 
+	ants_lock_batch(pool, &todo, &batch);
 	while (make_begin(pool)) {
+		ants_unlock(pool, &todo);
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_make(pool);
-		if (!IS_ERR(w))
+		if (IS_ERR(w))
+			pr_warn_ratelimited("pool %s: cannot make a thread: %pe\n",
+					    pool->name, w);
+		else
 			ants_pause(ANTS_PAUSE_MADE, pool);
-		make_end(pool, w);
+		ants_lock_batch(pool, &todo, &batch);
+		make_end(pool, w, &todo);
 	}
+	/* From here on it can be queued again. */
+	pool->upkeep.making = false;
+	ants_timer_arm_worker(pool);
+	ants_job_ends(pool, &todo);
+	ants_unlock(pool, &todo);
 }
 
 /*
@@ -422,9 +350,8 @@ static bool upkeep_done(const struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
-	       !pool->upkeep.stock_wanted && !pool->upkeep.waitq_wanted &&
-	       !pool->target.rebind_wanted && !ants_idle_expired(pool) &&
-	       pool->nr_stock <= pool->limits.stock;
+	       !pool->upkeep.stock_wanted && !pool->target.rebind_wanted &&
+	       !ants_idle_expired(pool) && pool->nr_stock <= pool->limits.stock;
 }
 
 void ants_upkeep_fn(struct work_struct *work)
@@ -437,13 +364,13 @@ void ants_upkeep_fn(struct work_struct *work)
 
 	ants_lock(pool, &todo);
 	while (!upkeep_done(pool)) {
-		/* For a caller that may not take the lock of the wait queue. */
-		if (pool->upkeep.waitq_wanted)
-			todo.bits |= ANTS_TODO_WAITQ;
-		pool->upkeep.waitq_wanted = false;
+		/* For a caller that may not take the lock of the wait queue; see below. */
+		todo.bits |= ANTS_TODO_WAITQ;
 		pool->upkeep.stock_wanted = false;
 		rebind = pool->target.rebind_wanted;
 		pool->target.rebind_wanted = false;
+		level = ants_stock_level(pool);
+		idle = !pool->workers.nr && !pool->nr_pending;
 		ants_unlock(pool, &todo);
 		if (rebind) {
 			/* Wake the parked workers that have a new affinity to apply. */
@@ -453,10 +380,6 @@ void ants_upkeep_fn(struct work_struct *work)
 		ants_rounds(pool, ants_notify_round, NULL);
 		ants_rounds(pool, ants_group_cancel_round, NULL);
 		ants_retire_idle(pool);
-		raw_spin_lock_irq(&pool->lock);
-		level = ants_stock_level(pool);
-		idle = !pool->workers.nr && !pool->nr_pending;
-		ants_unlock_irq(pool);
 		if (!idle)
 			ants_stock_fill(pool, level);
 		ants_stock_trim(pool, idle ? level : READ_ONCE(pool->limits.stock));
@@ -466,7 +389,9 @@ void ants_upkeep_fn(struct work_struct *work)
 	ants_timer_arm_reaper(pool);
 	/* From here on it can be queued again. */
 	pool->upkeep.queued = false;
-	ants_job_ends(pool, &todo);
+	ants_timer_quiesce(pool);
+	/* For one that has come meanwhile, or if the pool waited for the end of this. */
+	todo.bits |= ANTS_TODO_WAITQ;
 	ants_unlock(pool, &todo);
 }
 
@@ -478,77 +403,13 @@ static unsigned long client_func(const struct ants_worker *w)
 	if (READ_ONCE(pool->faults.caller) == w->task)
 		return (unsigned long)pool->ops.space_available;
 	if (w->depth)
-		return w->crash->inner[w->depth - 1].func_addr;
+		return w->inner[w->depth - 1].func_addr;
 	if (w->state == ANTS_NEW)
 		return (unsigned long)pool->ops.worker_init;
 	if (w->state == ANTS_LEAVING)
 		return (unsigned long)pool->ops.worker_exit;
 	/* Else no function of a client has run. */
 	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
-}
-
-/* Give back what @w has in the pool. */
-static void worker_abort(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-	bool is_new;
-
-	ants_lock_batch(pool, &todo, &batch);
-	is_new = w->state == ANTS_NEW;
-	/* If it was in flight, it has arrived now. */
-	if (w->arriving)
-		ants_worker_arrived(w);
-	/* Put it into a state from which it can leave the pool. */
-	if (w->state == ANTS_LEAVING) {
-		pool->workers.nr_leaving--;
-	} else if (w->state == ANTS_IDLE) {
-		list_del(&w->node);
-		pool->workers.nr_idle--;
-		ants_worker_move(w, ANTS_LEAVING);
-	} else if (w->state != ANTS_BUSY) {
-		pool->workers.nr_new -= is_new;
-		ants_worker_move(w, ANTS_BUSY);
-	}
-	/* The task that it ran has died with it. */
-	if (w->fn) {
-		pool->nr_busy--;
-		pool->counts.lost++;
-		if (w->tag & ANTS_TAG_TIMED)
-			ants_time_end(w);
-		if (w->tag & ANTS_TAG_WORK) {
-			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
-			ants_work_finish(pool, w->data, &todo);
-		}
-		if (ants_task_uncount(pool, w->tag & ANTS_TAG_EPOCH))
-			todo.bits |= ANTS_TODO_WAITQ;
-	}
-	ants_breaker_count(pool, is_new, &todo);
-	ants_worker_unlist(w, &todo);
-	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
-	ants_unlock(pool, &todo);
-}
-
-/*
- * Take the data of the calls that have died inside of the task of @w. Those that have
- * ended have released theirs, and are marked so.
- */
-static void inner_release(struct ants_worker *w)
-{
-	unsigned int i = ANTS_JOIN_DEPTH;
-
-	while (i--)
-		if (w->crash->inner[i].release)
-			w->crash->inner[i].release(w->crash->inner[i].data);
-}
-
-/* The thread of @w has died, and what it has left is cleaned up. */
-static void thread_dead(struct ants_worker *w)
-{
-	kmemleak_not_leak(w->task);
-	worker_free(w);
-	complete(&thread_gone);
 }
 
 /*
@@ -558,21 +419,25 @@ static void thread_dead(struct ants_worker *w)
  */
 void ants_crash_fn(struct work_struct *work)
 {
-	struct ants_worker *w = container_of(work, struct ants_crash, work)->w;
+	struct ants_worker *w = container_of(work, struct ants_worker, cleanup);
 	struct ants_pool *pool = w->pool;
 	/* As that is handed to the client: the function of a plain task, else NULL. */
 	ants_fn_t fn = NULL;
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
+	unsigned int i = ANTS_JOIN_DEPTH;
+	struct ants_own_work *call = NULL;
 	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
 	unsigned long func;
-	struct ants_own_work *call = NULL;
 
-	watch_end(w->crash);
+	/* From here on nothing runs in thread_ends(): the lock of the queue is held there. */
+	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
+	put_pid(w->pid);
+	kmemleak_not_leak(w->task);
 	/* It had left the pool, and called back as it dropped the lock. */
 	if (w->state == ANTS_LEFT) {
-		thread_dead(w);
+		worker_free(w);
 		return;
 	}
 	/* Note what it did. From here on the pool waits for the end of this. */
@@ -599,20 +464,23 @@ void ants_crash_fn(struct work_struct *work)
 	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
 	ants_rounds(pool, ants_inner_abort_round, w);
-	worker_abort(w);
+	ants_worker_abort(w);
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
 
 	/* Do for others what its tasks were to do; may block. */
 	if (call)
 		ants_call_drop(call);
-	inner_release(w);
-	ants_loops_abort(w->crash);
+	/* The calls inside that have ended have released their data, and are marked so. */
+	while (i--)
+		if (w->inner[i].release)
+			w->inner[i].release(w->inner[i].data);
+	ants_loops_abort(w);
 	ants_inline_abort(w->task);
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);
 
-	thread_dead(w);
+	worker_free(w);
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.aborting--;

@@ -101,12 +101,12 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 			break;
 	}
 	if (w) {
-		loop->outer = w->crash->loops;
-		w->crash->loops = loop;
+		loop->outer = w->loops;
+		w->loops = loop;
 	}
 	each_run(loop);
 	if (w)
-		w->crash->loops = loop->outer;
+		w->loops = loop->outer;
 }
 
 /*
@@ -130,12 +130,12 @@ static int loop_end(struct ants_loop *loop)
 }
 
 /* The thread has died inside of these loops. */
-void ants_loops_abort(struct ants_crash *crash)
+void ants_loops_abort(struct ants_worker *w)
 {
 	struct ants_loop *loop;
 
-	while ((loop = crash->loops)) {
-		crash->loops = loop->outer;
+	while ((loop = w->loops)) {
+		w->loops = loop->outer;
 		cmpxchg(&loop->error, 0, -EFAULT);
 		loop_end(loop);
 	}

@@ -119,7 +119,7 @@ EXPORT_SYMBOL_GPL(ants_work_init);
 /* The innermost task of @w, a work item, has ended. */
 static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 {
-	struct ants_inner *inner = &w->crash->inner[--w->depth];
+	struct ants_inner *inner = &w->inner[--w->depth];
 	struct ants_pool *pool = w->pool;
 
 	pool->nr_joined--;
@@ -185,7 +185,7 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead)
 {
 	struct ants_worker *w = dead;
-	struct ants_inner *inner = w->crash->inner;
+	struct ants_inner *inner = w->inner;
 	unsigned int i;
 
 	for (i = 0; i <= w->depth; i++)
@@ -568,7 +568,7 @@ static void work_unlock(struct ants_pool *pool, struct ants_todo *todo, bool wai
 static bool never_ends(const struct ants_worker *w, const struct ants_work *work)
 {
 	const struct ants_work_waiter *waiter;
-	const struct ants_worker *runner;
+	struct ants_worker *runner;
 	unsigned int i;
 
 	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
@@ -669,7 +669,7 @@ int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
 	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
 		return -EDEADLK;
 	for (i = 0; i < w->depth; i++) {
-		work = w->crash->inner[i].work;
+		work = w->inner[i].work;
 		if (work && work->group == group)
 			return -EDEADLK;
 	}

@@ -11,7 +11,7 @@ from reports import good
 from tree import KTHREAD
 
 MAN_PAGE = pathlib.Path(__file__).resolve().parents[2] / "tools/antstat/antstat.8"
-OWN_STACK = ["ants_worker_live [ants]", "ants_worker_fn [ants]",
+OWN_STACK = ["worker_live [ants]", "ants_worker_fn [ants]",
              "kthread", "ret_from_fork"]
 
 WRONG = [["frobnicate"], ["echo"], ["0"], ["0.001"], ["1e3"], ["nan"], ["inf"], ["86401"],

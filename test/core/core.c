@@ -53,7 +53,7 @@ void core_end(void)
 	WARN(!list_empty(&ants_pools), "a pool is left");
 	WARN(!list_empty(&ants_multis), "a multi is left");
 	unregister_module_notifier(&unload_nb);
-	ants_threads_wait_gone();
+	ants_wait_gone();
 	destroy_workqueue(ants_makers_wq);
 	destroy_workqueue(ants_wq);
 	kmem_cache_destroy(ants_slot_cache);

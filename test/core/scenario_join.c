@@ -376,7 +376,7 @@ static bool all_wait(void *unused)
 	unsigned int i;
 
 	for (i = 0; i < nr_waits; i++)
-		if (!READ_ONCE(crowd[i]->crash->inner[0].waiter.task))
+		if (!READ_ONCE(crowd[i]->inner[0].waiter.task))
 			return false;
 	return nr_waits == ARRAY_SIZE(crowd);
 }
