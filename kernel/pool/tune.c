@@ -169,19 +169,15 @@ trim:
 	return err;
 }
 
-/* Set a number that each event that it is about looks at anew. */
-static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
+/* Set @number, which each event that it is about looks at anew. */
+static int set_number(struct ants_pool *pool, unsigned int *number, unsigned int value)
 {
-	unsigned int *number = what == ANTS_SET_MAX_BLOCKING ? &pool->config.max_blocking :
-			       what == ANTS_SET_MAX_FAULTS ? &pool->faults.max :
-							     &pool->config.expiry_ms;
-
-	if (what != ANTS_SET_MAX_BLOCKING && (!value || value > ANTS_BOUND_MAX))
+	if (number != &pool->config.max_blocking && (!value || value > ANTS_BOUND_MAX))
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(*number, value);
 	/* Sysfs shows what was written, although the pool counts in ticks. */
-	if (what == ANTS_SET_EXPIRY_MS) {
+	if (number == &pool->config.expiry_ms) {
 		pool->timer.expiry = msecs_to_jiffies(value);
 		ants_timer_arm_reaper(pool);
 	}
@@ -252,9 +248,16 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		return PTR_ERR_OR_ZERO(affinity);
 	case ANTS_SET_NONBLOCKING:
 		return set_nonblocking(pool, change->value);
-	default:
-		return set_number(pool, change->what, change->value);
+	case ANTS_SET_MAX_BLOCKING:
+		return set_number(pool, &pool->config.max_blocking, change->value);
+	case ANTS_SET_EXPIRY_MS:
+		return set_number(pool, &pool->config.expiry_ms, change->value);
+	case ANTS_SET_MAX_FAULTS:
+		return set_number(pool, &pool->faults.max, change->value);
+	case ANTS_REBOOT:
+		break;
 	}
+	return -EINVAL;
 }
 
 /* The same for a user of the pool. */
