@@ -187,7 +187,7 @@ static int set_number(struct ants_pool *pool, unsigned int *number, unsigned int
 
 static int set_nonblocking(struct ants_pool *pool, unsigned int value)
 {
-	if (value > !(pool->flags & ANTS_CALLER_RUNS))
+	if (value > 1 || (value && pool->flags & ANTS_CALLER_RUNS))
 		return -EINVAL;
 	raw_spin_lock_irq(&pool->lock);
 	WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
