@@ -1016,7 +1016,7 @@ inline worker_leave(x)
 #endif
 }
 
-/* worker_must_leave(), and worker_exit() first, if there is one: still counted, and leaving for good */
+/* The end of worker_live(), with worker_exit() first, if there is one: still counted, and leaving for good */
 inline worker_go(x)
 {
 	assert(npend == 0 || ABOVE || tripped);	/* no worker goes while there is a task that it may take */

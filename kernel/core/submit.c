@@ -253,30 +253,20 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
  * Allocate slots for this task and for callers that may not allocate. Without
  * memory the task takes one of the latter, or waits until one is returned. The
  * caller holds a reference while it has dropped the lock, because the allocation may
- * sleep.
+ * sleep. And say once, if @warn, that a task that frees memory depends on a thread that
+ * needs memory; the console may not print under the lock.
  */
-static noinline void fill_stock(struct ants_pool *pool, struct ants_todo *todo)
+static noinline void fill_stock(struct ants_pool *pool, ants_fn_t fn, bool warn,
+				struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
+	pool->warned_reclaim |= warn;
 	ants_pool_get_locked(pool);
 	ants_unlock(pool, todo);
+	if (warn)
+		pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
+			pool->name, fn);
 	ants_stock_fill(pool, pool->limits.spare_slots + ANTS_SLOT_BATCH);
-	ants_lock(pool, todo);
-	ants_pool_put_locked(pool, todo);
-}
-
-/*
- * A task that frees memory must not depend on a thread that needs memory. Say so once;
- * the console may not print under the lock.
- */
-static noinline void warn_reclaim(struct ants_pool *pool, ants_fn_t fn, struct ants_todo *todo)
-	__must_hold(&pool->lock)
-{
-	pool->warned_reclaim = true;
-	ants_pool_get_locked(pool);
-	ants_unlock(pool, todo);
-	pr_warn("pool %s: %ps is submitted from reclaim, without ANTS_MEM_RECLAIM\n",
-		pool->name, fn);
 	ants_lock(pool, todo);
 	ants_pool_put_locked(pool, todo);
 }
@@ -290,11 +280,11 @@ static noinline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void 
 				     bool high, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
-	if (unlikely(current->flags & PF_MEMALLOC) && !(pool->flags & ANTS_MEM_RECLAIM) &&
-	    !pool->warned_reclaim)
-		warn_reclaim(pool, fn, todo);
-	if (unlikely(pool->nr_stock <= pool->limits.spare_slots && !pool->released))
-		fill_stock(pool, todo);
+	bool warn = unlikely(current->flags & PF_MEMALLOC) && !pool->warned_reclaim &&
+		    !(pool->flags & ANTS_MEM_RECLAIM);
+
+	if (unlikely((warn || pool->nr_stock <= pool->limits.spare_slots) && !pool->released))
+		fill_stock(pool, fn, warn, todo);
 	return accept_slow(pool, fn, data, high, todo);
 }
 

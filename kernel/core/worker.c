@@ -555,12 +555,6 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	}
 }
 
-static bool worker_must_leave(struct ants_pool *pool, struct ants_worker *w,
-			      struct ants_todo *todo)
-{
-	return w->state == ANTS_LEAVING || pool->released || !worker_may_stay(pool, w, todo);
-}
-
 /*
  * The system suspends. Pending tasks stay: workers that are woken for them, in
  * vain or by the timer, freeze as well, and check again when they thaw.
@@ -641,7 +635,7 @@ static void worker_live(struct ants_worker *w)
 			if (unlikely(freezing(current)))
 				worker_freeze(w, &todo);
 		} while (worker_serve(pool, w, &todo));
-		if (worker_must_leave(pool, w, &todo))
+		if (w->state == ANTS_LEAVING || pool->released || !worker_may_stay(pool, w, &todo))
 			break;
 		worker_park(w, &todo);
 	}
