@@ -302,6 +302,12 @@ void ants_object_init(struct kobject *kobj, const struct kobj_type *type);
 void ants_gone_later(void);
 void ants_wait_gone(void);
 
+/* Was the pool closed since @release_seq was read, or for ever? */
+static inline bool ants_closed_since(const struct ants_pool *pool, unsigned int release_seq)
+{
+	return READ_ONCE(pool->release.seq) != release_seq || READ_ONCE(pool->release.dying);
+}
+
 /* pool.c */
 extern struct kmem_cache *ants_pool_cache;
 int ants_check_attrs(const struct ants_attrs *attrs);

@@ -450,6 +450,13 @@ static void submit_dying(void *pool)
 	ants_submit(pool, null_task, NULL);
 }
 
+static void submit_batch_dying(void *pool)
+{
+	const struct ants_task tasks[] = { { null_task }, { null_task } };
+
+	ants_submit_batch(pool, tasks, ARRAY_SIZE(tasks));
+}
+
 /*
  * A thread that runs a task of another pool, which is full, dies in it. Both pools
  * go on, and callers that run tasks themselves do not find what is left of it.
@@ -466,11 +473,15 @@ static void thread_dies_in_a_task_of_another_pool(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, submit_dying, full), 0);
 	expect_told(rig, 1, submit_dying, full);
 	KUNIT_EXPECT_EQ(test, ants_peek(full->nr_callers), 0U);
+	announce_death("submit_batch_dying");
+	KUNIT_ASSERT_EQ(test, ants_submit(rig->pool, submit_batch_dying, full), 0);
+	expect_told(rig, 2, submit_batch_dying, full);
+	KUNIT_EXPECT_EQ(test, ants_peek(full->nr_callers), 0U);
 	KUNIT_EXPECT_EQ(test, ants_submit(full, count_task, &rig->count), 0);
-	KUNIT_EXPECT_EQ(test, stats_of(full).caller_runs, 2ULL);
+	KUNIT_EXPECT_EQ(test, stats_of(full).caller_runs, 3ULL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 	gate_open(gate);
-	expect_well(rig, 1, 1);
+	expect_well(rig, 2, 1);
 }
 
 static struct kunit_case fault_item_cases[] = {

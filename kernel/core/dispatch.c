@@ -69,7 +69,7 @@ int ants_stock_make(struct ants_pool *pool, unsigned int nr)
 	unsigned int seq = READ_ONCE(pool->release.seq);
 
 	while (ants_peek(pool->nr_stock) < nr) {
-		if (READ_ONCE(pool->release.seq) != seq)
+		if (ants_closed_since(pool, seq))
 			return -ESHUTDOWN;
 		if (fatal_signal_pending(current))
 			return -EINTR;

@@ -373,7 +373,7 @@ struct ants_faults {
 
 /* What programs are told: see files.c. */
 struct ants_notices {
-	/* tells programs; not queued any more when the files are gone */
+	/* tells programs; does nothing any more once the files are gone */
 	struct work_struct work;
 	/* T: the state that programs were told last; NULL at first */
 	const char *state;

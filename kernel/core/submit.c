@@ -61,6 +61,7 @@ int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_pr
 {
 	struct bucket *bucket = bucket_of(current);
 	struct inline_run *run = NULL;
+	int err;
 
 	if (!ants_inject(ANTS_FAIL_INLINE))
 		run = kmalloc(sizeof(*run), GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
@@ -72,17 +73,24 @@ int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_pr
 	hlist_add_head(&run->node, &bucket->runs);
 	raw_spin_unlock_irq(&bucket->lock);
 	raw_spin_lock_irq(&pool->lock);
-	pool->counts.caller_runs++;
+	/* It may have been closed since it was full. */
+	err = ants_closed_error(pool);
+	if (err)
+		ants_refused(pool, fn, data, err);
+	else
+		pool->counts.caller_runs++;
 	ants_unlock_irq(pool);
-	trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
-	fn(data);
-	trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
+	if (!err) {
+		trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
+		fn(data);
+		trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
+	}
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
 	raw_spin_unlock_irq(&bucket->lock);
 	put_task_struct(run->task);
 	kfree(run);
-	return 0;
+	return err;
 }
 
 /* The thread @task has died in what it ran as a submitter. */
@@ -221,32 +229,25 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	return ants_wait(pool, &waiter, timeout);
 }
 
-/* Run the task in the caller. It may use the pool, so the caller is counted in. */
-static int caller_runs(struct ants_pool *pool, ants_fn_t fn, void *data,
-		       enum ants_prio prio, struct ants_todo *todo)
-	__releases(&pool->lock)
-{
-	int err;
-
-	ants_pool_get_locked(pool);
-	ants_unlock(pool, todo);
-	err = ants_run_here(pool, fn, data, prio);
-	ants_pool_put(pool);
-	return err;
-}
-
-/* The pool is full or closed, or has no slot. */
-static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn,
-				void *data, enum ants_prio prio,
+/* The pool is full or closed, or has no slot. @held: the caller holds a reference. */
+static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn, void *data,
+				enum ants_prio prio, bool held,
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
 	if (is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	/* Not inside another task of it: one that submits itself would use up the stack. */
-	if (pool->flags & ANTS_CALLER_RUNS && !ants_runs_task_of(pool))
-		return caller_runs(pool, fn, data, prio, todo);
-	return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
+	if (!(pool->flags & ANTS_CALLER_RUNS) || ants_runs_task_of(pool))
+		return submit_wait(pool, fn, data, prio, MAX_SCHEDULE_TIMEOUT, todo);
+	/* The task may use the pool. If it kills the caller, one reference is put. */
+	if (!held)
+		ants_pool_get_locked(pool);
+	ants_unlock(pool, todo);
+	err = ants_run_here(pool, fn, data, prio);
+	if (!held)
+		ants_pool_put(pool);
+	return err;
 }
 
 /*
@@ -310,7 +311,7 @@ static noinline int submit_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 	ants_todo_begin(&todo);
 	err = accept_may_sleep(pool, fn, data, false, &todo);
 	if (unlikely(err))
-		return submit_full(pool, fn, data, ANTS_PRIO_NORMAL, &todo, err);
+		return submit_full(pool, fn, data, ANTS_PRIO_NORMAL, false, &todo, err);
 	ants_unlock(pool, &todo);
 	return 0;
 }
@@ -407,7 +408,8 @@ static int batch_round(struct batch *b)
 	if (err) {
 		/* There is no room at all: one task, as the mode of the pool says. */
 		batch_stay(b);
-		return submit_full(b->pool, task->fn, task->data, task->prio, &todo, err);
+		return submit_full(b->pool, task->fn, task->data, task->prio, b->counted,
+				   &todo, err);
 	}
 	for (; more; more -= done, b->tasks += done, b->nr -= done) {
 		task = b->tasks;

@@ -443,8 +443,7 @@ EXPORT_SYMBOL_GPL(ants_release_timeout);
 static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
 {
 	lockdep_assert_held(&pool->lock);
-	return pool->release.seq == release_seq && !pool->release.dying &&
-	       ants_is_drained(pool);
+	return !ants_closed_since(pool, release_seq) && ants_is_drained(pool);
 }
 
 /*

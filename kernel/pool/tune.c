@@ -109,7 +109,7 @@ static int prealloc_missing(struct ants_pool *pool, unsigned int capacity,
 	err = ants_stock_make(pool, capacity + queue_depth + pool->limits.spare_slots) ?:
 	      ants_workers_prepare(pool, capacity - min(capacity, have), prepared);
 	/* The pool was closed meanwhile: then it lacks none. */
-	return err == -ESHUTDOWN ? 0 : err;
+	return READ_ONCE(pool->released) ? 0 : err;
 }
 
 /* Set one of the bounds, and do what follows, in either direction. */

@@ -175,7 +175,7 @@ int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 	bool taken;
 
 	for (; nr; nr--) {
-		if (READ_ONCE(pool->release.seq) != seq)
+		if (ants_closed_since(pool, seq))
 			return -ESHUTDOWN;
 		raw_spin_lock_irq(&pool->lock);
 		taken = count_thread(pool, !list_empty(prepared));

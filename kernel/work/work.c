@@ -963,9 +963,11 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	else
+	else if (ret)
 		/* A run that was put off may have left room. */
 		ants_room_freed(pool, &todo);
+	else
+		ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }
