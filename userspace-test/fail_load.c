@@ -166,6 +166,7 @@ static void expect_no_ants(struct __test_metadata *_metadata,
 	EXPECT_FALSE(is_loaded("ants"));
 	EXPECT_NE(0, access(ANTS_DIR, F_OK));
 	EXPECT_NE(0, access("/sys/kernel/slab/ants_slot", F_OK));
+	EXPECT_NE(0, access("/sys/kernel/slab/ants_pool", F_OK));
 	EXPECT_EQ(states, nr_states());
 	EXPECT_SOON(!nr_threads());
 }
@@ -215,11 +216,11 @@ TEST_F_TIMEOUT(loads, of_ants_fail_and_leave_nothing, 500)
 	tell(&tally);
 }
 
-/* A cache, two states of CPU hotplug, the notifier and the system pool. */
+/* Two caches, two states of CPU hotplug, the notifier and the system pool. */
 TEST_F_TIMEOUT(loads, of_ants_fail_without_need_of_memory, 300)
 {
 	static const int errors[] = {
-		ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM,
+		ENOMEM, ENOMEM, ENOSPC, ENOSPC, EIO, ENOMEM,
 	};
 	unsigned int i;
 
