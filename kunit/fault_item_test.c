@@ -481,7 +481,7 @@ static void thread_dies_in_a_task_of_another_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_of(full).caller_runs, 3ULL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rig->count), 1);
 	gate_open(gate);
-	expect_well(rig, 2, 1);
+	expect_well(rig, 2, 2);
 }
 
 static struct kunit_case fault_item_cases[] = {
