@@ -98,7 +98,7 @@ struct ants_work *ants_group_take(struct ants_group *group)
 
 /*
  * Enqueue the caller in @waiters of a work item or a group, and for the event in
- * @waiter->until. What @waiter does not say is zero.
+ * @waiter->until. Fields of @waiter that the caller has not set are zero.
  */
 void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
 {

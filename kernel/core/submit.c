@@ -55,7 +55,7 @@ static struct bucket *bucket_of(const struct task_struct *task)
  * if there is no memory for a record: the threads of the pool need none. Without one the
  * task could run another one inside itself, and if it killed a thread of another pool,
  * @pool would wait for its caller for ever. This does not try hard to get memory: memory
- * reclaim may wait for the task.
+ * reclaim may wait for the task. Return 0, or why the task does not run.
  */
 int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio)
 {

@@ -4,10 +4,9 @@
  *
  * A task that runs for longer than an administrator allows is reported once, if it
  * still runs when somebody looks. A task that starts arms the timer, unless the timer
- * is armed for this already. When the timer fires,
- * the kernel work item that tells programs, in files.c, looks through the
- * workers first, and arms the timer again if tasks run. While no task runs, nothing
- * looks.
+ * is armed for this already. When the timer fires, the kernel work item that tells
+ * programs, in files.c, looks through the workers first, and arms the timer again if
+ * tasks run. While no task runs, nothing looks.
  */
 #define pr_fmt(fmt) "ants: " fmt
 

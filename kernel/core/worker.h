@@ -132,7 +132,7 @@ enum ants_worker_state {
  * @helps: L: another worker woke it, for tasks that were pending beside its own
  * @expired: L: told to leave because it was idle for too long
  * @replace: L: it leaves before its next task: a task of it has left something behind.
- *	Its affinity counts as stale as long
+ *	Until then its affinity counts as stale
  * @cpu: L: the CPU, modulo 256, on which it parked last; does not change while it
  *	is in flight
  * @bound: T: its thread was bound to CPUs
