@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs mutants as programs of test/core: the fast ones of its tests first."""
 
+import concurrent.futures
 import os
 import re
 import resource
@@ -29,10 +30,8 @@ HANGS_AFTER = 8
 SANITIZERS = "hard_rss_limit_mb=3000:allocator_may_return_null=1"
 
 
-def limits(cpu):
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (16 << 20, 16 << 20))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def limited(cpu):
+    return ["prlimit", f"--cpu={cpu}:{cpu + 1}", f"--fsize={16 << 20}", "--core=0"]
 
 
 def threads_of(pid):
@@ -66,14 +65,14 @@ def wait_for(process):
 
 
 def run_step(command, number, cpu):
-    """Returns the status, or "time", what it said, and the CPU time that it took."""
+    """Returns the status, or "time", what it said, and, if nothing else runs
+    meanwhile, the CPU time that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = os.path.join(OUT, "core.said")
+    said = os.path.join(OUT, f"core.said{number}")
     with open(said, "w", encoding="utf-8") as out, \
-         subprocess.Popen([os.path.join(CORE, command[0]), *command[1:]],
+         subprocess.Popen([*limited(cpu), os.path.join(CORE, command[0]), *command[1:]],
                           stdout=out, stderr=out, stdin=subprocess.DEVNULL,
                           cwd=OUT, start_new_session=True,
-                          preexec_fn=lambda: limits(cpu),
                           env={**os.environ, "ANTS_MUTANT": str(number),
                                "ASAN_OPTIONS": SANITIZERS}) as process:
         status = wait_for(process)
@@ -81,8 +80,10 @@ def run_step(command, number, cpu):
         status = "time"
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(said, encoding="utf-8", errors="replace") as out:
-        return status, out.read(), (after.ru_utime + after.ru_stime -
-                                    before.ru_utime - before.ru_stime)
+        text = out.read()
+    os.remove(said)
+    return status, text, (after.ru_utime + after.ru_stime -
+                          before.ru_utime - before.ru_stime)
 
 
 def reason(said, status):
@@ -114,6 +115,14 @@ class Core:
                                  + said[-2000:])
             self.limits[name] = int(max(4 * cpu, LEAST_CPU)) + 1
         return self.limits
+
+    def run(self, mutants):
+        """Judges as many at a time as there are CPUs. Yields each as it ends, with
+        what judge() returns."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            jobs = {pool.submit(self.judge, mutant.number): mutant for mutant in mutants}
+            for job in concurrent.futures.as_completed(jobs):
+                yield jobs[job], *job.result()
 
     def judge(self, number):
         """What killed it, or None; and after how many seconds."""
