@@ -39,7 +39,7 @@ DEMOS := demo-loop demo-dm-crypt demo-nvmet demo-raid5
 .PHONY: modules modules_install antstat echo_client snapshots clean help demo $(DEMOS) test test-kernels test-arch test-tools test-drivers torture \
 	model litmus core busted mutate bench bench-readme bench-drivers bench-drivers-page check coverage htmldocs \
 	dkms_install install uninstall check-kernel deb test-packages \
-	test-in-tree test-sources test-targets FORCE
+	test-in-tree test-often test-sources test-targets FORCE
 .DEFAULT_GOAL := modules
 
 modules:
@@ -113,6 +113,9 @@ test-kernels:
 
 test-arch:
 	@T=arch A='$(A)' LONG='$(LONG)' test/run
+
+test-often:
+	@N='$(N)' K='$(K)' T='$(T)' test/often
 
 test-tools:
 	@T=tools test/run
@@ -216,6 +219,9 @@ help:
 	@echo '                      do the oldest headers of 6.1 compile all modules?'
 	@echo '  make test-targets   each target of this list in its shortest form, for some hours;'
 	@echo '                      T="demo mutate" for some of them'
+	@echo '  make test-often N=30  what fails by chance: each suite, script and program of the'
+	@echo '                      guests so many times, on a kernel without most checkers; for'
+	@echo '                      some hours, goes on where it was interrupted; T=NAME, K=NAME'
 	@echo '  make coverage       what of kernel/*.c the tests run: a table, and a page in'
 	@echo '                      build/coverage/html; T=NAME as above'
 	@echo '  make torture        everything at once, at random; the last line is the verdict'
