@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+from jobs import Job
 from tree import CORE, OUT
 
 # What is run. A mutant is given four times the CPU time that the unchanged sources
@@ -59,7 +60,7 @@ def wait_for(process):
         if running or ticks > seen + 1:
             since, seen = time.monotonic(), ticks
         elif time.monotonic() - since > HANGS_AFTER:
-            os.killpg(process.pid, signal.SIGKILL)
+            process.kill_all(signal.SIGKILL)
             process.wait()
             return "time"
 
@@ -70,11 +71,9 @@ def run_step(command, number, cpu):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = os.path.join(OUT, f"core.said{number}")
     with open(said, "w", encoding="utf-8") as out, \
-         subprocess.Popen([*limited(cpu), os.path.join(CORE, command[0]), *command[1:]],
-                          stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-                          cwd=OUT, start_new_session=True,
-                          env={**os.environ, "ANTS_MUTANT": str(number),
-                               "ASAN_OPTIONS": SANITIZERS}) as process:
+         Job([*limited(cpu), os.path.join(CORE, command[0]), *command[1:]], out, cwd=OUT,
+             env={**os.environ, "ANTS_MUTANT": str(number),
+                  "ASAN_OPTIONS": SANITIZERS}) as process:
         status = wait_for(process)
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         status = "time"

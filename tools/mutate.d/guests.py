@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+from jobs import Job
 from tree import MODULES, OUT, ROOT, in_core
 
 # Seconds that a test may take: at first, beyond four times what it needed, and
@@ -223,11 +224,11 @@ class Watch:
 
 def stop(guest):
     """tools/guest ends its QEMU when it is told to."""
-    os.killpg(guest.pid, signal.SIGTERM)
+    guest.kill_all(signal.SIGTERM)
     try:
         guest.wait(timeout=20)
     except subprocess.TimeoutExpired:
-        os.killpg(guest.pid, signal.SIGKILL)
+        guest.kill_all(signal.SIGKILL)
         guest.wait()
 
 
@@ -316,8 +317,7 @@ class Guests:
             command += ["--file", file]
         watch = Watch(self.limits, settle, patience)
         with open(messages, "w", encoding="utf-8") as said, \
-             subprocess.Popen(command, stdout=said, stderr=said,
-                              stdin=subprocess.DEVNULL, start_new_session=True) as guest:
+             Job(command, said) as guest:
             watch_guest(guest, console, watch)
         watch.kill(f"{watch.test or 'loading and unloading'}: the guest died", True)
         watch.end()
