@@ -68,32 +68,27 @@ static void multi_touch(const struct ants_multi *multi)
 
 /* The first functions look at nothing but their arguments. */
 
-/* How near two CPUs are: what they have in common. */
+/* How near two CPUs are: how much of where they are they have in common. */
 enum near { NEAR_NOT, NEAR_NODE, NEAR_CACHE, NEAR_CORE, NEAR_SAME };
 
 static enum near nearness(const struct ants_cpu *a, const struct ants_cpu *b)
 {
-	if (a->cpu == b->cpu)
-		return NEAR_SAME;
-	if (a->node != b->node)
-		return NEAR_NOT;
-	if (a->cache != b->cache)
-		return NEAR_NODE;
-	return a->core == b->core ? NEAR_CORE : NEAR_CACHE;
-}
+	enum near near = NEAR_NOT;
 
-static int order(int a, int b)
-{
-	return (a > b) - (a < b);
+	while (near < NEAR_SAME && a->where[near] == b->where[near])
+		near++;
+	return near;
 }
 
 /* Compare by node, then by cache, by core, and by number. */
 static int compare(const void *left, const void *right)
 {
 	const struct ants_cpu *a = left, *b = right;
+	enum near near = nearness(a, b);
 
-	return order(a->node, b->node) ?: order(a->cache, b->cache) ?:
-	       order(a->core, b->core) ?: order(a->cpu, b->cpu);
+	if (near == NEAR_SAME)
+		return 0;
+	return a->where[near] < b->where[near] ? -1 : 1;
 }
 
 /*

@@ -14,8 +14,6 @@
 
 #include "../internal.h"
 
-struct ants_affinity;
-
 /**
  * struct ants_shard - one pool of a multi
  * @pool: I
@@ -79,17 +77,23 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 
 /**
  * struct ants_cpu - a CPU, where it is, and the shard that it gets
- * @cpu: its number
  * @node: NUMA node
  * @cache: last-level cache, or what stands in for it; one number on one node
  * @core: the first CPU of the core; one number in one cache
+ * @cpu: its number
+ * @where: all of these
  * @shard: what it belongs to once the CPUs are fitted
  */
 struct ants_cpu {
-	unsigned int cpu;
-	int node;
-	int cache;
-	unsigned int core;
+	union {
+		struct {
+			int node;
+			int cache;
+			unsigned int core;
+			unsigned int cpu;
+		};
+		int where[4];
+	};
 	unsigned int shard;
 };
 
