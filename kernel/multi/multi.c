@@ -244,33 +244,29 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
  * Find the shard of each CPU. First divide the CPUs that threads may run on and that
  * are online, so that each shard gets some of them; each other one gets the nearest
  * shard, because submitters may run there, too. @asked: NULL if no CPUs were asked
- * for. @nr_shards: their number; if it is 0, as many as fit, at most @most, and it is
- * set.
+ * for. If the number of shards is 0 it is set: as many as fit, at most @most. @mask is
+ * for use in here.
  */
-static int local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
-		     unsigned int *nr_shards, unsigned int most)
+static int local_map(struct ants_multi *multi, const struct cpumask *asked,
+		     unsigned int most, struct cpumask *mask)
 {
 	struct ants_cpu *cpus = kcalloc(nr_cpu_ids, sizeof(*cpus), GFP_KERNEL), where;
 	unsigned int cpu, nr = 0, turn = 0;
-	cpumask_var_t mask;
 
-	if (!cpus || !alloc_cpumask_var(&mask, GFP_KERNEL)) {
-		kfree(cpus);
+	if (!cpus)
 		return -ENOMEM;
-	}
 	set_allowed(mask, asked);
 	for_each_cpu_and(cpu, mask, cpu_online_mask)
 		cpus[nr++] = locate(cpu);
 	if (!nr)
 		for_each_cpu(cpu, mask)
 			cpus[nr++] = locate(cpu);
-	*nr_shards = ants_fit(cpus, nr, *nr_shards, most);
+	multi->nr_shards = ants_fit(cpus, nr, multi->nr_shards, most);
 	for_each_possible_cpu(cpu) {
 		where = locate(cpu);
-		per_cpu(*shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
+		per_cpu(*multi->choice, cpu) = ants_fit_near(cpus, nr, &where, &turn);
 		cond_resched();
 	}
-	free_cpumask_var(mask);
 	kfree(cpus);
 	return 0;
 }
@@ -327,42 +323,14 @@ const struct kobj_type ants_multi_ktype = {
 };
 
 /*
- * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
- * unit of capacity. It has what its strategy needs, but no name and no shards yet.
+ * Make what the strategy needs, and the shards, each with its part of the totals. If ants
+ * chooses how many, they are at most @most.
  *
  * Each CPU counts its own choices, so that no submit writes what another CPU reads. CPU
  * n begins with shard n; otherwise all CPUs would choose the same shards in step.
  */
-static struct ants_multi *multi_alloc(const struct ants_attrs *total,
-				      unsigned int nr_shards, unsigned int most,
-				      enum ants_strategy strategy)
-{
-	unsigned int __percpu *choice = alloc_percpu(unsigned int);
-	struct ants_multi *multi = NULL;
-	unsigned int cpu;
-
-	if (!choice)
-		return NULL;
-	for_each_possible_cpu(cpu)
-		per_cpu(*choice, cpu) = cpu - 1;
-	if (strategy != ANTS_LOCAL ||
-	    !local_map(choice, total->cpumask, &nr_shards, most))
-		multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
-	if (!multi) {
-		free_percpu(choice);
-		return NULL;
-	}
-	multi->choice = choice;
-	multi->strategy = strategy;
-	multi->nr_shards = nr_shards;
-	mutex_init(&multi->config);
-	INIT_LIST_HEAD(&multi->registered);
-	ants_object_init(&multi->kobj, &ants_multi_ktype);
-	return multi;
-}
-
-/* Make the shards, each with its part of the totals. */
-static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
+static int make_shards(struct ants_multi *multi, const struct ants_attrs *total,
+		       unsigned int most)
 {
 	struct ants_attrs attrs;
 	struct ants_pool *pool;
@@ -370,9 +338,18 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 	unsigned int i;
 	int err = 0;
 
-	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+	multi->choice = alloc_percpu(unsigned int);
+	if (!multi->choice || !alloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for (i = 0; i < multi->nr_shards; i++) {
+	for_each_possible_cpu(i)
+		per_cpu(*multi->choice, i) = i - 1;
+	if (multi->strategy == ANTS_LOCAL)
+		err = local_map(multi, total->cpumask, most, mask);
+	/* A shard has the name of the multi, a slash and its number. */
+	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
+			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
+		err = -EINVAL;
+	for (i = 0; i < multi->nr_shards && !err; i++) {
 		attrs = *total;
 		attrs.capacity = share_of(multi, total->capacity, i);
 		attrs.queue_depth = share_of(multi, total->queue_depth, i);
@@ -469,22 +446,24 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	err = ants_check_attrs(&total);
 	if (err)
 		return ERR_PTR(err);
-	multi = multi_alloc(&total, nr_shards, most, strategy);
+	multi = kzalloc(struct_size(multi, shards, nr_shards ?: min(most, nr_cpu_ids)),
+			GFP_KERNEL);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
 	multi->owner = owner;
+	multi->strategy = strategy;
+	multi->nr_shards = nr_shards;
+	mutex_init(&multi->config);
+	INIT_LIST_HEAD(&multi->registered);
+	ants_object_init(&multi->kobj, &ants_multi_ktype);
 	va_start(args, fmt);
 	err = ants_set_name(multi->name, fmt, args);
 	va_end(args);
-	/* A shard has the name of the multi, a slash and its number. */
-	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
-			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
-		err = -EINVAL;
 	/* The files are about the shards, which come first. */
 	err = err ?:
 	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
 	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
-	      make_shards(multi, &total) ?:
+	      make_shards(multi, &total, most) ?:
 	      ants_sysfs_show(&multi->kobj);
 	if (!err)
 		return multi;
