@@ -166,8 +166,8 @@ void ants_pool_get_locked(struct ants_pool *pool);
 void ants_pool_get(struct ants_pool *pool);
 void ants_pool_put(struct ants_pool *pool);
 void ants_pool_put_locked(struct ants_pool *pool, struct ants_todo *todo);
-int ants_config_lock_user(struct ants_pool *pool);
-void ants_config_unlock(struct ants_pool *pool);
+int ants_config_lock_user(struct ants_pool *pool, struct mutex *config);
+void ants_config_unlock(struct ants_pool *pool, struct mutex *config);
 
 /* worker.c: one thread */
 extern atomic_t ants_nr_threads;

@@ -500,19 +500,14 @@ struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
-static unsigned int saturated_add(unsigned int a, unsigned int b)
-{
-	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
-}
-
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int sum = 0;
+	u64 sum = 0;
 
 	for_each_shard(pool, multi)
-		sum = saturated_add(sum, ants_capacity(pool));
-	return sum;
+		sum += ants_capacity(pool);
+	return min_t(u64, sum, ANTS_UNLIMITED);
 }
 EXPORT_SYMBOL_GPL(ants_multi_capacity);
 
@@ -533,7 +528,8 @@ void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 		for (at = 0; at < offsetofend(struct ants_stats, peak_waiting);
 		     at += sizeof(*sum)) {
 			sum = (unsigned int *)((char *)stats + at);
-			*sum = saturated_add(*sum, *(unsigned int *)((char *)&one + at));
+			*sum = min_t(u64, ANTS_UNLIMITED,
+				     *sum + (u64)*(unsigned int *)((char *)&one + at));
 		}
 		for (at = offsetof(struct ants_stats, submitted); at < sizeof(one);
 		     at += sizeof(u64))
@@ -933,35 +929,20 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 	}
 }
 
-/* While all of these are held, a bound that was checked does not change. */
-static void lock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	lockdep_assert_held(&multi->config);
-	for_each_shard(pool, multi)
-		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
-}
-
-static void unlock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		mutex_unlock(&pool->config.lock);
-}
-
 /* Change all shards or none; with multi->config held. */
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
+	struct ants_pool *pool;
 	unsigned int nr;
 	int err = 0;
 
-	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
-	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
+	lockdep_assert_held(&multi->config);
+	if ((change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
 		return -EINVAL;
-	lock_shards(multi);
+	/* While all of these are held, a bound that was checked does not change. */
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
 	if (err)
@@ -973,7 +954,8 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
 unlock:
-	unlock_shards(multi);
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
 	return err;
 }
 
@@ -983,15 +965,12 @@ static int set_user(struct ants_multi *multi, enum ants_setting what,
 {
 	struct ants_change change = { what, value, cpus };
 	struct ants_pool *first = multi->shards[0].pool;
-	int err;
+	int err = ants_config_lock_user(first, &multi->config);
 
-	ants_pool_get(first);
-	err = mutex_lock_killable(&multi->config);
-	if (!err) {
-		err = ants_multi_set(multi, &change);
-		mutex_unlock(&multi->config);
-	}
-	ants_pool_put(first);
+	if (err)
+		return err;
+	err = ants_multi_set(multi, &change);
+	ants_config_unlock(first, &multi->config);
 	return err;
 }
 

@@ -498,12 +498,12 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 
 int ants_reboot(struct ants_pool *pool)
 {
-	int err = pool->parent ? -EPERM : ants_config_lock_user(pool);
+	int err = pool->parent ? -EPERM : ants_config_lock_user(pool, &pool->config.lock);
 
 	if (err)
 		return err;
 	err = __ants_reboot(pool, READ_ONCE(pool->release.seq));
-	ants_config_unlock(pool);
+	ants_config_unlock(pool, &pool->config.lock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_reboot);

@@ -265,12 +265,12 @@ static int set_user(struct ants_pool *pool, enum ants_setting what,
 		    unsigned int value, const struct cpumask *cpus)
 {
 	struct ants_change change = { what, value, cpus };
-	int err = ants_config_lock_user(pool);
+	int err = ants_config_lock_user(pool, &pool->config.lock);
 
 	if (err)
 		return err;
 	err = ants_set(pool, &change);
-	ants_config_unlock(pool);
+	ants_config_unlock(pool, &pool->config.lock);
 	return err;
 }
 
