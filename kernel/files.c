@@ -182,50 +182,11 @@ static s64 get_nonblocking(struct ants_pool *pool)
 	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
 }
 
-/**
- * struct longest - the function that has run for the longest time of those that run now
- * @walker: the walk over the workers
- * @func: that function, or 0
- * @time: for how long, by the clock
- */
-struct longest {
-	struct ants_walker walker;
-	unsigned long func;
-	u64 time;
-};
-
-static void see_running(struct ants_walker *walker, struct list_head *entry)
-{
-	struct longest *longest = container_of(walker, struct longest, walker);
-	const struct ants_worker *w = list_entry(entry, struct ants_worker,
-						 member);
-	u64 time;
-
-	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
-		return;
-	time = ants_clock() - ants_time_started(w);
-	if (longest->func && time <= longest->time)
-		return;
-	longest->time = time;
-	longest->func = ants_worker_func(w);
-}
-
-/* Find that function, if times are taken. */
-static unsigned long longest_ms(struct ants_pool *pool, unsigned long *func)
-{
-	struct longest longest = { .walker.see = see_running };
-
-	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
-		ants_walk(pool, &pool->workers.list, UINT_MAX, &longest.walker);
-	*func = longest.func;
-	return ants_clock_ms(longest.time);
-}
-
 static s64 get_longest_ms(struct ants_pool *pool)
 {
 	unsigned long func;
 
-	return longest_ms(pool, &func);
+	return ants_longest_ms(pool, &func);
 }
 
 /* The CPUs on which threads of the pool, or of any shard, may run. */
@@ -687,7 +648,7 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 /* The numbers are of the same moment. */
 static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 {
-	unsigned long func, ms = longest_ms(pool, &func);
+	unsigned long func, ms = ants_longest_ms(pool, &func);
 	struct ants_stats s;
 
 	ants_pool_stats(pool, &s);
