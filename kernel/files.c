@@ -227,16 +227,30 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: len;
 }
 
+/* The state of a pool, as an administrator reads it. */
+static const char *state_of(struct ants_pool *pool)
+{
+	const char *state = "open";
+
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
+		state = ants_is_drained(pool) ? "released" : "draining";
+	else if (pool->faults.tripped)
+		state = "faulted";
+	ants_unlock_irq(pool);
+	return state;
+}
+
 /* A multi is open or draining as long as its shards differ. */
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	const char *state = ants_state(pool_of(kobj, 0));
+	const char *state = state_of(pool_of(kobj, 0));
 	struct ants_pool *pool;
 	unsigned int nr;
 
 	for (nr = 1; (pool = pool_of(kobj, nr)); nr++)
-		if (strcmp(ants_state(pool), state))
+		if (strcmp(state_of(pool), state))
 			state = ants_multi_is_released(multi_of(kobj)) ? "draining" : "open";
 	return sysfs_emit(buf, "%s\n", state);
 }
@@ -245,12 +259,12 @@ static ssize_t last_fault_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
 	struct ants_pool *pool = to_pool(kobj);
-	char name[ANTS_FUNC_LEN];
+	ssize_t len;
 
 	raw_spin_lock_irq(&pool->lock);
-	memcpy(name, pool->faults.last, sizeof(name));
+	len = sysfs_emit(buf, "%s\n", pool->faults.last);
 	ants_unlock_irq(pool);
-	return sysfs_emit(buf, "%s\n", name);
+	return len;
 }
 
 static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -424,28 +438,11 @@ static void notify_programs(struct ants_pool *pool, const char *dir, const char 
 	kobject_uevent_env(&pool->kobj, KOBJ_CHANGE, envp);
 }
 
-/*
- * Tell of the state if it has changed. @closed is set before the state is read,
- * so a reboot that opens the pool after that queues the work once more.
- */
-static void notify_state(struct ants_pool *pool)
-{
-	const char *state;
-
-	WRITE_ONCE(pool->notice.closed, true);
-	state = ants_state(pool);
-	if (!strcmp(state, "open"))
-		WRITE_ONCE(pool->notice.closed, false);
-	if (!strcmp(state, pool->notice.state ?: "open"))
-		return;
-	pool->notice.state = state;
-	notify_programs(pool, NULL, "state", "STATE=%s", state);
-}
-
 void ants_notify_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
+	const char *state, *told = pool->notice.state ?: "open";
 	struct ants_stats stats;
 	bool gone;
 
@@ -455,7 +452,15 @@ void ants_notify_fn(struct work_struct *work)
 	if (gone)
 		return;
 	ants_stall_look(pool);
-	notify_state(pool);
+	/*
+	 * It is not NULL before the state is read, so a reboot that opens the pool after that
+	 * queues the work once more.
+	 */
+	WRITE_ONCE(pool->notice.state, told);
+	state = state_of(pool);
+	if (strcmp(state, told))
+		notify_programs(pool, NULL, "state", "STATE=%s", state);
+	WRITE_ONCE(pool->notice.state, strcmp(state, "open") ? state : NULL);
 	ants_pool_stats(pool, &stats);
 	if (stats.stalled != pool->notice.stalled)
 		notify_programs(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
@@ -494,17 +499,14 @@ int ants_sysfs_show(struct kobject *kobj)
  * are none, a line for the pool
  * @name: its name
  * @head: its columns behind the name of the pool
- * @lists: where the lists are in struct ants_pool, and what is in them
+ * @lists: where the lists are in struct ants_pool
  * @nr: how long they are together
  * @see: makes a row of an entry
  */
 struct table {
 	const char *name;
 	const char *head;
-	struct {
-		const char *what;
-		unsigned int offset;
-	} lists[2];
+	unsigned int lists[2];
 	unsigned int (*nr)(const struct ants_pool *pool);
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
 };
@@ -532,13 +534,11 @@ struct ants_row {
 /**
  * struct shown - what the reader that holds ants_registry_lock is being shown
  * @seq: where to print; its private member is the number of the table
- * @what: the priority of the tasks in the list, or NULL
  * @nr: number of @rows that are to be printed
  * @rows: those of one lock hold
  */
 static struct shown {
 	struct seq_file *seq;
-	const char *what;
 	unsigned int nr;
 	struct ants_row rows[ANTS_HOLD_MAX];
 } shown;
@@ -552,6 +552,11 @@ static unsigned long ms_since(unsigned long when)
 static void print_name(const char *name)
 {
 	seq_printf(shown.seq, "%-24s  ", name);
+}
+
+static const char *prio_name(bool high)
+{
+	return high ? "high" : "normal";
 }
 
 /* For how long a function, or 0 if there is none, has been where it is. */
@@ -627,8 +632,8 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	const void *data;
 
 	*row = (struct ants_row){
-		.func = ants_waiter_func(waiter, &data), .what = shown.what,
-		.ms = ms_since(waiter->since), .pid = task_pid_nr(waiter->task),
+		.func = ants_waiter_func(waiter, &data), .ms = ms_since(waiter->since),
+		.what = prio_name(waiter->prio), .pid = task_pid_nr(waiter->task),
 	};
 	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
 }
@@ -639,7 +644,8 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 	const void *data = slot->data;
 
 	shown.rows[shown.nr++] = (struct ants_row){
-		.func = ants_client_func(slot->fn, &data), .what = shown.what,
+		.func = ants_client_func(slot->fn, &data),
+		.what = prio_name(slot->tag & ANTS_TAG_HIGH),
 		.ms = slot->tag & ANTS_TAG_TIMED ?
 		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
 	};
@@ -652,7 +658,7 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 	struct ants_stats s;
 
 	ants_pool_stats(pool, &s);
-	seq_printf(seq, "%-8s", ants_state(pool));
+	seq_printf(seq, "%-8s", state_of(pool));
 	if (s.capacity == ANTS_UNLIMITED)
 		seq_puts(seq, "       max");
 	else
@@ -663,8 +669,7 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 	seq_putc(seq, '\n');
 }
 
-#define LIST(_what, _field)						\
-	{ .what = _what, .offset = offsetof(struct ants_pool, _field) }
+#define LIST(_field)	offsetof(struct ants_pool, _field)
 
 static const struct table tables[] = {
 	[ANTS_SUMMARY] = {
@@ -675,7 +680,7 @@ static const struct table tables[] = {
 	[ANTS_WORKERS] = {
 		.name = "workers",
 		.head = "    pid  state    cpu          ms  runs",
-		.lists = { LIST(NULL, workers.list) },
+		.lists = { LIST(workers.list) },
 		.nr = ants_nr_running,
 		.see = see_worker,
 	},
@@ -683,8 +688,8 @@ static const struct table tables[] = {
 		.name = "waiters",
 		.head = "    pid  prio            ms  waits to submit  (caller)",
 		.lists = {
-			LIST("high", waiters.fifo[ANTS_PRIO_HIGH]),
-			LIST("normal", waiters.fifo[ANTS_PRIO_NORMAL]),
+			LIST(waiters.fifo[ANTS_PRIO_HIGH]),
+			LIST(waiters.fifo[ANTS_PRIO_NORMAL]),
 		},
 		.nr = ants_nr_waiting,
 		.see = see_waiter,
@@ -692,9 +697,7 @@ static const struct table tables[] = {
 	[ANTS_PENDING] = {
 		.name = "pending",
 		.head = "prio            ms  is pending",
-		.lists = {
-			LIST("high", urgent.list), LIST("normal", pending),
-		},
+		.lists = { LIST(urgent.list), LIST(pending) },
 		.nr = ants_nr_pending,
 		.see = see_pending,
 	},
@@ -735,11 +738,9 @@ static int tables_show(struct seq_file *seq, void *entry)
 		show_numbers(seq, pool);
 		return 0;
 	}
-	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i].offset; i++) {
-		shown.what = table->lists[i].what;
-		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i].offset),
+	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i]; i++)
+		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i]),
 				  ANTS_DEBUGFS_MOST - seen, &walker);
-	}
 	/* The lists may have become longer or shorter meanwhile. */
 	nr = table->nr(pool);
 	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST) {

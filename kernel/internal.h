@@ -320,7 +320,6 @@ unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
-const char *ants_state(struct ants_pool *pool);
 
 /* files.c: /sys/kernel/ants, and what programs are told */
 extern const struct attribute_group *ants_pool_groups[];

@@ -502,7 +502,7 @@ static void wake_rest(const struct ants_todo *todo)
 static void wake_waitq(struct ants_pool *pool)
 {
 	wake_up_all(&pool->waitq);
-	if (!READ_ONCE(pool->released) && !READ_ONCE(pool->notice.closed))
+	if (!READ_ONCE(pool->released) && !READ_ONCE(pool->notice.state))
 		return;
 	if (!READ_ONCE(pool->release.dying) || ants_peek(pool->nr_busy) ||
 	    ants_peek(pool->nr_pending))

@@ -371,14 +371,12 @@ struct ants_faults {
 struct ants_notices {
 	/* tells programs; does nothing any more once the files are gone */
 	struct work_struct work;
-	/* T: the state that programs were told last; NULL at first */
+	/* O: the state that programs were told last; NULL if it is open, and not looked at */
 	const char *state;
 	/* T: the number of stalls that programs were told last */
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* O: programs are told, or will be soon, that the pool is not open */
-	bool closed;
 	/* L: the files are being removed */
 	bool gone;
 };

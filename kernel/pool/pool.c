@@ -600,20 +600,6 @@ int ants_drain(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_drain);
 
-/* The state of the pool, as an administrator reads it. */
-const char *ants_state(struct ants_pool *pool)
-{
-	const char *state = "open";
-
-	raw_spin_lock_irq(&pool->lock);
-	if (pool->released)
-		state = ants_is_drained(pool) ? "released" : "draining";
-	else if (pool->faults.tripped)
-		state = "faulted";
-	ants_unlock_irq(pool);
-	return state;
-}
-
 /* Numbers of a pool. None is ever negative; each is true for one moment. */
 
 void ants_pool_stats(const struct ants_pool *pool, struct ants_stats *stats)
