@@ -151,7 +151,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
 	ants_update_admit_limit(pool);
-	ants_trace(waiter_enrol, pool, waiter);
+	if (trace_ants_waiter_enrol_enabled())
+		ants_trace_waiter(pool, waiter, ANTS_STILL_WAITING);
 	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);

@@ -120,6 +120,7 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 				   pool->config.queue_depth;
 	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
 				   pool->config.min_workers;
+	unsigned int was = pool->limits.capacity;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
@@ -139,8 +140,8 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 		goto trim;
 	}
 	ants_lock_batch(pool, &todo, &batch);
-	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
+	trace_ants_pool_tune(pool, NULL, was);
 	ants_timer_arm_reaper(pool);
 	ants_dispatch(pool, &todo);
 	/* In case what follows is delayed. */
