@@ -116,37 +116,27 @@ static unsigned int cut_cache(struct ants_cpu *cpus, unsigned int nr,
 }
 
 /*
- * Give each of @nr CPUs one of @shards shards: each gets a node if there are as many
- * nodes, else a range, through caches and cores if need be. With more shards than CPUs
- * some shards have no CPU.
- */
-static void fit_asked(struct ants_cpu *cpus, unsigned int nr, unsigned int shards)
-{
-	unsigned int i, node = 0;
-
-	for (i = 0; i < nr; i++) {
-		node += i && cpus[i].node != cpus[i - 1].node;
-		cpus[i].shard = node;
-	}
-	if (node + 1 == shards)
-		return;
-	for (i = 0; i < nr; i++)
-		cpus[i].shard = i * shards / nr;
-}
-
-/*
  * Sort @nr CPUs, at least one, and give each of them a shard: the shards are numbered
  * in the order of the CPUs. Return how many shards there are: as many as were @asked
  * for, or if that is 0, as many as fit, and at most @most.
+ *
+ * Of those that were asked for each gets a node if there are as many nodes, else a range,
+ * through caches and cores if need be. With more shards than CPUs some have no CPU.
  */
 unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked,
 		      unsigned int most)
 {
-	unsigned int i, parts, begin = 0, shards = 0;
+	unsigned int i, parts, node = 0, begin = 0, shards = 0;
 
 	sort(cpus, nr, sizeof(*cpus), compare, NULL);
 	if (asked) {
-		fit_asked(cpus, nr, asked);
+		for (i = 0; i < nr; i++) {
+			node += i && cpus[i].node != cpus[i - 1].node;
+			cpus[i].shard = node;
+		}
+		if (node + 1 != asked)
+			for (i = 0; i < nr; i++)
+				cpus[i].shard = i * asked / nr;
 		return asked;
 	}
 	for (i = 1; i <= nr; i++) {
@@ -280,15 +270,13 @@ static int local_map(struct ants_multi *multi, const struct cpumask *asked,
 static void local_attrs(const struct ants_multi *multi, unsigned int nr,
 			struct ants_attrs *attrs, struct cpumask *mask)
 {
-	unsigned int cpu, shard, home = 0;
+	unsigned int cpu, home = 0;
 	int node = NUMA_NO_NODE;
 
 	set_allowed(mask, attrs->cpumask);
-	for_each_cpu(cpu, mask) {
-		shard = per_cpu(*multi->choice, cpu);
-		if (shard <= nr)
-			home = max(home, shard);
-	}
+	for_each_cpu(cpu, mask)
+		if (per_cpu(*multi->choice, cpu) <= nr)
+			home = max(home, per_cpu(*multi->choice, cpu));
 	for_each_cpu(cpu, mask)
 		if (per_cpu(*multi->choice, cpu) != home)
 			cpumask_clear_cpu(cpu, mask);
@@ -443,9 +431,6 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	if ((unsigned int)strategy > ANTS_LOCAL || nr_shards > most ||
 	    (!nr_shards && strategy != ANTS_LOCAL))
 		return ERR_PTR(-EINVAL);
-	err = ants_check_attrs(&total);
-	if (err)
-		return ERR_PTR(err);
 	multi = kzalloc(struct_size(multi, shards, nr_shards ?: min(most, nr_cpu_ids)),
 			GFP_KERNEL);
 	if (!multi)
@@ -461,6 +446,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	va_end(args);
 	/* The files are about the shards, which come first. */
 	err = err ?:
+	      ants_check_attrs(&total) ?:
 	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
 	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
 	      make_shards(multi, &total, most) ?:
@@ -856,18 +842,20 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 static int check_change(struct ants_multi *multi, unsigned int nr,
 			const struct ants_change *change)
 {
-	bool drained, depth = change->what == ANTS_SET_QUEUE_DEPTH;
 	struct ants_shard *shard = &multi->shards[nr];
 	struct ants_pool *pool = shard->pool;
+	unsigned int capacity = pool->limits.capacity, depth = pool->config.queue_depth;
+	unsigned int *bound = change->what == ANTS_SET_CAPACITY ? &capacity : &depth;
+	bool drained;
 
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
-		shard->was = depth ? pool->config.queue_depth : pool->limits.capacity;
-		shard->part = share_of(multi, change->value, nr);
-		return ants_check_bounds(depth ? pool->limits.capacity : shard->part,
-					 depth ? shard->part : pool->config.queue_depth,
-					 pool->config.min_workers, pool->flags);
+		shard->was = *bound;
+		*bound = share_of(multi, change->value, nr);
+		shard->part = *bound;
+		return ants_check_bounds(capacity, depth, pool->config.min_workers,
+					 pool->flags);
 	case ANTS_REBOOT:
 		raw_spin_lock_irq(&pool->lock);
 		shard->was = pool->release.seq;
@@ -945,15 +933,11 @@ int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
-	if (err)
-		goto unlock;
-	for (nr = 0; nr < multi->nr_shards && !err; nr++)
-		err = try_change(&multi->shards[nr], change);
 	/* After an error the last of these has nothing to undo. */
-	nr -= !!err;
+	for (nr = 0; nr < multi->nr_shards && !err; nr += !err)
+		err = try_change(&multi->shards[nr], change);
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
-unlock:
 	for_each_shard(pool, multi)
 		mutex_unlock(&pool->config.lock);
 	return err;

@@ -8,7 +8,6 @@
 #include <linux/kobject.h>
 #include <linux/limits.h>
 #include <linux/list.h>
-#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
