@@ -169,7 +169,6 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
 	struct look *look = container_of(walker, struct look, walker);
-	struct stalled *stalled = &look->found[look->nr];
 	u64 started, time;
 
 	/* Starts are not noted any more if this was switched off meanwhile. */
@@ -189,10 +188,9 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 	}
 	w->pool->counts.stalled++;
 	w->reported = started;
-	stalled->task = get_task_struct(w->task);
-	stalled->func = ants_worker_func(w);
-	stalled->time = time;
-	look->nr++;
+	look->found[look->nr++] = (struct stalled){
+		.task = get_task_struct(w->task), .func = ants_worker_func(w), .time = time,
+	};
 }
 
 /* Report what one lock hold has found. */
@@ -201,11 +199,9 @@ static bool report(struct ants_walker *walker)
 	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
 				      DEFAULT_RATELIMIT_BURST);
 	struct look *look = container_of(walker, struct look, walker);
-	struct stalled *stalled;
-	unsigned int i;
+	const struct stalled *stalled;
 
-	for (i = 0; i < look->nr; i++) {
-		stalled = &look->found[i];
+	for (stalled = look->found; stalled < look->found + look->nr; stalled++) {
 		if (__ratelimit(&limit)) {
 			pr_warn("pool %s: %ps has run for %lu ms in thread %d\n",
 				walker->pool->name, (void *)stalled->func,
