@@ -7,8 +7,8 @@
  * its own.
  */
 #include <linux/debugfs.h>
+#include <linux/jiffies.h>
 #include <linux/kobject.h>
-#include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 #include <linux/stddef.h>
@@ -57,11 +57,6 @@ static const struct row *row_of(const struct attribute *attr)
 	return container_of(attr, struct row, file.attr);
 }
 
-static struct ants_pool *to_pool(struct kobject *kobj)
-{
-	return container_of(kobj, struct ants_pool, kobj);
-}
-
 /* NULL if the directory is that of a pool. */
 static struct ants_multi *multi_of(struct kobject *kobj)
 {
@@ -74,7 +69,7 @@ static struct ants_pool *pool_of(struct kobject *kobj, unsigned int nr)
 {
 	if (multi_of(kobj))
 		return ants_shard(multi_of(kobj), nr);
-	return nr ? NULL : to_pool(kobj);
+	return nr ? NULL : container_of(kobj, struct ants_pool, kobj);
 }
 
 /* The shards of a multi have the same flags. */
@@ -139,16 +134,13 @@ static int store(struct kobject *kobj, const struct row *row,
 {
 	struct ants_change change = { row->set, value, cpus };
 	struct ants_multi *multi = multi_of(kobj);
-	struct ants_pool *pool = to_pool(kobj);
+	struct ants_pool *pool = pool_of(kobj, 0);
 	struct mutex *lock = multi ? &multi->config : &pool->config.lock;
-	int err = mutex_lock_interruptible(lock);
+	int err = is_fixed(row, kobj) ? -EPERM : mutex_lock_interruptible(lock);
 
 	if (err)
 		return err;
-	if (is_fixed(row, kobj))
-		err = -EPERM;
-	else
-		err = multi ? ants_multi_set(multi, &change) : ants_set(pool, &change);
+	err = multi ? ants_multi_set(multi, &change) : ants_set(pool, &change);
 	mutex_unlock(lock);
 	return err;
 }
@@ -163,7 +155,6 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (row->names) {
 		err = __sysfs_match_string(row->names, -1, buf);
 		value = err;
-		err = min(err, 0);
 	} else if (row->bound && sysfs_streq(buf, "max")) {
 		value = ANTS_UNLIMITED;
 	} else if (row->set == ANTS_SET_NICE) {
@@ -173,7 +164,8 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 		if (!err && row->bound && value > ANTS_BOUND_MAX)
 			err = -ERANGE;
 	}
-	err = err ?: store(kobj, row, value, NULL);
+	if (err >= 0)
+		err = store(kobj, row, value, NULL);
 	return err ?: len;
 }
 
@@ -258,7 +250,7 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t last_fault_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	struct ants_pool *pool = to_pool(kobj);
+	struct ants_pool *pool = pool_of(kobj, 0);
 	ssize_t len;
 
 	raw_spin_lock_irq(&pool->lock);
@@ -275,7 +267,7 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 	ssize_t len = 0;
 	int i;
 
-	ants_times_read(to_pool(kobj), &counts);
+	ants_times_read(pool_of(kobj, 0), &counts);
 	for (i = 0; i < ANTS_TIMES; i++)
 		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
 				     i < ANTS_TIMES - 1 ? ',' : '\n');
@@ -393,20 +385,13 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 	return attr->mode;
 }
 
-static const struct attribute_group pool_group = {
-	.attrs = pool_attrs,
-	.is_visible = mode_of,
-};
-
-static const struct attribute_group stats_group = {
-	.name = "stats",
-	.attrs = stats_attrs,
-	.is_visible = mode_of,
-};
-
 const struct attribute_group *ants_pool_groups[] = {
-	&pool_group,
-	&stats_group,
+	&(const struct attribute_group){
+		.attrs = pool_attrs, .is_visible = mode_of,
+	},
+	&(const struct attribute_group){
+		.name = "stats", .attrs = stats_attrs, .is_visible = mode_of,
+	},
 	NULL
 };
 EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
@@ -543,21 +528,10 @@ static struct shown {
 	struct ants_row rows[ANTS_HOLD_MAX];
 } shown;
 
-static unsigned long ms_since(unsigned long when)
-{
-	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
-}
-
 /* Each line begins with the name of a pool. A longer one moves the columns after it. */
-static void print_name(const char *name)
-{
-	seq_printf(shown.seq, "%-24s  ", name);
-}
+#define NAME	"%-24s  "
 
-static const char *prio_name(bool high)
-{
-	return high ? "high" : "normal";
-}
+static const char * const prio_names[] = { "normal", "high" };
 
 /* For how long a function, or 0 if there is none, has been where it is. */
 static void print_func(unsigned long func, unsigned long ms)
@@ -580,7 +554,7 @@ static bool print_rows(struct ants_walker *walker)
 	long table = (long)seq->private;
 
 	for (row = shown.rows; row < shown.rows + shown.nr; row++) {
-		print_name(walker->pool->name);
+		seq_printf(seq, NAME, walker->pool->name);
 		if (table != ANTS_PENDING)
 			seq_printf(seq, "%7d  ", row->pid);
 		if (table == ANTS_WORKERS)
@@ -614,7 +588,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 	unsigned long func = ants_worker_func(w), ms = NO_AGE;
 
 	if (w->state == ANTS_IDLE)
-		ms = ms_since(w->idle_since);
+		ms = jiffies64_to_msecs(jiffies - w->idle_since);
 	else if (func && w->pool->timed & ANTS_TIMED_ALL)
 		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 	shown.rows[shown.nr++] = (struct ants_row){
@@ -632,8 +606,9 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	const void *data;
 
 	*row = (struct ants_row){
-		.func = ants_waiter_func(waiter, &data), .ms = ms_since(waiter->since),
-		.what = prio_name(waiter->prio), .pid = task_pid_nr(waiter->task),
+		.func = ants_waiter_func(waiter, &data), .what = prio_names[waiter->prio],
+		.ms = jiffies64_to_msecs(jiffies - waiter->since),
+		.pid = task_pid_nr(waiter->task),
 	};
 	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
 }
@@ -645,7 +620,7 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 
 	shown.rows[shown.nr++] = (struct ants_row){
 		.func = ants_client_func(slot->fn, &data),
-		.what = prio_name(slot->tag & ANTS_TAG_HIGH),
+		.what = prio_names[!!(slot->tag & ANTS_TAG_HIGH)],
 		.ms = slot->tag & ANTS_TAG_TIMED ?
 		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
 	};
@@ -658,7 +633,7 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 	struct ants_stats s;
 
 	ants_pool_stats(pool, &s);
-	seq_printf(seq, "%-8s", state_of(pool));
+	seq_printf(seq, NAME "%-8s", pool->name, state_of(pool));
 	if (s.capacity == ANTS_UNLIMITED)
 		seq_puts(seq, "       max");
 	else
@@ -729,12 +704,10 @@ static int tables_show(struct seq_file *seq, void *entry)
 
 	shown.seq = seq;
 	if (entry == &ants_pools) {
-		print_name("pool");
-		seq_printf(seq, "%s\n", table->head);
+		seq_printf(seq, NAME "%s\n", "pool", table->head);
 		return 0;
 	}
 	if (!table->see) {
-		print_name(pool->name);
 		show_numbers(seq, pool);
 		return 0;
 	}
@@ -743,10 +716,8 @@ static int tables_show(struct seq_file *seq, void *entry)
 				  ANTS_DEBUGFS_MOST - seen, &walker);
 	/* The lists may have become longer or shorter meanwhile. */
 	nr = table->nr(pool);
-	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST) {
-		print_name(pool->name);
-		seq_printf(seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
-	}
+	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST)
+		seq_printf(seq, NAME "... and %u more\n", pool->name, nr - ANTS_DEBUGFS_MOST);
 	return 0;
 }
 
