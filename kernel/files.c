@@ -7,8 +7,8 @@
  * its own.
  */
 #include <linux/debugfs.h>
+#include <linux/jiffies.h>
 #include <linux/kobject.h>
-#include <linux/math64.h>
 #include <linux/pid.h>
 #include <linux/seq_file.h>
 #include <linux/stddef.h>
@@ -57,11 +57,6 @@ static const struct row *row_of(const struct attribute *attr)
 	return container_of(attr, struct row, file.attr);
 }
 
-static struct ants_pool *to_pool(struct kobject *kobj)
-{
-	return container_of(kobj, struct ants_pool, kobj);
-}
-
 /* NULL if the directory is that of a pool. */
 static struct ants_multi *multi_of(struct kobject *kobj)
 {
@@ -74,7 +69,7 @@ static struct ants_pool *pool_of(struct kobject *kobj, unsigned int nr)
 {
 	if (multi_of(kobj))
 		return ants_shard(multi_of(kobj), nr);
-	return nr ? NULL : to_pool(kobj);
+	return nr ? NULL : container_of(kobj, struct ants_pool, kobj);
 }
 
 /* The shards of a multi have the same flags. */
@@ -139,16 +134,13 @@ static int store(struct kobject *kobj, const struct row *row,
 {
 	struct ants_change change = { row->set, value, cpus };
 	struct ants_multi *multi = multi_of(kobj);
-	struct ants_pool *pool = to_pool(kobj);
+	struct ants_pool *pool = pool_of(kobj, 0);
 	struct mutex *lock = multi ? &multi->config : &pool->config.lock;
-	int err = mutex_lock_interruptible(lock);
+	int err = is_fixed(row, kobj) ? -EPERM : mutex_lock_interruptible(lock);
 
 	if (err)
 		return err;
-	if (is_fixed(row, kobj))
-		err = -EPERM;
-	else
-		err = multi ? ants_multi_set(multi, &change) : ants_set(pool, &change);
+	err = multi ? ants_multi_set(multi, &change) : ants_set(pool, &change);
 	mutex_unlock(lock);
 	return err;
 }
@@ -163,7 +155,6 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (row->names) {
 		err = __sysfs_match_string(row->names, -1, buf);
 		value = err;
-		err = min(err, 0);
 	} else if (row->bound && sysfs_streq(buf, "max")) {
 		value = ANTS_UNLIMITED;
 	} else if (row->set == ANTS_SET_NICE) {
@@ -173,7 +164,8 @@ static ssize_t value_store(struct kobject *kobj, struct kobj_attribute *attr,
 		if (!err && row->bound && value > ANTS_BOUND_MAX)
 			err = -ERANGE;
 	}
-	err = err ?: store(kobj, row, value, NULL);
+	if (err >= 0)
+		err = store(kobj, row, value, NULL);
 	return err ?: len;
 }
 
@@ -182,50 +174,11 @@ static s64 get_nonblocking(struct ants_pool *pool)
 	return !!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING);
 }
 
-/**
- * struct longest - the function that has run for the longest time of those that run now
- * @walker: the walk over the workers
- * @func: that function, or 0
- * @time: for how long, by the clock
- */
-struct longest {
-	struct ants_walker walker;
-	unsigned long func;
-	u64 time;
-};
-
-static void see_running(struct ants_walker *walker, struct list_head *entry)
-{
-	struct longest *longest = container_of(walker, struct longest, walker);
-	const struct ants_worker *w = list_entry(entry, struct ants_worker,
-						 member);
-	u64 time;
-
-	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
-		return;
-	time = ants_clock() - ants_time_started(w);
-	if (longest->func && time <= longest->time)
-		return;
-	longest->time = time;
-	longest->func = ants_worker_func(w);
-}
-
-/* Find that function, if times are taken. */
-static unsigned long longest_ms(struct ants_pool *pool, unsigned long *func)
-{
-	struct longest longest = { .walker.see = see_running };
-
-	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
-		ants_walk(pool, &pool->workers.list, UINT_MAX, &longest.walker);
-	*func = longest.func;
-	return ants_clock_ms(longest.time);
-}
-
 static s64 get_longest_ms(struct ants_pool *pool)
 {
 	unsigned long func;
 
-	return longest_ms(pool, &func);
+	return ants_longest_ms(pool, &func);
 }
 
 /* The CPUs on which threads of the pool, or of any shard, may run. */
@@ -266,16 +219,30 @@ static ssize_t cpulist_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: len;
 }
 
+/* The state of a pool, as an administrator reads it. */
+static const char *state_of(struct ants_pool *pool)
+{
+	const char *state = "open";
+
+	raw_spin_lock_irq(&pool->lock);
+	if (pool->released)
+		state = ants_is_drained(pool) ? "released" : "draining";
+	else if (pool->faults.tripped)
+		state = "faulted";
+	ants_unlock_irq(pool);
+	return state;
+}
+
 /* A multi is open or draining as long as its shards differ. */
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  char *buf)
 {
-	const char *state = ants_state(pool_of(kobj, 0));
+	const char *state = state_of(pool_of(kobj, 0));
 	struct ants_pool *pool;
 	unsigned int nr;
 
 	for (nr = 1; (pool = pool_of(kobj, nr)); nr++)
-		if (strcmp(ants_state(pool), state))
+		if (strcmp(state_of(pool), state))
 			state = ants_multi_is_released(multi_of(kobj)) ? "draining" : "open";
 	return sysfs_emit(buf, "%s\n", state);
 }
@@ -283,13 +250,13 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t last_fault_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	struct ants_pool *pool = to_pool(kobj);
-	char name[ANTS_FUNC_LEN];
+	struct ants_pool *pool = pool_of(kobj, 0);
+	ssize_t len;
 
 	raw_spin_lock_irq(&pool->lock);
-	memcpy(name, pool->faults.last, sizeof(name));
+	len = sysfs_emit(buf, "%s\n", pool->faults.last);
 	ants_unlock_irq(pool);
-	return sysfs_emit(buf, "%s\n", name);
+	return len;
 }
 
 static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -300,7 +267,7 @@ static ssize_t times_show(struct kobject *kobj, struct kobj_attribute *attr,
 	ssize_t len = 0;
 	int i;
 
-	ants_times_read(to_pool(kobj), &counts);
+	ants_times_read(pool_of(kobj, 0), &counts);
 	for (i = 0; i < ANTS_TIMES; i++)
 		len += sysfs_emit_at(buf, len, "%llu%c", shown[i],
 				     i < ANTS_TIMES - 1 ? ',' : '\n');
@@ -418,20 +385,13 @@ static umode_t mode_of(struct kobject *kobj, struct attribute *attr, int nr)
 	return attr->mode;
 }
 
-static const struct attribute_group pool_group = {
-	.attrs = pool_attrs,
-	.is_visible = mode_of,
-};
-
-static const struct attribute_group stats_group = {
-	.name = "stats",
-	.attrs = stats_attrs,
-	.is_visible = mode_of,
-};
-
 const struct attribute_group *ants_pool_groups[] = {
-	&pool_group,
-	&stats_group,
+	&(const struct attribute_group){
+		.attrs = pool_attrs, .is_visible = mode_of,
+	},
+	&(const struct attribute_group){
+		.name = "stats", .attrs = stats_attrs, .is_visible = mode_of,
+	},
 	NULL
 };
 EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
@@ -463,28 +423,11 @@ static void notify_programs(struct ants_pool *pool, const char *dir, const char 
 	kobject_uevent_env(&pool->kobj, KOBJ_CHANGE, envp);
 }
 
-/*
- * Tell of the state if it has changed. @closed is set before the state is read,
- * so a reboot that opens the pool after that queues the work once more.
- */
-static void notify_state(struct ants_pool *pool)
-{
-	const char *state;
-
-	WRITE_ONCE(pool->notice.closed, true);
-	state = ants_state(pool);
-	if (!strcmp(state, "open"))
-		WRITE_ONCE(pool->notice.closed, false);
-	if (!strcmp(state, pool->notice.state ?: "open"))
-		return;
-	pool->notice.state = state;
-	notify_programs(pool, NULL, "state", "STATE=%s", state);
-}
-
 void ants_notify_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool,
 					      notice.work);
+	const char *state, *told = pool->notice.state ?: "open";
 	struct ants_stats stats;
 	bool gone;
 
@@ -494,7 +437,15 @@ void ants_notify_fn(struct work_struct *work)
 	if (gone)
 		return;
 	ants_stall_look(pool);
-	notify_state(pool);
+	/*
+	 * It is not NULL before the state is read, so a reboot that opens the pool after that
+	 * queues the work once more.
+	 */
+	WRITE_ONCE(pool->notice.state, told);
+	state = state_of(pool);
+	if (strcmp(state, told))
+		notify_programs(pool, NULL, "state", "STATE=%s", state);
+	WRITE_ONCE(pool->notice.state, strcmp(state, "open") ? state : NULL);
 	ants_pool_stats(pool, &stats);
 	if (stats.stalled != pool->notice.stalled)
 		notify_programs(pool, "stats", "stalled", "STALLED=%llu", stats.stalled);
@@ -533,17 +484,14 @@ int ants_sysfs_show(struct kobject *kobj)
  * are none, a line for the pool
  * @name: its name
  * @head: its columns behind the name of the pool
- * @lists: where the lists are in struct ants_pool, and what is in them
+ * @lists: where the lists are in struct ants_pool
  * @nr: how long they are together
  * @see: makes a row of an entry
  */
 struct table {
 	const char *name;
 	const char *head;
-	struct {
-		const char *what;
-		unsigned int offset;
-	} lists[2];
+	unsigned int lists[2];
 	unsigned int (*nr)(const struct ants_pool *pool);
 	void (*see)(struct ants_walker *walker, struct list_head *entry);
 };
@@ -571,27 +519,19 @@ struct ants_row {
 /**
  * struct shown - what the reader that holds ants_registry_lock is being shown
  * @seq: where to print; its private member is the number of the table
- * @what: the priority of the tasks in the list, or NULL
  * @nr: number of @rows that are to be printed
  * @rows: those of one lock hold
  */
 static struct shown {
 	struct seq_file *seq;
-	const char *what;
 	unsigned int nr;
 	struct ants_row rows[ANTS_HOLD_MAX];
 } shown;
 
-static unsigned long ms_since(unsigned long when)
-{
-	return div_u64(jiffies64_to_nsecs(jiffies - when), NSEC_PER_MSEC);
-}
-
 /* Each line begins with the name of a pool. A longer one moves the columns after it. */
-static void print_name(const char *name)
-{
-	seq_printf(shown.seq, "%-24s  ", name);
-}
+#define NAME	"%-24s  "
+
+static const char * const prio_names[] = { "normal", "high" };
 
 /* For how long a function, or 0 if there is none, has been where it is. */
 static void print_func(unsigned long func, unsigned long ms)
@@ -614,7 +554,7 @@ static bool print_rows(struct ants_walker *walker)
 	long table = (long)seq->private;
 
 	for (row = shown.rows; row < shown.rows + shown.nr; row++) {
-		print_name(walker->pool->name);
+		seq_printf(seq, NAME, walker->pool->name);
 		if (table != ANTS_PENDING)
 			seq_printf(seq, "%7d  ", row->pid);
 		if (table == ANTS_WORKERS)
@@ -648,7 +588,7 @@ static void see_worker(struct ants_walker *walker, struct list_head *entry)
 	unsigned long func = ants_worker_func(w), ms = NO_AGE;
 
 	if (w->state == ANTS_IDLE)
-		ms = ms_since(w->idle_since);
+		ms = jiffies64_to_msecs(jiffies - w->idle_since);
 	else if (func && w->pool->timed & ANTS_TIMED_ALL)
 		ms = ants_clock_ms(ants_clock() - ants_time_started(w));
 	shown.rows[shown.nr++] = (struct ants_row){
@@ -666,8 +606,9 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	const void *data;
 
 	*row = (struct ants_row){
-		.func = ants_waiter_func(waiter, &data), .what = shown.what,
-		.ms = ms_since(waiter->since), .pid = task_pid_nr(waiter->task),
+		.func = ants_waiter_func(waiter, &data), .what = prio_names[waiter->prio],
+		.ms = jiffies64_to_msecs(jiffies - waiter->since),
+		.pid = task_pid_nr(waiter->task),
 	};
 	strscpy(row->comm, waiter->task->comm, sizeof(row->comm));
 }
@@ -678,7 +619,8 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 	const void *data = slot->data;
 
 	shown.rows[shown.nr++] = (struct ants_row){
-		.func = ants_client_func(slot->fn, &data), .what = shown.what,
+		.func = ants_client_func(slot->fn, &data),
+		.what = prio_names[!!(slot->tag & ANTS_TAG_HIGH)],
 		.ms = slot->tag & ANTS_TAG_TIMED ?
 		      ants_clock_ms((u32)(ants_clock() - slot->stamp)) : NO_AGE,
 	};
@@ -687,11 +629,11 @@ static void see_pending(struct ants_walker *walker, struct list_head *entry)
 /* The numbers are of the same moment. */
 static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 {
-	unsigned long func, ms = longest_ms(pool, &func);
+	unsigned long func, ms = ants_longest_ms(pool, &func);
 	struct ants_stats s;
 
 	ants_pool_stats(pool, &s);
-	seq_printf(seq, "%-8s", ants_state(pool));
+	seq_printf(seq, NAME "%-8s", pool->name, state_of(pool));
 	if (s.capacity == ANTS_UNLIMITED)
 		seq_puts(seq, "       max");
 	else
@@ -702,8 +644,7 @@ static void show_numbers(struct seq_file *seq, struct ants_pool *pool)
 	seq_putc(seq, '\n');
 }
 
-#define LIST(_what, _field)						\
-	{ .what = _what, .offset = offsetof(struct ants_pool, _field) }
+#define LIST(_field)	offsetof(struct ants_pool, _field)
 
 static const struct table tables[] = {
 	[ANTS_SUMMARY] = {
@@ -714,7 +655,7 @@ static const struct table tables[] = {
 	[ANTS_WORKERS] = {
 		.name = "workers",
 		.head = "    pid  state    cpu          ms  runs",
-		.lists = { LIST(NULL, workers.list) },
+		.lists = { LIST(workers.list) },
 		.nr = ants_nr_running,
 		.see = see_worker,
 	},
@@ -722,8 +663,8 @@ static const struct table tables[] = {
 		.name = "waiters",
 		.head = "    pid  prio            ms  waits to submit  (caller)",
 		.lists = {
-			LIST("high", waiters.fifo[ANTS_PRIO_HIGH]),
-			LIST("normal", waiters.fifo[ANTS_PRIO_NORMAL]),
+			LIST(waiters.fifo[ANTS_PRIO_HIGH]),
+			LIST(waiters.fifo[ANTS_PRIO_NORMAL]),
 		},
 		.nr = ants_nr_waiting,
 		.see = see_waiter,
@@ -731,9 +672,7 @@ static const struct table tables[] = {
 	[ANTS_PENDING] = {
 		.name = "pending",
 		.head = "prio            ms  is pending",
-		.lists = {
-			LIST("high", urgent.list), LIST("normal", pending),
-		},
+		.lists = { LIST(urgent.list), LIST(pending) },
 		.nr = ants_nr_pending,
 		.see = see_pending,
 	},
@@ -765,26 +704,20 @@ static int tables_show(struct seq_file *seq, void *entry)
 
 	shown.seq = seq;
 	if (entry == &ants_pools) {
-		print_name("pool");
-		seq_printf(seq, "%s\n", table->head);
+		seq_printf(seq, NAME "%s\n", "pool", table->head);
 		return 0;
 	}
 	if (!table->see) {
-		print_name(pool->name);
 		show_numbers(seq, pool);
 		return 0;
 	}
-	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i].offset; i++) {
-		shown.what = table->lists[i].what;
-		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i].offset),
+	for (i = 0; i < ARRAY_SIZE(table->lists) && table->lists[i]; i++)
+		seen += ants_walk(pool, (void *)((u8 *)pool + table->lists[i]),
 				  ANTS_DEBUGFS_MOST - seen, &walker);
-	}
 	/* The lists may have become longer or shorter meanwhile. */
 	nr = table->nr(pool);
-	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST) {
-		print_name(pool->name);
-		seq_printf(seq, "... and %u more\n", nr - ANTS_DEBUGFS_MOST);
-	}
+	if (seen == ANTS_DEBUGFS_MOST && nr > ANTS_DEBUGFS_MOST)
+		seq_printf(seq, NAME "... and %u more\n", pool->name, nr - ANTS_DEBUGFS_MOST);
 	return 0;
 }
 

@@ -166,8 +166,8 @@ void ants_pool_get_locked(struct ants_pool *pool);
 void ants_pool_get(struct ants_pool *pool);
 void ants_pool_put(struct ants_pool *pool);
 void ants_pool_put_locked(struct ants_pool *pool, struct ants_todo *todo);
-int ants_config_lock_user(struct ants_pool *pool);
-void ants_config_unlock(struct ants_pool *pool);
+int ants_config_lock_user(struct ants_pool *pool, struct mutex *config);
+void ants_config_unlock(struct ants_pool *pool, struct mutex *config);
 
 /* worker.c: one thread */
 extern atomic_t ants_nr_threads;
@@ -320,7 +320,6 @@ unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
-const char *ants_state(struct ants_pool *pool);
 
 /* files.c: /sys/kernel/ants, and what programs are told */
 extern const struct attribute_group *ants_pool_groups[];

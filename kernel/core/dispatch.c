@@ -218,7 +218,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		pool->counts.rejected++;
 		/* The work item may be gone once it has ended. */
 		if (trace_ants_waiter_give_up_enabled())
-			ants_trace_waiter_end(pool, waiter, result);
+			ants_trace_waiter(pool, waiter, result);
 		if (waiter->work)
 			ants_work_end(pool, waiter->work, result, todo);
 	} else if (waiter->work) {
@@ -230,7 +230,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	}
 	ants_update_admit_limit(pool);
 	if (trace_ants_waiter_grant_enabled() && !result)
-		ants_trace_waiter_end(pool, waiter, result);
+		ants_trace_waiter(pool, waiter, result);
 	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);
@@ -502,7 +502,7 @@ static void wake_rest(const struct ants_todo *todo)
 static void wake_waitq(struct ants_pool *pool)
 {
 	wake_up_all(&pool->waitq);
-	if (!READ_ONCE(pool->released) && !READ_ONCE(pool->notice.closed))
+	if (!READ_ONCE(pool->released) && !READ_ONCE(pool->notice.state))
 		return;
 	if (!READ_ONCE(pool->release.dying) || ants_peek(pool->nr_busy) ||
 	    ants_peek(pool->nr_pending))

@@ -324,10 +324,8 @@ struct ants_times {
 	struct ants_histograms *counts;
 	/* L: the clock when those of all tasks were last asked for */
 	u64 since;
-	/* C: one task in so many is to be timed, 0 for none */
+	/* C: one task in so many is to be timed, 0 for none; all are if stall.ms is not 0 */
 	unsigned int every;
-	/* L: one task in so many is timed: @every, or 1 if stall.ms is not 0 */
-	unsigned int step;
 	/* L: accepted tasks until the next one that is timed */
 	unsigned int left;
 };
@@ -336,8 +334,6 @@ struct ants_times {
 struct ants_stall {
 	/* C: how many milliseconds are too long; 0 for no limit */
 	unsigned int ms;
-	/* C: the same in units of the clock */
-	u64 limit;
 	/* L: jiffies when to look for such tasks, if @armed */
 	unsigned long at;
 	/* L: the timer is armed for @at or earlier */
@@ -375,14 +371,12 @@ struct ants_faults {
 struct ants_notices {
 	/* tells programs; does nothing any more once the files are gone */
 	struct work_struct work;
-	/* T: the state that programs were told last; NULL at first */
+	/* O: the state that programs were told last; NULL if it is open, and not looked at */
 	const char *state;
 	/* T: the number of stalls that programs were told last */
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* O: programs are told, or will be soon, that the pool is not open */
-	bool closed;
 	/* L: the files are being removed */
 	bool gone;
 };

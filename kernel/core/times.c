@@ -40,7 +40,7 @@ static void count(u64 counts[ANTS_TIMES], unsigned long time)
 void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
-	pool->times.left = pool->times.step - 1;
+	pool->times.left = pool->timed & ANTS_TIMED_ALL ? 0 : pool->times.every - 1;
 	slot->stamp = ants_clock();
 	slot->tag |= ANTS_TAG_TIMED;
 }
@@ -72,8 +72,7 @@ void ants_time_start(struct ants_worker *w, const struct ants_slot *slot)
 		w->started = ants_clock();
 	if (slot->tag & ANTS_TAG_TIMED)
 		count(pool->times.counts->wait, (u32)(w->started - slot->stamp));
-	if (pool->timed & ANTS_TIMED_STALL)
-		stall_arm(pool, pool->stall.ms);
+	stall_arm(pool, pool->stall.ms);
 }
 
 /* A task that is timed has ended. */
@@ -85,50 +84,34 @@ void ants_time_end(struct ants_worker *w)
 }
 
 /*
- * Make sure that there is room for counts, before times are taken. It stays until
- * the pool is freed.
- */
-static int times_make(struct ants_pool *pool)
-{
-	struct ants_histograms *counts = pool->times.counts;
-
-	lockdep_assert_held(&pool->config.lock);
-	if (!counts && !ants_inject(ANTS_FAIL_TIMES))
-		counts = kzalloc_node(sizeof(*counts), GFP_KERNEL, pool->node);
-	raw_spin_lock_irq(&pool->lock);
-	pool->times.counts = counts;
-	ants_unlock_irq(pool);
-	return counts ? 0 : -ENOMEM;
-}
-
-/*
  * Have the times of one task in so many taken, 0 for none; and tasks reported that run
- * for more than @ms milliseconds, 0 for no limit, for which each task is timed.
+ * for more than @ms milliseconds, 0 for no limit, for which each task is timed. The room
+ * for counts stays until the pool is freed.
  */
 int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms)
 {
-	unsigned int step = ms ? 1 : every, bits = 0;
-	int err = every > ANTS_SAMPLE_MAX || ms > ANTS_BOUND_MAX ? -EINVAL :
-		  step ? times_make(pool) : 0;
+	unsigned int bits = ms || every == 1 ? ANTS_TIMED | ANTS_TIMED_ALL :
+			    every ? ANTS_TIMED : 0;
+	struct ants_histograms *counts = pool->times.counts;
 
-	if (err)
-		return err;
-	if (step)
-		bits = ANTS_TIMED | (step == 1 ? ANTS_TIMED_ALL : 0) |
-		       (ms ? ANTS_TIMED_STALL : 0);
+	lockdep_assert_held(&pool->config.lock);
+	if (every > ANTS_SAMPLE_MAX || ms > ANTS_BOUND_MAX)
+		return -EINVAL;
+	if (bits && !counts && !ants_inject(ANTS_FAIL_TIMES))
+		counts = kzalloc_node(sizeof(*counts), GFP_KERNEL, pool->node);
+	if (bits && !counts)
+		return -ENOMEM;
 	raw_spin_lock_irq(&pool->lock);
 	if (bits & ANTS_TIMED_ALL && !(pool->timed & ANTS_TIMED_ALL))
 		pool->times.since = ants_clock();
+	pool->times.counts = counts;
 	WRITE_ONCE(pool->times.every, every);
-	pool->times.step = step;
 	pool->times.left = 0;
 	WRITE_ONCE(pool->timed, bits);
 	ants_end_fast_path(pool);
 	/* A timer that is armed for another limit looks once more than it has to. */
 	pool->stall.armed &= ms != 0;
 	WRITE_ONCE(pool->stall.ms, ms);
-	/* The clock counts 15625 units for each 16 ms. */
-	pool->stall.limit = (u64)ms * 15625 >> 4;
 	/* Tasks may run already. */
 	if (pool->nr_busy)
 		stall_arm(pool, ms);
@@ -160,8 +143,10 @@ struct stalled {
 /**
  * struct look - one look through the workers
  * @walker: the walk
- * @limit: the time that is too long, when the look began
+ * @limit: the time that is too long, when the look began; 0 for no limit
  * @left: the shortest time after which another task can have run for too long
+ * @longest: the longest time that a task has run
+ * @func: its function, or 0
  * @nr: number of @found that are to be reported
  * @found: those of one lock hold
  */
@@ -169,28 +154,33 @@ struct look {
 	struct ants_walker walker;
 	u64 limit;
 	u64 left;
+	u64 longest;
+	unsigned long func;
 	unsigned int nr;
 	struct stalled found[ANTS_HOLD_MAX];
 };
 
 /*
- * Note the task that a worker runs if it has run for too long. @reported is when
- * the task that was reported last had started: the worker may run another one
- * now.
+ * See for how long the task that a worker runs has done so, and note it if that is too
+ * long. @reported is when the task that was reported last had started: the worker may run
+ * another one now.
  */
 static void see_running(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_worker *w = list_entry(entry, struct ants_worker, member);
 	struct look *look = container_of(walker, struct look, walker);
-	struct stalled *stalled = &look->found[look->nr];
 	u64 started, time;
 
 	/* Starts are not noted any more if this was switched off meanwhile. */
-	if (!w->fn || !(w->pool->timed & ANTS_TIMED_STALL))
+	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
 		return;
 	started = ants_time_started(w);
 	time = ants_clock() - started;
-	if (w->reported == started)
+	if (!look->func || time > look->longest) {
+		look->longest = time;
+		look->func = ants_worker_func(w);
+	}
+	if (!look->limit || w->reported == started)
 		return;
 	if (time < look->limit) {
 		look->left = min(look->left, look->limit - time);
@@ -198,10 +188,9 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 	}
 	w->pool->counts.stalled++;
 	w->reported = started;
-	stalled->task = get_task_struct(w->task);
-	stalled->func = ants_worker_func(w);
-	stalled->time = time;
-	look->nr++;
+	look->found[look->nr++] = (struct stalled){
+		.task = get_task_struct(w->task), .func = ants_worker_func(w), .time = time,
+	};
 }
 
 /* Report what one lock hold has found. */
@@ -210,11 +199,9 @@ static bool report(struct ants_walker *walker)
 	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
 				      DEFAULT_RATELIMIT_BURST);
 	struct look *look = container_of(walker, struct look, walker);
-	struct stalled *stalled;
-	unsigned int i;
+	const struct stalled *stalled;
 
-	for (i = 0; i < look->nr; i++) {
-		stalled = &look->found[i];
+	for (stalled = look->found; stalled < look->found + look->nr; stalled++) {
 		if (__ratelimit(&limit)) {
 			pr_warn("pool %s: %ps has run for %lu ms in thread %d\n",
 				walker->pool->name, (void *)stalled->func,
@@ -236,10 +223,9 @@ void ants_stall_look(struct ants_pool *pool)
 {
 	struct look look = { .walker = { .see = see_running, .rest = report } };
 
-	raw_spin_lock_irq(&pool->lock);
-	look.limit = pool->stall.limit;
+	/* The clock counts 15625 units for each 16 ms. */
+	look.limit = (u64)READ_ONCE(pool->stall.ms) * 15625 >> 4;
 	look.left = look.limit;
-	ants_unlock_irq(pool);
 	if (!look.limit)
 		return;
 	ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
@@ -248,4 +234,15 @@ void ants_stall_look(struct ants_pool *pool)
 	if (pool->nr_busy)
 		stall_arm(pool, ants_clock_ms(look.left));
 	ants_unlock_irq(pool);
+}
+
+/* For how long the task has run that has run longest, in milliseconds, if times are taken. */
+unsigned long ants_longest_ms(struct ants_pool *pool, unsigned long *func)
+{
+	struct look look = { .walker.see = see_running };
+
+	if (READ_ONCE(pool->timed) & ANTS_TIMED_ALL)
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &look.walker);
+	*func = look.func;
+	return ants_clock_ms(look.longest);
 }

@@ -21,12 +21,11 @@
 #define ANTS_TIMED		1U
 /* Those of all tasks. */
 #define ANTS_TIMED_ALL		2U
-/* Tasks that run for too long are reported. */
-#define ANTS_TIMED_STALL	4U
 
 u64 ants_clock(void);
 int ants_set_times(struct ants_pool *pool, unsigned int every, unsigned int ms);
 void ants_stall_look(struct ants_pool *pool);
+unsigned long ants_longest_ms(struct ants_pool *pool, unsigned long *func);
 void ants_time_accept(struct ants_pool *pool, struct ants_slot *slot);
 void ants_time_start(struct ants_worker *w, const struct ants_slot *slot);
 void ants_time_end(struct ants_worker *w);

@@ -78,23 +78,16 @@ void ants_trace_task_end(const struct ants_worker *w)
 		trace_ants_task_end(w->pool, NULL, func, data, 0, 0);
 }
 
-void ants_trace_waiter_enrol(const struct ants_pool *pool,
-			     const struct ants_waiter *waiter)
+/* The wait begins, or has ended with @result. */
+void ants_trace_waiter(const struct ants_pool *pool,
+		       const struct ants_waiter *waiter, int result)
 {
 	const void *data;
 	unsigned long func = ants_waiter_func(waiter, &data);
 
-	trace_ants_waiter_enrol(pool, waiter, func, data, 0, 0);
-}
-
-/* The wait has ended with @result. */
-void ants_trace_waiter_end(const struct ants_pool *pool,
-			   const struct ants_waiter *waiter, int result)
-{
-	const void *data;
-	unsigned long func = ants_waiter_func(waiter, &data);
-
-	if (result)
+	if (result == ANTS_STILL_WAITING)
+		trace_ants_waiter_enrol(pool, waiter, func, data, 0, 0);
+	else if (result)
 		trace_ants_waiter_give_up(pool, waiter, func, data, 0, result);
 	else
 		trace_ants_waiter_grant(pool, waiter, func, data, 0, 0);

@@ -90,10 +90,15 @@ DEFINE_EVENT_PRINT(ants_task, ants_waiter_give_up, TASK_PROTO, TASK_ARGS,
 		  __entry->pid, __entry->error, __entry->waiting)
 );
 
-/* Workers, and pools, for which @w is NULL. */
+/*
+ * Workers, and pools, for which @w is NULL. @was is the capacity before, only of the event
+ * that prints it.
+ */
 
-#define POOL_PROTO	TP_PROTO(const struct ants_pool *pool, const struct ants_worker *w)
-#define POOL_ARGS	TP_ARGS(pool, w)
+#define POOL_PROTO							\
+	TP_PROTO(const struct ants_pool *pool, const struct ants_worker *w,\
+		 unsigned int was)
+#define POOL_ARGS	TP_ARGS(pool, w, was)
 
 DECLARE_EVENT_CLASS(ants_pool, POOL_PROTO, POOL_ARGS,
 
@@ -105,6 +110,10 @@ DECLARE_EVENT_CLASS(ants_pool, POOL_PROTO, POOL_ARGS,
 		__field(unsigned int, busy)
 		__field(unsigned int, pending)
 		__field(unsigned int, waiting)
+		__field(unsigned int, old_capacity)
+		__field(unsigned int, capacity)
+		__field(unsigned int, queue_depth)
+		__field(unsigned int, min_workers)
 	),
 
 	TP_fast_assign(
@@ -115,6 +124,10 @@ DECLARE_EVENT_CLASS(ants_pool, POOL_PROTO, POOL_ARGS,
 		__entry->busy = pool->nr_busy;
 		__entry->pending = pool->nr_pending;
 		__entry->waiting = pool->space.nr_waiting;
+		__entry->old_capacity = was;
+		__entry->capacity = pool->limits.capacity;
+		__entry->queue_depth = pool->config.queue_depth;
+		__entry->min_workers = pool->config.min_workers;
 	),
 
 	TP_printk("pool=%s pid=%d running=%u idle=%u pending=%u", __entry->pool,
@@ -136,28 +149,7 @@ DEFINE_EVENT(ants_pool, ants_worker_leave, POOL_PROTO, POOL_ARGS);
 DEFINE_EVENT_PRINT(ants_pool, ants_pool_release, POOL_PROTO, POOL_ARGS, POOL_PRINTK);
 DEFINE_EVENT_PRINT(ants_pool, ants_pool_reboot, POOL_PROTO, POOL_ARGS, POOL_PRINTK);
 
-TRACE_EVENT(ants_pool_tune,
-
-	TP_PROTO(const struct ants_pool *pool, unsigned int capacity,
-		 unsigned int queue_depth, unsigned int min_workers),
-
-	TP_ARGS(pool, capacity, queue_depth, min_workers),
-
-	TP_STRUCT__entry(
-		__array(char, pool, ANTS_NAME_LEN)
-		__field(unsigned int, old_capacity)
-		__field(unsigned int, capacity)
-		__field(unsigned int, queue_depth)
-		__field(unsigned int, min_workers)
-	),
-
-	TP_fast_assign(
-		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
-		__entry->old_capacity = pool->limits.capacity;
-		__entry->capacity = capacity;
-		__entry->queue_depth = queue_depth;
-		__entry->min_workers = min_workers;
-	),
+DEFINE_EVENT_PRINT(ants_pool, ants_pool_tune, POOL_PROTO, POOL_ARGS,
 
 	TP_printk("pool=%s old_capacity=%u capacity=%u queue_depth=%u min_workers=%u",
 		  __entry->pool, __entry->old_capacity, __entry->capacity,
@@ -174,10 +166,8 @@ void __cold ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 				   const void *data);
 void __cold ants_trace_task_start(const struct ants_worker *w);
 void __cold ants_trace_task_end(const struct ants_worker *w);
-void __cold ants_trace_waiter_enrol(const struct ants_pool *pool,
-				    const struct ants_waiter *waiter);
-void __cold ants_trace_waiter_end(const struct ants_pool *pool,
-				  const struct ants_waiter *waiter, int result);
+void __cold ants_trace_waiter(const struct ants_pool *pool,
+			      const struct ants_waiter *waiter, int result);
 
 /*
  * Emit ants_@event if it is on. Otherwise this is a nop, and the arguments are

@@ -151,7 +151,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
 	ants_update_admit_limit(pool);
-	ants_trace(waiter_enrol, pool, waiter);
+	if (trace_ants_waiter_enrol_enabled())
+		ants_trace_waiter(pool, waiter, ANTS_STILL_WAITING);
 	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);
@@ -255,23 +256,24 @@ void ants_pool_put(struct ants_pool *pool)
 }
 
 /*
- * Lock the configuration for a change that a user of the pool asks for, with a
- * reference. The system pool is its administrator's to change.
+ * Lock the configuration for a change that a user of the pool, or of the multi of which it
+ * is the first shard, asks for, with a reference. The system pool is its administrator's
+ * to change.
  */
-int ants_config_lock_user(struct ants_pool *pool)
+int ants_config_lock_user(struct ants_pool *pool, struct mutex *config)
 {
 	if (pool == ants_system_pool)
 		return -EPERM;
 	ants_pool_get(pool);
-	if (!mutex_lock_killable(&pool->config.lock))
+	if (!mutex_lock_killable(config))
 		return 0;
 	ants_pool_put(pool);
 	return -EINTR;
 }
 
-void ants_config_unlock(struct ants_pool *pool)
+void ants_config_unlock(struct ants_pool *pool, struct mutex *config)
 {
-	mutex_unlock(&pool->config.lock);
+	mutex_unlock(config);
 	ants_pool_put(pool);
 }
 

@@ -68,32 +68,27 @@ static void multi_touch(const struct ants_multi *multi)
 
 /* The first functions look at nothing but their arguments. */
 
-/* How near two CPUs are: what they have in common. */
+/* How near two CPUs are: how much of where they are they have in common. */
 enum near { NEAR_NOT, NEAR_NODE, NEAR_CACHE, NEAR_CORE, NEAR_SAME };
 
 static enum near nearness(const struct ants_cpu *a, const struct ants_cpu *b)
 {
-	if (a->cpu == b->cpu)
-		return NEAR_SAME;
-	if (a->node != b->node)
-		return NEAR_NOT;
-	if (a->cache != b->cache)
-		return NEAR_NODE;
-	return a->core == b->core ? NEAR_CORE : NEAR_CACHE;
-}
+	enum near near = NEAR_NOT;
 
-static int order(int a, int b)
-{
-	return (a > b) - (a < b);
+	while (near < NEAR_SAME && a->where[near] == b->where[near])
+		near++;
+	return near;
 }
 
 /* Compare by node, then by cache, by core, and by number. */
 static int compare(const void *left, const void *right)
 {
 	const struct ants_cpu *a = left, *b = right;
+	enum near near = nearness(a, b);
 
-	return order(a->node, b->node) ?: order(a->cache, b->cache) ?:
-	       order(a->core, b->core) ?: order(a->cpu, b->cpu);
+	if (near == NEAR_SAME)
+		return 0;
+	return a->where[near] < b->where[near] ? -1 : 1;
 }
 
 /*
@@ -121,37 +116,27 @@ static unsigned int cut_cache(struct ants_cpu *cpus, unsigned int nr,
 }
 
 /*
- * Give each of @nr CPUs one of @shards shards: each gets a node if there are as many
- * nodes, else a range, through caches and cores if need be. With more shards than CPUs
- * some shards have no CPU.
- */
-static void fit_asked(struct ants_cpu *cpus, unsigned int nr, unsigned int shards)
-{
-	unsigned int i, node = 0;
-
-	for (i = 0; i < nr; i++) {
-		node += i && cpus[i].node != cpus[i - 1].node;
-		cpus[i].shard = node;
-	}
-	if (node + 1 == shards)
-		return;
-	for (i = 0; i < nr; i++)
-		cpus[i].shard = i * shards / nr;
-}
-
-/*
  * Sort @nr CPUs, at least one, and give each of them a shard: the shards are numbered
  * in the order of the CPUs. Return how many shards there are: as many as were @asked
  * for, or if that is 0, as many as fit, and at most @most.
+ *
+ * Of those that were asked for each gets a node if there are as many nodes, else a range,
+ * through caches and cores if need be. With more shards than CPUs some have no CPU.
  */
 unsigned int ants_fit(struct ants_cpu *cpus, unsigned int nr, unsigned int asked,
 		      unsigned int most)
 {
-	unsigned int i, parts, begin = 0, shards = 0;
+	unsigned int i, parts, node = 0, begin = 0, shards = 0;
 
 	sort(cpus, nr, sizeof(*cpus), compare, NULL);
 	if (asked) {
-		fit_asked(cpus, nr, asked);
+		for (i = 0; i < nr; i++) {
+			node += i && cpus[i].node != cpus[i - 1].node;
+			cpus[i].shard = node;
+		}
+		if (node + 1 != asked)
+			for (i = 0; i < nr; i++)
+				cpus[i].shard = i * asked / nr;
 		return asked;
 	}
 	for (i = 1; i <= nr; i++) {
@@ -249,33 +234,29 @@ static void set_allowed(struct cpumask *mask, const struct cpumask *asked)
  * Find the shard of each CPU. First divide the CPUs that threads may run on and that
  * are online, so that each shard gets some of them; each other one gets the nearest
  * shard, because submitters may run there, too. @asked: NULL if no CPUs were asked
- * for. @nr_shards: their number; if it is 0, as many as fit, at most @most, and it is
- * set.
+ * for. If the number of shards is 0 it is set: as many as fit, at most @most. @mask is
+ * for use in here.
  */
-static int local_map(unsigned int __percpu *shard_of, const struct cpumask *asked,
-		     unsigned int *nr_shards, unsigned int most)
+static int local_map(struct ants_multi *multi, const struct cpumask *asked,
+		     unsigned int most, struct cpumask *mask)
 {
 	struct ants_cpu *cpus = kcalloc(nr_cpu_ids, sizeof(*cpus), GFP_KERNEL), where;
 	unsigned int cpu, nr = 0, turn = 0;
-	cpumask_var_t mask;
 
-	if (!cpus || !alloc_cpumask_var(&mask, GFP_KERNEL)) {
-		kfree(cpus);
+	if (!cpus)
 		return -ENOMEM;
-	}
 	set_allowed(mask, asked);
 	for_each_cpu_and(cpu, mask, cpu_online_mask)
 		cpus[nr++] = locate(cpu);
 	if (!nr)
 		for_each_cpu(cpu, mask)
 			cpus[nr++] = locate(cpu);
-	*nr_shards = ants_fit(cpus, nr, *nr_shards, most);
+	multi->nr_shards = ants_fit(cpus, nr, multi->nr_shards, most);
 	for_each_possible_cpu(cpu) {
 		where = locate(cpu);
-		per_cpu(*shard_of, cpu) = ants_fit_near(cpus, nr, &where, &turn);
+		per_cpu(*multi->choice, cpu) = ants_fit_near(cpus, nr, &where, &turn);
 		cond_resched();
 	}
-	free_cpumask_var(mask);
 	kfree(cpus);
 	return 0;
 }
@@ -289,15 +270,13 @@ static int local_map(unsigned int __percpu *shard_of, const struct cpumask *aske
 static void local_attrs(const struct ants_multi *multi, unsigned int nr,
 			struct ants_attrs *attrs, struct cpumask *mask)
 {
-	unsigned int cpu, shard, home = 0;
+	unsigned int cpu, home = 0;
 	int node = NUMA_NO_NODE;
 
 	set_allowed(mask, attrs->cpumask);
-	for_each_cpu(cpu, mask) {
-		shard = per_cpu(*multi->choice, cpu);
-		if (shard <= nr)
-			home = max(home, shard);
-	}
+	for_each_cpu(cpu, mask)
+		if (per_cpu(*multi->choice, cpu) <= nr)
+			home = max(home, per_cpu(*multi->choice, cpu));
 	for_each_cpu(cpu, mask)
 		if (per_cpu(*multi->choice, cpu) != home)
 			cpumask_clear_cpu(cpu, mask);
@@ -332,42 +311,14 @@ const struct kobj_type ants_multi_ktype = {
 };
 
 /*
- * Make a multi of @nr_shards shards, or of as many as fit, with at most one for each
- * unit of capacity. It has what its strategy needs, but no name and no shards yet.
+ * Make what the strategy needs, and the shards, each with its part of the totals. If ants
+ * chooses how many, they are at most @most.
  *
  * Each CPU counts its own choices, so that no submit writes what another CPU reads. CPU
  * n begins with shard n; otherwise all CPUs would choose the same shards in step.
  */
-static struct ants_multi *multi_alloc(const struct ants_attrs *total,
-				      unsigned int nr_shards, unsigned int most,
-				      enum ants_strategy strategy)
-{
-	unsigned int __percpu *choice = alloc_percpu(unsigned int);
-	struct ants_multi *multi = NULL;
-	unsigned int cpu;
-
-	if (!choice)
-		return NULL;
-	for_each_possible_cpu(cpu)
-		per_cpu(*choice, cpu) = cpu - 1;
-	if (strategy != ANTS_LOCAL ||
-	    !local_map(choice, total->cpumask, &nr_shards, most))
-		multi = kzalloc(struct_size(multi, shards, nr_shards), GFP_KERNEL);
-	if (!multi) {
-		free_percpu(choice);
-		return NULL;
-	}
-	multi->choice = choice;
-	multi->strategy = strategy;
-	multi->nr_shards = nr_shards;
-	mutex_init(&multi->config);
-	INIT_LIST_HEAD(&multi->registered);
-	ants_object_init(&multi->kobj, &ants_multi_ktype);
-	return multi;
-}
-
-/* Make the shards, each with its part of the totals. */
-static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
+static int make_shards(struct ants_multi *multi, const struct ants_attrs *total,
+		       unsigned int most)
 {
 	struct ants_attrs attrs;
 	struct ants_pool *pool;
@@ -375,9 +326,18 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 	unsigned int i;
 	int err = 0;
 
-	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+	multi->choice = alloc_percpu(unsigned int);
+	if (!multi->choice || !alloc_cpumask_var(&mask, GFP_KERNEL))
 		return -ENOMEM;
-	for (i = 0; i < multi->nr_shards; i++) {
+	for_each_possible_cpu(i)
+		per_cpu(*multi->choice, i) = i - 1;
+	if (multi->strategy == ANTS_LOCAL)
+		err = local_map(multi, total->cpumask, most, mask);
+	/* A shard has the name of the multi, a slash and its number. */
+	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
+			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
+		err = -EINVAL;
+	for (i = 0; i < multi->nr_shards && !err; i++) {
 		attrs = *total;
 		attrs.capacity = share_of(multi, total->capacity, i);
 		attrs.queue_depth = share_of(multi, total->queue_depth, i);
@@ -471,25 +431,25 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	if ((unsigned int)strategy > ANTS_LOCAL || nr_shards > most ||
 	    (!nr_shards && strategy != ANTS_LOCAL))
 		return ERR_PTR(-EINVAL);
-	err = ants_check_attrs(&total);
-	if (err)
-		return ERR_PTR(err);
-	multi = multi_alloc(&total, nr_shards, most, strategy);
+	multi = kzalloc(struct_size(multi, shards, nr_shards ?: min(most, nr_cpu_ids)),
+			GFP_KERNEL);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
 	multi->owner = owner;
+	multi->strategy = strategy;
+	multi->nr_shards = nr_shards;
+	mutex_init(&multi->config);
+	INIT_LIST_HEAD(&multi->registered);
+	ants_object_init(&multi->kobj, &ants_multi_ktype);
 	va_start(args, fmt);
 	err = ants_set_name(multi->name, fmt, args);
 	va_end(args);
-	/* A shard has the name of the multi, a slash and its number. */
-	if (!err && snprintf(NULL, 0, "%s/%u", multi->name,
-			     multi->nr_shards - 1) >= ANTS_NAME_LEN)
-		err = -EINVAL;
 	/* The files are about the shards, which come first. */
 	err = err ?:
+	      ants_check_attrs(&total) ?:
 	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
 	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
-	      make_shards(multi, &total) ?:
+	      make_shards(multi, &total, most) ?:
 	      ants_sysfs_show(&multi->kobj);
 	if (!err)
 		return multi;
@@ -526,19 +486,14 @@ struct ants_pool *ants_multi_shard(const struct ants_multi *multi,
 }
 EXPORT_SYMBOL_GPL(ants_multi_shard);
 
-static unsigned int saturated_add(unsigned int a, unsigned int b)
-{
-	return b < ANTS_UNLIMITED - a ? a + b : ANTS_UNLIMITED;
-}
-
 unsigned int ants_multi_capacity(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
-	unsigned int sum = 0;
+	u64 sum = 0;
 
 	for_each_shard(pool, multi)
-		sum = saturated_add(sum, ants_capacity(pool));
-	return sum;
+		sum += ants_capacity(pool);
+	return min_t(u64, sum, ANTS_UNLIMITED);
 }
 EXPORT_SYMBOL_GPL(ants_multi_capacity);
 
@@ -559,7 +514,8 @@ void ants_multi_stats(const struct ants_multi *multi, struct ants_stats *stats)
 		for (at = 0; at < offsetofend(struct ants_stats, peak_waiting);
 		     at += sizeof(*sum)) {
 			sum = (unsigned int *)((char *)stats + at);
-			*sum = saturated_add(*sum, *(unsigned int *)((char *)&one + at));
+			*sum = min_t(u64, ANTS_UNLIMITED,
+				     *sum + (u64)*(unsigned int *)((char *)&one + at));
 		}
 		for (at = offsetof(struct ants_stats, submitted); at < sizeof(one);
 		     at += sizeof(u64))
@@ -886,18 +842,20 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 static int check_change(struct ants_multi *multi, unsigned int nr,
 			const struct ants_change *change)
 {
-	bool drained, depth = change->what == ANTS_SET_QUEUE_DEPTH;
 	struct ants_shard *shard = &multi->shards[nr];
 	struct ants_pool *pool = shard->pool;
+	unsigned int capacity = pool->limits.capacity, depth = pool->config.queue_depth;
+	unsigned int *bound = change->what == ANTS_SET_CAPACITY ? &capacity : &depth;
+	bool drained;
 
 	switch (change->what) {
 	case ANTS_SET_CAPACITY:
 	case ANTS_SET_QUEUE_DEPTH:
-		shard->was = depth ? pool->config.queue_depth : pool->limits.capacity;
-		shard->part = share_of(multi, change->value, nr);
-		return ants_check_bounds(depth ? pool->limits.capacity : shard->part,
-					 depth ? shard->part : pool->config.queue_depth,
-					 pool->config.min_workers, pool->flags);
+		shard->was = *bound;
+		*bound = share_of(multi, change->value, nr);
+		shard->part = *bound;
+		return ants_check_bounds(capacity, depth, pool->config.min_workers,
+					 pool->flags);
 	case ANTS_REBOOT:
 		raw_spin_lock_irq(&pool->lock);
 		shard->was = pool->release.seq;
@@ -959,47 +917,29 @@ static void end_change(struct ants_shard *shard, const struct ants_change *chang
 	}
 }
 
-/* While all of these are held, a bound that was checked does not change. */
-static void lock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	lockdep_assert_held(&multi->config);
-	for_each_shard(pool, multi)
-		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
-}
-
-static void unlock_shards(struct ants_multi *multi)
-{
-	struct ants_pool *pool;
-
-	for_each_shard(pool, multi)
-		mutex_unlock(&pool->config.lock);
-}
-
 /* Change all shards or none; with multi->config held. */
 int ants_multi_set(struct ants_multi *multi, const struct ants_change *change)
 {
+	struct ants_pool *pool;
 	unsigned int nr;
 	int err = 0;
 
-	if ((change->what == ANTS_SET_CAPACITY && change->value < multi->nr_shards) ||
-	    (change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
+	lockdep_assert_held(&multi->config);
+	if ((change->what == ANTS_SET_QUEUE_DEPTH && change->value > ANTS_BOUND_MAX) ||
 	    (change->what == ANTS_SET_CPUS && multi->strategy == ANTS_LOCAL))
 		return -EINVAL;
-	lock_shards(multi);
+	/* While all of these are held, a bound that was checked does not change. */
+	for_each_shard(pool, multi)
+		mutex_lock_nest_lock(&pool->config.lock, &multi->config);
 	for (nr = 0; nr < multi->nr_shards && !err; nr++)
 		err = check_change(multi, nr, change);
-	if (err)
-		goto unlock;
-	for (nr = 0; nr < multi->nr_shards && !err; nr++)
-		err = try_change(&multi->shards[nr], change);
 	/* After an error the last of these has nothing to undo. */
-	nr -= !!err;
+	for (nr = 0; nr < multi->nr_shards && !err; nr += !err)
+		err = try_change(&multi->shards[nr], change);
 	while (nr--)
 		end_change(&multi->shards[nr], change, err);
-unlock:
-	unlock_shards(multi);
+	for_each_shard(pool, multi)
+		mutex_unlock(&pool->config.lock);
 	return err;
 }
 
@@ -1009,15 +949,12 @@ static int set_user(struct ants_multi *multi, enum ants_setting what,
 {
 	struct ants_change change = { what, value, cpus };
 	struct ants_pool *first = multi->shards[0].pool;
-	int err;
+	int err = ants_config_lock_user(first, &multi->config);
 
-	ants_pool_get(first);
-	err = mutex_lock_killable(&multi->config);
-	if (!err) {
-		err = ants_multi_set(multi, &change);
-		mutex_unlock(&multi->config);
-	}
-	ants_pool_put(first);
+	if (err)
+		return err;
+	err = ants_multi_set(multi, &change);
+	ants_config_unlock(first, &multi->config);
 	return err;
 }
 

@@ -8,13 +8,10 @@
 #include <linux/kobject.h>
 #include <linux/limits.h>
 #include <linux/list.h>
-#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
 #include "../internal.h"
-
-struct ants_affinity;
 
 /**
  * struct ants_shard - one pool of a multi
@@ -79,17 +76,23 @@ static inline struct ants_pool *ants_shard(const struct ants_multi *multi,
 
 /**
  * struct ants_cpu - a CPU, where it is, and the shard that it gets
- * @cpu: its number
  * @node: NUMA node
  * @cache: last-level cache, or what stands in for it; one number on one node
  * @core: the first CPU of the core; one number in one cache
+ * @cpu: its number
+ * @where: all of these
  * @shard: what it belongs to once the CPUs are fitted
  */
 struct ants_cpu {
-	unsigned int cpu;
-	int node;
-	int cache;
-	unsigned int core;
+	union {
+		struct {
+			int node;
+			int cache;
+			unsigned int core;
+			unsigned int cpu;
+		};
+		int where[4];
+	};
 	unsigned int shard;
 };
 

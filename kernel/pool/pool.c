@@ -173,7 +173,7 @@ unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 	ants_lock(pool, &todo);
 	/* One that could not be created has never been open. */
 	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool, NULL);
+		trace_ants_pool_release(pool, NULL, 0);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
@@ -484,7 +484,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->faults.tripped, false);
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
-		trace_ants_pool_reboot(pool, NULL);
+		trace_ants_pool_reboot(pool, NULL, 0);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
 	}
@@ -498,12 +498,12 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 
 int ants_reboot(struct ants_pool *pool)
 {
-	int err = pool->parent ? -EPERM : ants_config_lock_user(pool);
+	int err = pool->parent ? -EPERM : ants_config_lock_user(pool, &pool->config.lock);
 
 	if (err)
 		return err;
 	err = __ants_reboot(pool, READ_ONCE(pool->release.seq));
-	ants_config_unlock(pool);
+	ants_config_unlock(pool, &pool->config.lock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_reboot);
@@ -599,20 +599,6 @@ int ants_drain(struct ants_pool *pool)
 	return ants_drain_timeout(pool, MAX_SCHEDULE_TIMEOUT);
 }
 EXPORT_SYMBOL_GPL(ants_drain);
-
-/* The state of the pool, as an administrator reads it. */
-const char *ants_state(struct ants_pool *pool)
-{
-	const char *state = "open";
-
-	raw_spin_lock_irq(&pool->lock);
-	if (pool->released)
-		state = ants_is_drained(pool) ? "released" : "draining";
-	else if (pool->faults.tripped)
-		state = "faulted";
-	ants_unlock_irq(pool);
-	return state;
-}
 
 /* Numbers of a pool. None is ever negative; each is true for one moment. */
 

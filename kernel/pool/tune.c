@@ -120,6 +120,7 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 				   pool->config.queue_depth;
 	unsigned int min_workers = what == ANTS_SET_MIN_WORKERS ? value :
 				   pool->config.min_workers;
+	unsigned int was = pool->limits.capacity;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
@@ -139,8 +140,8 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 		goto trim;
 	}
 	ants_lock_batch(pool, &todo, &batch);
-	trace_ants_pool_tune(pool, capacity, queue_depth, min_workers);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
+	trace_ants_pool_tune(pool, NULL, was);
 	ants_timer_arm_reaper(pool);
 	ants_dispatch(pool, &todo);
 	/* In case what follows is delayed. */
@@ -265,12 +266,12 @@ static int set_user(struct ants_pool *pool, enum ants_setting what,
 		    unsigned int value, const struct cpumask *cpus)
 {
 	struct ants_change change = { what, value, cpus };
-	int err = ants_config_lock_user(pool);
+	int err = ants_config_lock_user(pool, &pool->config.lock);
 
 	if (err)
 		return err;
 	err = ants_set(pool, &change);
-	ants_config_unlock(pool);
+	ants_config_unlock(pool, &pool->config.lock);
 	return err;
 }
 
