@@ -71,20 +71,27 @@ static void group_note(struct ants_group *group, struct ants_work *work,
 }
 
 /*
- * Take the member that ended first out of the group, if any. It may be freed or
- * submitted again as soon as the lock is dropped.
+ * If the event has happened that @waiter waits for, note in it what its caller gets: the
+ * member that ended first, which leaves the group, and may be freed or submitted again as
+ * soon as the lock is dropped; or that the group has ended, which it may free then. Only a
+ * sealed group ends, and a wait for the end seals it.
  */
-struct ants_work *ants_group_take(struct ants_group *group)
+bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter)
 {
-	struct ants_work *work;
+	struct ants_work *work = NULL;
 
-	work = list_first_entry_or_null(&group->finished, struct ants_work,
-					finished);
-	if (!work)
-		return NULL;
-	list_del(&work->finished);
-	group_leave(group, work);
-	return work;
+	lockdep_assert_held(&group->pool->lock);
+	if (waiter->until == ANTS_UNTIL_MEMBER)
+		work = list_first_entry_or_null(&group->finished, struct ants_work, finished);
+	if (work) {
+		list_del(&work->finished);
+		group_leave(group, work);
+	} else if (group->nr_left || !(group->sealed || waiter->until == ANTS_UNTIL_ALL)) {
+		return false;
+	}
+	waiter->work = work;
+	waiter->result = group->error;
+	return true;
 }
 
 /*
@@ -175,10 +182,8 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 	if (hlist_empty(&group->waiters))
 		return;
 	waiter = hlist_entry(group->waiters.first, struct ants_work_waiter, link);
-	if (!ants_group_ready(group, waiter))
-		return;
-	waiter->work = waiter->until == ANTS_UNTIL_ALL ? NULL : ants_group_take(group);
-	ring_done(group->pool, waiter, group->error, todo);
+	if (ants_group_serve(group, waiter))
+		ring_done(group->pool, waiter, waiter->result, todo);
 }
 
 static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *todo)

@@ -124,7 +124,7 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
-struct ants_work *ants_group_take(struct ants_group *group);
+bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
 
 /*
@@ -142,18 +142,6 @@ static inline void ants_group_enter(struct ants_group *group, struct ants_work *
 static inline bool ants_group_stops(const struct ants_work *work)
 {
 	return work->group && work->group->cancelled;
-}
-
-/*
- * Has the event happened that @waiter waits for? A waiter that is notified of the end of
- * the group may free it. Only a sealed group ends, and a wait for the end seals it.
- */
-static inline bool ants_group_ready(const struct ants_group *group,
-				    const struct ants_work_waiter *waiter)
-{
-	if (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished))
-		return true;
-	return !group->nr_left && (group->sealed || waiter->until == ANTS_UNTIL_ALL);
 }
 
 /*

@@ -75,10 +75,8 @@ static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
 
 	might_sleep();
 	ants_lock(pool, &todo);
-	if (ants_group_ready(group, own)) {
+	if (ants_group_serve(group, own)) {
 		group->sealed |= all;
-		own->work = all ? NULL : ants_group_take(group);
-		own->result = group->error;
 		/* A caller in ants_group_next() must not be left behind. */
 		ants_group_wake(group, &todo);
 		ants_unlock(pool, &todo);
