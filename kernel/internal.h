@@ -12,7 +12,7 @@
  *	core/	dirty, times
  *	core/	worker, wait, submit
  *	work/	work
- *	work/	call, each, group
+ *	work/	call, each
  *	pool/	registry, cancel, upkeep, tune, pool
  *	multi/	multi
  *	./	files
@@ -213,14 +213,8 @@ void ants_timer_fn(struct timer_list *timer);
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);
 
-/* work.c: tasks that run inside others, and a task that waits for items of its own pool */
+/* work.c: tasks that run inside others, and groups */
 bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
-int ants_join_check(const struct ants_worker *w,
-		    const struct ants_group *group);
-int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
-		   struct ants_work_waiter *own);
-
-/* group.c: groups */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 

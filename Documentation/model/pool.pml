@@ -1222,7 +1222,7 @@ inline take_off(id, x)
 	pend??eval(x)
 }
 
-/* ants_join_wait(): takes the item off, whether or not it is admitted yet, or goes to sleep */
+/* join(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);

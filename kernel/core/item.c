@@ -104,23 +104,29 @@ bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter)
  */
 
 /*
- * Enqueue the caller in @waiters of a work item or a group, and for the event in
- * @waiter->until. Fields of @waiter that the caller has not set are zero.
+ * Enqueue the caller as a waiter for @waiter->work or @waiter->group, and for the event in
+ * @waiter->until. It does not join if too many others do. Fields of @waiter that the caller
+ * has not set are zero.
  */
-void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
+void ants_work_await(struct ants_work_waiter *waiter)
 {
-	struct ants_work_waiter *leader;
+	struct hlist_head *waiters = waiter->group ? &waiter->group->waiters :
+						     &waiter->work->waiters;
+	struct ants_work_waiter *leader, *ring = NULL;
+	unsigned int nr_joiners = 0;
 
 	waiter->task = current;
 	INIT_LIST_HEAD(&waiter->node);
 	hlist_for_each_entry(leader, waiters, link) {
-		if (leader->until == waiter->until &&
-		    !leader->joins && !waiter->joins) {
-			list_add_tail(&waiter->node, &leader->node);
-			return;
-		}
+		nr_joiners += leader->joins;
+		if (leader->until == waiter->until && !leader->joins)
+			ring = leader;
 	}
-	hlist_add_head(&waiter->link, waiters);
+	waiter->joins &= nr_joiners < ANTS_JOINERS;
+	if (ring && !waiter->joins)
+		list_add_tail(&waiter->node, &ring->node);
+	else
+		hlist_add_head(&waiter->link, waiters);
 }
 
 /*

@@ -111,7 +111,7 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, in
 			      struct ants_todo *todo);
 
 /* Callers that wait for a work item */
-void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
+void ants_work_await(struct ants_work_waiter *waiter);
 bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
 void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
