@@ -233,60 +233,93 @@ static bool work_is_valid(struct ants_work *work)
 	return valid;
 }
 
-/*
- * Make @pool the one that @work is in. Return the pool that it is in already,
- * or NULL.
- */
-static struct ants_pool *work_claim(struct ants_pool *pool,
-				    struct ants_work *work)
+/* Make @pool the one that @work is in. Return -EALREADY if it is in one already. */
+static int work_claim(struct ants_pool *pool, struct ants_work *work)
 {
-	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
-
 	lockdep_assert_held(&pool->lock);
-	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
+	if (cmpxchg(&work->pool, NULL, pool))
+		return -EALREADY;
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
 		debug_object_activate(work, &ants_work_descr);
-	return other;
-}
-
-/*
- * The timer function of an item is about to run: have it make the item due at
- * @when, even if the item was cancelled. It runs within an RCU section that has
- * begun, so a caller that waits for all tasks can wait for it: see
- * wait_tasks_enter() in pool.c.
- */
-static void delayed_revive(struct ants_pool *pool,
-			   struct ants_delayed_work *dwork, unsigned long when)
-{
-	dwork->when = when;
-	WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());
-	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
+	return 0;
 }
 
 /*
  * The states in which an item of a pool has no queued run: its function runs, or it was
- * cancelled and its timer function is about to end it.
+ * cancelled and its timer function is about to end it, or a worker is.
  */
-#define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED))
+#define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED) | BIT(ANTS_WORK_SKIPPED))
+/* The states of an item with a run that has not started. */
+#define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
+			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
+/* The states of an item with a run that is due. */
+#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
-/* Check whether a run of @work, which is in @pool, may be queued in one of @states. */
+/* May a run of @work, which is in a pool, be queued: is it in @pool, in one of @states? */
 static int may_run_again(const struct ants_pool *pool, const struct ants_work *work,
 			 unsigned long states)
 {
-	if (work->state == ANTS_WORK_SKIPPED)
-		return -ECANCELED;
-	if (!(BIT(work->state) & states))
+	if (READ_ONCE(work->pool) != pool || !(BIT(work->state) & states))
 		return -EALREADY;
 	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
 	return ants_closed_error(pool);
 }
 
+/*
+ * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
+ * if it was queued.
+ */
+static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		       unsigned long when, unsigned long states, struct ants_todo *todo)
+{
+	struct ants_work *work = &dwork->work;
+	int err, queued;
+
+	/* As ants_queue_work(): where the item is comes before what this pool is. */
+	if (READ_ONCE(work->pool))
+		err = may_run_again(pool, work, states);
+	else
+		err = ants_closed_error(pool) ?: work_claim(pool, work);
+	if (err)
+		return err;
+	queued = !!(BIT(work->state) & QUEUED_STATES);
+	/* What is due, and is to be due at once, keeps its turn. */
+	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
+		return queued;
+	if (work->state == ANTS_WORK_DROPPED ||
+	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
+		/*
+		 * Its timer function is about to run, and makes it due at @when. That is
+		 * within an RCU section that has begun, so a caller that waits for all
+		 * tasks can wait for it: see wait_tasks_enter() in pool.c.
+		 */
+		dwork->when = when;
+		WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());
+		ants_work_move(work, ANTS_WORK_DELAYED);
+		return queued;
+	}
+	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
+		ants_work_dequeue(pool, work, todo);
+	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
+		ants_delayed_del(pool, dwork);
+	dwork->when = when;
+	/* One that runs is due when it has ended, or later. */
+	if (ants_work_runs(work))
+		ants_work_move(work, ANTS_WORK_REARMED);
+	else
+		ants_delayed_arm(pool, dwork, todo);
+	return queued;
+}
+
 /* Accept @work, which was in no pool a moment ago. */
 static int work_enter(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, struct ants_todo *todo)
 {
-	if (work_claim(pool, work))
-		return -EALREADY;
+	int err = work_claim(pool, work);
+
+	if (err)
+		return err;
 	work->group = group;
 	ants_work_pend(pool, work, todo);
 	return 0;
@@ -299,20 +332,16 @@ static int work_enter(struct ants_pool *pool, struct ants_work *work,
 static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_group *group, struct ants_todo *todo)
 {
-	struct ants_pool *other = READ_ONCE(work->pool);
 	int err;
 
-	if (unlikely(other)) {
-		if (other != pool || group)
-			return -EALREADY;
-		err = may_run_again(pool, work, UNQUEUED_STATES);
-		if (err)
-			return err;
-		if (work->state == ANTS_WORK_DROPPED)
-			delayed_revive(pool, ants_to_delayed(work), jiffies);
-		else
+	if (unlikely(READ_ONCE(work->pool))) {
+		err = may_run_again(pool, work, group ? 0 : UNQUEUED_STATES);
+		if (!err && work->state == ANTS_WORK_DROPPED)
+			return delay_until(pool, ants_to_delayed(work), jiffies,
+					   UNQUEUED_STATES, todo);
+		if (!err)
 			ants_work_pend(pool, work, todo);
-		return 0;
+		return err;
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
@@ -406,8 +435,9 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 
 	if (!timeout)
 		return -ETIMEDOUT;
-	if (work_claim(pool, work))
-		return -EALREADY;
+	err = work_claim(pool, work);
+	if (err)
+		return err;
 	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
 	err = ants_wait_enrol(pool, waiter, nested);
 	if (err) {
@@ -431,25 +461,25 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	struct ants_waiter waiter;
+	bool full;
 	int err;
 
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
-	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
-		if (timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
-			err = work_enter(pool, work, group, &todo);
-			if (!err) {
-				/* It was accepted beyond the bound. */
-				ants_check_over(pool);
-				join_run(ants_worker_of(pool), work, &todo);
-				ants_dispatch(pool, &todo);
-			}
-		} else {
-			err = work_enrol(pool, work, group, timeout, &waiter, &todo);
-			if (!err) {
-				ants_unlock(pool, &todo);
-				return ants_wait(pool, &waiter, timeout);
-			}
+	full = err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING);
+	if (full && timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
+		err = work_enter(pool, work, group, &todo);
+		if (!err) {
+			/* It was accepted beyond the bound. */
+			ants_check_over(pool);
+			join_run(ants_worker_of(pool), work, &todo);
+			ants_dispatch(pool, &todo);
+		}
+	} else if (full) {
+		err = work_enrol(pool, work, group, timeout, &waiter, &todo);
+		if (!err) {
+			ants_unlock(pool, &todo);
+			return ants_wait(pool, &waiter, timeout);
 		}
 	}
 	if (err)
@@ -796,29 +826,6 @@ EXPORT_SYMBOL_GPL(ants_work_flush);
 /* Cancelling work items, and querying their state. */
 
 /* Return true if a run was queued, and will not start. */
-static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo)
-{
-	bool queued;
-
-	if (!ants_work_runs(work)) {
-		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
-	} else if (work->flags & ANTS_WORK_DETACHED) {
-		/* One that is ANTS_WORK_LATE: its function has not begun. */
-		queued = ants_work_detach(work->slot.data);
-	} else {
-		/* A run may be queued behind the one in progress. */
-		queued = work->state != ANTS_WORK_RUNNING;
-		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_dequeue(pool, work, todo);
-		if (queued)
-			ants_work_move(work, ANTS_WORK_RUNNING);
-		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
-	}
-	ants_room_freed(pool, todo);
-	return queued;
-}
-
 static bool cancel(struct ants_work *work, bool sync)
 {
 	struct ants_work_waiter waiter = { .work = work, .until = ANTS_UNTIL_END };
@@ -826,12 +833,26 @@ static bool cancel(struct ants_work *work, bool sync)
 	struct ants_todo todo = { .batch = &batch };
 	const struct ants_worker *w;
 	struct ants_pool *pool;
-	bool ret, self, waits;
+	bool queued, self, waits;
 
 	pool = work_lock(work, &todo, sync);
 	if (!pool)
 		return false;
-	ret = cancel_item(pool, work, &todo);
+	if (!ants_work_runs(work)) {
+		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, &todo);
+	} else if (work->flags & ANTS_WORK_DETACHED) {
+		/* One that is ANTS_WORK_LATE: its function has not begun. */
+		queued = ants_work_detach(work->slot.data);
+	} else {
+		/* A run may be queued behind the one in progress. */
+		queued = work->state != ANTS_WORK_RUNNING;
+		if (work->state == ANTS_WORK_AGAIN)
+			ants_work_dequeue(pool, work, &todo);
+		if (queued)
+			ants_work_move(work, ANTS_WORK_RUNNING);
+		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
+	}
+	ants_room_freed(pool, &todo);
 	/*
 	 * Is it the task that the caller runs, or does that task run inside it? A plain
 	 * cancel may interrupt a thread whose worker is freed.
@@ -857,7 +878,7 @@ static bool cancel(struct ants_work *work, bool sync)
 			  "ants: %ps cancels itself and would wait for its own end\n",
 			  work->fn);
 	}
-	return ret;
+	return queued;
 }
 
 bool ants_work_cancel(struct ants_work *work)
@@ -879,10 +900,6 @@ bool ants_work_cancelled(const struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
-/* The states of an item with a run that has not started. */
-#define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
-			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
-
 unsigned int ants_work_busy(const struct ants_work *work)
 {
 	unsigned int state = BIT(READ_ONCE(work->state));
@@ -898,51 +915,6 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 	timer_destroy_on_stack(&dwork->timer);
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
-
-/* The states of an item with a run that is due. */
-#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
-
-/*
- * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
- * if it was queued.
- */
-static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		       unsigned long when, unsigned long states, struct ants_todo *todo)
-{
-	struct ants_work *work = &dwork->work;
-	struct ants_pool *other = READ_ONCE(work->pool);
-	int err, queued;
-
-	/* As ants_queue_work(): where the item is comes before what this pool is. */
-	if (other == pool)
-		err = may_run_again(pool, work, states);
-	else
-		err = other ? -EALREADY : ants_closed_error(pool);
-	if (!err && !other && work_claim(pool, work))
-		err = -EALREADY;
-	if (err)
-		return err;
-	queued = !!(BIT(work->state) & QUEUED_STATES);
-	/* What is due, and is to be due at once, keeps its turn. */
-	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
-		return queued;
-	if (work->state == ANTS_WORK_DROPPED ||
-	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
-		delayed_revive(pool, dwork, when);
-		return queued;
-	}
-	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
-		ants_work_dequeue(pool, work, todo);
-	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
-		ants_delayed_del(pool, dwork);
-	dwork->when = when;
-	/* One that runs is due when it has ended, or later. */
-	if (ants_work_runs(work))
-		ants_work_move(work, ANTS_WORK_REARMED);
-	else
-		ants_delayed_arm(pool, dwork, todo);
-	return queued;
-}
 
 static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      unsigned long delay, unsigned long states)
