@@ -7,21 +7,6 @@
 
 #include "../internal.h"
 
-/*
- * End the wait of one caller. The caller may be gone as soon as @done is
- * stored, so its task is noted before; the RCU section of ants_unlock() keeps
- * the task.
- */
-static void waiter_done(struct ants_work_waiter *waiter, int result,
-			struct ants_todo *todo)
-{
-	ants_todo_wake(todo, waiter->task);
-	list_del(&waiter->node);
-	waiter->result = result;
-	/* Pairs with smp_load_acquire() in wait.c. */
-	smp_store_release(&waiter->done, true);
-}
-
 /* A member leaves. A cancel, or a task that joins, may be about to see it. */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {
@@ -159,7 +144,8 @@ bool ants_waiter_withdraw(struct ants_work_waiter *waiter)
  * the leader last. Stop at half of what one lock hold may wake: the rest is for waiters
  * that are granted now that an item has ended. One that joins is notified at once,
  * since it may not touch the item any more, and so is the one of a group, which may
- * have been given a member.
+ * have been given a member. A caller may be gone as soon as @done is stored, so its task
+ * is noted before; the RCU section of ants_unlock() keeps the task.
  */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_todo *todo)
@@ -172,7 +158,11 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	while (leader->joins || leader->until >= ANTS_UNTIL_MEMBER ||
 	       todo->nr_wake < ANTS_HOLD_MAX / 2) {
 		waiter = list_next_entry(leader, node);
-		waiter_done(waiter, result, todo);
+		ants_todo_wake(todo, waiter->task);
+		list_del(&waiter->node);
+		waiter->result = result;
+		/* Pairs with smp_load_acquire() in wait.c. */
+		smp_store_release(&waiter->done, true);
 		if (waiter == leader)
 			return;
 	}
