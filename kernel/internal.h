@@ -19,10 +19,8 @@
  *	./	main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c. While a module is unloaded, dispatch.h asks call.c
- * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
- * function of a client. pool.c and multi.c add their files to sysfs. dispatch.h asks
- * times.c to stamp a task.
+ * below, ask worker.c and wake.c. trace.c asks item.c for the function of a client.
+ * pool.c and multi.c add their files to sysfs. dispatch.h asks times.c to stamp a task.
  * Functions that are called through a pointer, as those of work items and timers are,
  * may be anywhere.
  */
@@ -229,12 +227,6 @@ void ants_inline_abort(const struct task_struct *task);
 
 /* each.c */
 void ants_loops_abort(struct ants_worker *w);
-
-/* call.c: what a task runs */
-unsigned long ants_client_func(ants_fn_t fn, const void **data);
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data);
-unsigned long ants_worker_func(const struct ants_worker *w);
 
 /* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,

@@ -268,7 +268,7 @@ void ants_work_run(void *data)
 	struct ants_work *work = data;
 
 	if (unlikely(READ_ONCE(work->flags) & (ANTS_WORK_DETACHED | ANTS_WORK_OWN)))
-		work->fn(work);
+		(ants_own_work(work) ? ants_own_work(work)->run : work->fn)(work);
 	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
 		WRITE_ONCE(work->result, -ECANCELED);
 	else
@@ -535,3 +535,48 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	ants_unlock(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
+
+/*
+ * What a task runs: ants runs its own functions on behalf of a client, as those of calls
+ * are, and then has the name of the client's function. These are called with the lock of
+ * the pool held, or by the task itself: until the task has ended, what it refers to exists.
+ */
+
+/*
+ * Return the address of the client's function in a task @fn(*@data), and set *@data to
+ * the argument of that function.
+ */
+unsigned long ants_client_func(ants_fn_t fn, const void **data)
+{
+	const struct ants_work *work = *data;
+
+	if (fn != ants_work_run)
+		return (unsigned long)fn;
+	if (ants_own_work(work))
+		*data = ants_own_work(work)->data;
+	return (unsigned long)work->fn;
+}
+
+/* As ants_scan_hit() for a task, which may run more than one function of a client. */
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
+{
+	if (fn == ants_work_run && ants_own_work(data))
+		ants_scan_hit(pool, (unsigned long)ants_own_work(data)->release);
+	ants_scan_hit(pool, ants_client_func(fn, &data));
+}
+
+/* The function that a submitter waits to hand over, and its argument. */
+unsigned long ants_waiter_func(const struct ants_waiter *waiter,
+			       const void **data)
+{
+	*data = waiter->work ?: waiter->data;
+	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
+}
+
+/* The function that a worker runs, or 0. A detached work item may be gone. */
+unsigned long ants_worker_func(const struct ants_worker *w)
+{
+	const void *data = w->data;
+
+	return w->func_addr ?: ants_client_func(w->fn, &data);
+}

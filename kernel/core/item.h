@@ -68,22 +68,29 @@ enum ants_work_state {
 /**
  * struct ants_own_work - an item that ants queues itself, in order to run a function
  *	of a client: a call, or a helper of a loop
- * @work: the item, with ANTS_WORK_OWN set
- * @func_addr: I: address of the client's function
- * @data: I: the argument of that function
+ * @work: the item, with ANTS_WORK_OWN set. Its function is that of the client, whatever
+ *	arguments that has
+ * @run: I: calls it
+ * @data: I: the argument of the client's function
  * @release: I: takes @data when neither the task nor the caller uses it any more; NULL
  *	if the caller waits for the end in any case
- * @over: L: the function has returned or died
- * @left: L: before that the caller has left it behind
+ * @left: changed by xchg(): either the function has returned or died, or the caller has
+ *	left it behind. The other one of the two comes second, and drops it
  */
 struct ants_own_work {
 	struct ants_work work;
-	unsigned long func_addr;
+	ants_work_fn_t run;
 	void *data;
 	ants_fn_t release;
-	bool over;
-	bool left;
+	unsigned int left;
 };
+
+/* The item that @work is if it is one of these, else NULL. */
+static inline struct ants_own_work *ants_own_work(const struct ants_work *work)
+{
+	return READ_ONCE(work->flags) & ANTS_WORK_OWN ?
+	       container_of(work, struct ants_own_work, work) : NULL;
+}
 
 /* work.c, in kernels with debugobjects for work items */
 extern const struct debug_obj_descr ants_work_descr;
@@ -109,6 +116,11 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 		   struct ants_todo *todo);
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo);
+
+/* The function of a client */
+unsigned long ants_client_func(ants_fn_t fn, const void **data);
+unsigned long ants_waiter_func(const struct ants_waiter *waiter, const void **data);
+unsigned long ants_worker_func(const struct ants_worker *w);
 
 /* Callers that wait for a work item */
 void ants_work_await(struct ants_work_waiter *waiter);

@@ -3,9 +3,6 @@
  * Running a function in a pool and waiting for its result. The call is on the
  * caller's stack, and then the caller has to wait for a function that runs; or
  * it is allocated, and the caller may return before the function has.
- *
- * The end of the file tells whose function a task runs: what ants runs on behalf of
- * a client, as calls are, has the name of the client's function.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -80,12 +77,9 @@ void ants_call_drop(struct ants_own_work *call)
  */
 struct ants_own_work *ants_call_over(struct ants_work *work)
 {
-	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
+	struct ants_own_work *call = ants_own_work(work);
 
-	if (!(work->flags & ANTS_WORK_OWN))
-		return NULL;
-	call->over = true;
-	return call->left ? call : NULL;
+	return call && xchg(&call->left, 1) ? call : NULL;
 }
 
 /*
@@ -94,23 +88,18 @@ struct ants_own_work *ants_call_over(struct ants_work *work)
  */
 static int call_fn(struct ants_work *work)
 {
-	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
+	struct ants_own_work *call = ants_own_work(work);
 	struct ants_worker *w = work->slot.data;
-	struct ants_pool *pool = w->pool;
 
-	WRITE_ONCE(work->result, ((ants_call_fn_t)call->func_addr)(call->data));
-	if (!call->release)
+	WRITE_ONCE(work->result, ((ants_call_fn_t)(void *)work->fn)(call->data));
+	if (!ants_call_over(work))
 		return 0;
-	raw_spin_lock_irq(&pool->lock);
-	call = ants_call_over(work);
-	if (call) {
-		ants_work_detach(w);
-		w->fn = call->release;
-		w->data = call->data;
-	}
-	ants_unlock_irq(pool);
-	if (call)
-		ants_call_drop(call);
+	raw_spin_lock_irq(&w->pool->lock);
+	ants_work_detach(w);
+	w->fn = call->release;
+	w->data = call->data;
+	ants_unlock_irq(w->pool);
+	ants_call_drop(call);
 	return 0;
 }
 
@@ -122,7 +111,6 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 {
 	struct ants_work *work = &call->work;
 	unsigned long start = jiffies;
-	bool left = false;
 	int err;
 
 	work->flags = ANTS_WORK_OWN;
@@ -132,16 +120,11 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 		if (!err)
 			return true;
 		if (!ants_work_cancel(work)) {
-			if (call->release) {
-				/* The caller leaves the call behind if it runs. */
-				raw_spin_lock_irq(&pool->lock);
-				left = ants_work_runs(work) && !call->over;
-				call->left = left;
-				ants_unlock_irq(pool);
-			}
-			if (!left)
-				ants_work_cancel_sync(work);
-			return !left;
+			/* It has ended, or it runs, and the caller leaves it behind. */
+			if (call->release && READ_ONCE(work->pool) && !xchg(&call->left, 1))
+				return false;
+			ants_work_cancel_sync(work);
+			return true;
 		}
 	}
 	work->result = err;
@@ -151,7 +134,7 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
-	struct ants_own_work call = { .func_addr = (unsigned long)fn, .data = data };
+	struct ants_own_work call = { .run = call_fn, .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
 
 	might_sleep();
@@ -159,7 +142,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, NULL);
-	INIT_ANTS_WORK_ONSTACK(&call.work, call_fn);
+	INIT_ANTS_WORK_ONSTACK(&call.work, (void *)fn);
 	call_run(pool, &call, timeout);
 	ants_destroy_work_on_stack(&call.work);
 	return call.work.result;
@@ -187,10 +170,10 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		release(data);
 		return -ENOMEM;
 	}
-	call->func_addr = (unsigned long)fn;
+	call->run = call_fn;
 	call->data = data;
 	call->release = release;
-	INIT_ANTS_WORK(&call->work, call_fn);
+	INIT_ANTS_WORK(&call->work, (void *)fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
 	ended = call_run(pool, call, timeout);
 	ants_pool_put(pool);
@@ -222,57 +205,3 @@ int ants_try_invoke(struct ants_pool *pool, void *data)
 	return ants_try_submit(pool, pool->ops.fn, data);
 }
 EXPORT_SYMBOL_GPL(ants_try_invoke);
-
-/* What ants runs on behalf of a client in a task @fn(@data), or NULL. */
-static const struct ants_own_work *own_work(ants_fn_t fn, const void *data)
-{
-	const struct ants_work *work = data;
-
-	if (fn != ants_work_run || !(READ_ONCE(work->flags) & ANTS_WORK_OWN))
-		return NULL;
-	return container_of(work, struct ants_own_work, work);
-}
-
-/*
- * Return the address of the client's function in a task @fn(*@data), and set
- * *@data to the argument of that function. To be called with the lock of the pool
- * held, or by the task itself: until the task has ended, what it refers to exists.
- */
-unsigned long ants_client_func(ants_fn_t fn, const void **data)
-{
-	const struct ants_own_work *own = own_work(fn, *data);
-
-	if (own) {
-		*data = own->data;
-		return own->func_addr;
-	}
-	return fn == ants_work_run ? (unsigned long)((const struct ants_work *)*data)->fn :
-				     (unsigned long)fn;
-}
-
-/* As ants_scan_hit() for a task, which may run more than one function of a client. */
-void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
-{
-	const struct ants_own_work *own = own_work(fn, data);
-
-	ants_scan_hit(pool, ants_client_func(fn, &data));
-	if (own)
-		ants_scan_hit(pool, (unsigned long)own->release);
-}
-
-/* The function that a submitter waits to hand over, and its argument. */
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data)
-{
-	*data = waiter->work ?: waiter->data;
-	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
-}
-
-/* The function that a worker runs, or 0. A detached work item may be gone. */
-unsigned long ants_worker_func(const struct ants_worker *w)
-{
-	const void *data = w->data;
-
-	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
-						     ants_client_func(w->fn, &data);
-}

@@ -91,11 +91,11 @@ static void loop_run(struct ants_loop *loop, unsigned int nr)
 
 	for (; loop->nr < nr; loop->nr++, helper++) {
 		*helper = (struct each_helper){
-			.own.func_addr = (unsigned long)loop->fn,
+			.own.run = helper_fn,
 			.own.data = loop->ctx,
 			.loop = loop,
 		};
-		INIT_ANTS_WORK(&helper->own.work, helper_fn);
+		INIT_ANTS_WORK(&helper->own.work, (void *)loop->fn);
 		helper->own.work.flags = ANTS_WORK_OWN;
 		if (ants_queue_work(loop->pool, &helper->own.work))
 			break;
