@@ -12,7 +12,7 @@
  *	core/	dirty, times
  *	core/	worker, wait, submit
  *	work/	work
- *	work/	call, each
+ *	work/	call
  *	pool/	registry, cancel, upkeep, tune, pool
  *	multi/	multi
  *	./	files
@@ -216,17 +216,14 @@ bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
-/* call.c */
-void ants_call_drop(struct ants_own_work *call);
+/* call.c: calls and loops */
 struct ants_own_work *ants_call_over(struct ants_work *work);
+void ants_calls_abort(struct ants_worker *w, struct ants_own_work *call);
 
 /* submit.c: tasks that run in their submitters */
 int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
-
-/* each.c */
-void ants_loops_abort(struct ants_worker *w);
 
 /* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,

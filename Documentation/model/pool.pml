@@ -1160,7 +1160,7 @@ inline retire_oldest()
 #if JOINS
 /* ---- work.c: tasks that run inside others ---- */
 
-/* ants_work_runner(): the worker that runs item `id`, or NONE */
+/* work_runner(): the worker that runs item `id`, or NONE */
 inline runner_of(id, x)
 {
 	x = NONE;

@@ -55,10 +55,6 @@ enum ants_work_state {
 #define ANTS_WORK_OWN		BIT(18)	/* see struct ants_own_work */
 #define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
 
-/* The states in which the function of an item runs. */
-#define ANTS_WORK_RUNS		(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) |	\
-				 BIT(ANTS_WORK_REARMED))
-
 /*
  * The most tasks that join one work item; others that wait for it do not run
  * it.
@@ -166,18 +162,6 @@ static inline void ants_work_offer(struct ants_work *work,
 	if (unlikely(!hlist_empty(&work->waiters)) ||
 	    (work->group && unlikely(!hlist_empty(&work->group->waiters))))
 		__ants_work_offer(work, todo);
-}
-
-/* Does its function run? */
-static inline bool ants_work_runs(const struct ants_work *work)
-{
-	return BIT(work->state) & ANTS_WORK_RUNS;
-}
-
-/* The worker that runs the item, or NULL. */
-static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
-{
-	return ants_work_runs(work) ? work->slot.data : NULL;
 }
 
 #define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)

@@ -244,6 +244,8 @@ static int work_claim(struct ants_pool *pool, struct ants_work *work)
 	return 0;
 }
 
+/* The states in which the function of an item runs. */
+#define RUNS_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
 /*
  * The states in which an item of a pool has no queued run: its function runs, or it was
  * cancelled and its timer function is about to end it, or a worker is.
@@ -305,7 +307,7 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_delayed_del(pool, dwork);
 	dwork->when = when;
 	/* One that runs is due when it has ended, or later. */
-	if (ants_work_runs(work))
+	if (BIT(work->state) & RUNS_STATES)
 		ants_work_move(work, ANTS_WORK_REARMED);
 	else
 		ants_delayed_arm(pool, dwork, todo);
@@ -583,6 +585,12 @@ static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
  * waits that could hang are those for the waiting task itself, and those are refused.
  */
 
+/* The worker that runs the item, or NULL. */
+static struct ants_worker *work_runner(const struct ants_work *work)
+{
+	return BIT(work->state) & RUNS_STATES ? work->slot.data : NULL;
+}
+
 /*
  * Would @w wait for itself? A wait for a running item lasts until its worker
  * has finished the item, and that worker may itself wait for an item. A chain
@@ -595,7 +603,7 @@ static bool never_ends(const struct ants_worker *w, const struct ants_work *work
 	unsigned int i;
 
 	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
-		runner = ants_work_runner(work);
+		runner = work_runner(work);
 		if (!runner || runner == w)
 			return runner;
 		waiter = &ants_inner_of(runner)->waiter;
@@ -838,7 +846,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	pool = work_lock(work, &todo, sync);
 	if (!pool)
 		return false;
-	if (!ants_work_runs(work)) {
+	if (!work_runner(work)) {
 		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, &todo);
 	} else if (work->flags & ANTS_WORK_DETACHED) {
 		/* One that is ANTS_WORK_LATE: its function has not begun. */
@@ -858,7 +866,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	 * cancel may interrupt a thread whose worker is freed.
 	 */
 	w = sync ? ants_worker_of(pool) : NULL;
-	self = w && ants_work_runner(work) == w;
+	self = w && work_runner(work) == w;
 	waits = sync && !self && READ_ONCE(work->pool) == pool;
 	if (waits) {
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
@@ -905,7 +913,7 @@ unsigned int ants_work_busy(const struct ants_work *work)
 	unsigned int state = BIT(READ_ONCE(work->state));
 
 	return (state & QUEUED_STATES ? ANTS_WORK_BUSY_PENDING : 0) |
-	       (state & ANTS_WORK_RUNS ? ANTS_WORK_BUSY_RUNNING : 0);
+	       (state & RUNS_STATES ? ANTS_WORK_BUSY_RUNNING : 0);
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
 
