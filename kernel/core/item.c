@@ -25,14 +25,12 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo)
 {
 	lockdep_assert_held(&group->pool->lock);
-	if (group->cancelled)
-		return;
+	if (!group->cancelled && group->nr_left) {
+		group->cancel_at = group->works.next;
+		list_add_tail(&group->node, &group->pool->cancelled_groups);
+		ants_todo_upkeep(group->pool, todo);
+	}
 	group->cancelled = true;
-	if (!group->nr_left)
-		return;
-	group->cancel_at = group->works.next;
-	list_add_tail(&group->node, &group->pool->cancelled_groups);
-	ants_todo_upkeep(group->pool, todo);
 }
 
 /* A member has ended, or was refused after its submitter had waited. */
@@ -48,10 +46,8 @@ static void group_note(struct ants_group *group, struct ants_work *work,
 		return;
 	}
 	list_add_tail(&work->finished, &group->finished);
-	if (!work->result)
-		return;
 	group->error = group->error ?: work->result;
-	if (group->cancel_on_error)
+	if (work->result && group->cancel_on_error)
 		ants_group_stop(group, todo);
 }
 
@@ -173,12 +169,10 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 /* Notify the caller that waits for the group if its event has happened. */
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 {
-	struct ants_work_waiter *waiter;
+	struct ants_work_waiter *waiter = hlist_entry_safe(group->waiters.first,
+							   struct ants_work_waiter, link);
 
-	if (hlist_empty(&group->waiters))
-		return;
-	waiter = hlist_entry(group->waiters.first, struct ants_work_waiter, link);
-	if (ants_group_serve(group, waiter))
+	if (waiter && ants_group_serve(group, waiter))
 		ring_done(group->pool, waiter, waiter->result, todo);
 }
 
@@ -209,13 +203,11 @@ void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused)
 {
-	struct ants_work_waiter *leader;
+	struct ants_work_waiter *leader = hlist_entry_safe(pool->unnotified.first,
+							   struct ants_work_waiter, link);
 
-	if (hlist_empty(&pool->unnotified))
-		return false;
-	leader = hlist_entry(pool->unnotified.first, struct ants_work_waiter,
-			     link);
-	ring_done(pool, leader, leader->result, todo);
+	if (leader)
+		ring_done(pool, leader, leader->result, todo);
 	return !hlist_empty(&pool->unnotified);
 }
 
@@ -254,8 +246,6 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		pool->nr_again++;
 		return;
 	}
-	if (work->group && work->state == ANTS_WORK_IDLE)
-		ants_group_enter(work->group, work);
 	work_link(pool, work, todo);
 }
 

@@ -135,17 +135,6 @@ void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
 bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
 
-/*
- * A work item enters the group: it was accepted, or its submitter waits for
- * room.
- */
-static inline void ants_group_enter(struct ants_group *group, struct ants_work *work)
-{
-	list_add_tail(&work->in_group, &group->works);
-	WRITE_ONCE(work->group_stamp, group->stamp);
-	group->nr_left++;
-}
-
 /* Is @work in a group that was cancelled? */
 static inline bool ants_group_stops(const struct ants_work *work)
 {

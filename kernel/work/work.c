@@ -314,6 +314,20 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	return queued;
 }
 
+/*
+ * A work item that has entered the pool enters its group, if any: it was accepted, or its
+ * submitter waits for room. In no pool it was in no group.
+ */
+static inline void group_enter(struct ants_group *group, struct ants_work *work)
+{
+	if (!group)
+		return;
+	work->group = group;
+	list_add_tail(&work->in_group, &group->works);
+	WRITE_ONCE(work->group_stamp, group->stamp);
+	group->nr_left++;
+}
+
 /* Accept @work, which was in no pool a moment ago. */
 static int work_enter(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, struct ants_todo *todo)
@@ -322,7 +336,7 @@ static int work_enter(struct ants_pool *pool, struct ants_work *work,
 
 	if (err)
 		return err;
-	work->group = group;
+	group_enter(group, work);
 	ants_work_pend(pool, work, todo);
 	return 0;
 }
@@ -381,9 +395,7 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 	if (unlikely(work_claim(pool, work)))
 		return false;
 	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
-	work->group = group;
-	if (group)
-		ants_group_enter(group, work);
+	group_enter(group, work);
 	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_link_fast(pool, &work->slot, ants_work_run, work, epoch | ANTS_TAG_WORK);
@@ -447,9 +459,7 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 		return err;
 	}
 	work->slot.data = waiter;
-	work->group = group;
-	if (group)
-		ants_group_enter(group, work);
+	group_enter(group, work);
 	ants_work_move(work, ANTS_WORK_WAITING);
 	ants_work_offer(work, todo);
 	return 0;
@@ -1087,21 +1097,17 @@ EXPORT_SYMBOL_GPL(ants_group_next);
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused)
 {
-	unsigned int nr = ANTS_HOLD_MAX;
 	struct ants_group *group;
 	struct ants_work *work;
+	unsigned int nr;
 
 	group = list_first_entry_or_null(&pool->cancelled_groups,
 					 struct ants_group, node);
 	if (!group)
 		return false;
-	list_del_init(&group->node);
 	/* When its last member ends, the group stays until the lock is dropped. */
-	while (group->nr_left && group->cancel_at != &group->works) {
-		if (!nr-- || ants_todo_full(todo)) {
-			list_add(&group->node, &pool->cancelled_groups);
-			break;
-		}
+	for (nr = 0; nr < ANTS_HOLD_MAX && !ants_todo_full(todo) && group->nr_left &&
+		     group->cancel_at != &group->works; nr++) {
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends, a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
@@ -1109,6 +1115,8 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 		if (work->group == group && work->state != ANTS_WORK_WAITING)
 			ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
 	}
+	if (group->cancel_at == &group->works)
+		list_del_init(&group->node);
 	ants_room_freed(pool, todo);
 	return !list_empty(&pool->cancelled_groups);
 }
