@@ -256,13 +256,16 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
+	unsigned int flags = READ_ONCE(work->flags);
 
-	if (unlikely(READ_ONCE(work->flags) & (ANTS_WORK_DETACHED | ANTS_WORK_OWN)))
-		(ants_own_work(work) ? ants_own_work(work)->run : work->fn)(work);
-	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
-		WRITE_ONCE(work->result, -ECANCELED);
-	else
+	if (likely(!(flags & (ANTS_WORK_DETACHED | ANTS_WORK_OWN | ANTS_WORK_SKIPPED))))
 		WRITE_ONCE(work->result, work->fn(work));
+	else if (flags & ANTS_WORK_SKIPPED)
+		WRITE_ONCE(work->result, -ECANCELED);
+	else if (flags & ANTS_WORK_OWN)
+		ants_own_work(work)->run(work);
+	else
+		work->fn(work);
 }
 
 /*
@@ -280,16 +283,14 @@ bool ants_work_detach(struct ants_worker *w)
 	return true;
 }
 
-/* Mark @work as running in @w, unless its group was cancelled. */
+/* Mark @work as running in @w. If its group was cancelled, its function is skipped. */
 void ants_work_start(struct ants_worker *w, struct ants_work *work)
 {
 	lockdep_assert_held(&w->pool->lock);
-	if (unlikely(ants_group_stops(work))) {
-		ants_work_move(work, ANTS_WORK_SKIPPED);
-		return;
-	}
 	ants_work_move(work, ANTS_WORK_RUNNING);
 	work->slot.data = w;
+	if (unlikely(ants_group_stops(work)))
+		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_SKIPPED);
 	if (likely(!work->flags))
 		return;
 	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_STOP);
@@ -418,7 +419,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	if (likely(work->state != ANTS_WORK_AGAIN &&
 		   work->state != ANTS_WORK_REARMED)) {
-		if (unlikely(work->state == ANTS_WORK_SKIPPED)) {
+		if (unlikely(work->flags & ANTS_WORK_SKIPPED)) {
 			ants_trace(task_cancel, pool, ants_work_run, work);
 			pool->counts.cancelled++;
 		}

@@ -33,8 +33,6 @@ struct ants_todo;
  * @ANTS_WORK_RUNNING: runs
  * @ANTS_WORK_AGAIN: runs, and is queued again
  * @ANTS_WORK_REARMED: runs, and its timer will be armed when it has finished
- * @ANTS_WORK_SKIPPED: taken by a worker that will not run it: its group was
- *	cancelled
  */
 enum ants_work_state {
 	ANTS_WORK_IDLE,
@@ -46,13 +44,13 @@ enum ants_work_state {
 	ANTS_WORK_RUNNING,
 	ANTS_WORK_AGAIN,
 	ANTS_WORK_REARMED,
-	ANTS_WORK_SKIPPED,
 };
 
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 #define ANTS_WORK_OWN		BIT(18)	/* see struct ants_own_work */
+#define ANTS_WORK_SKIPPED	BIT(19)	/* taken, and not run: its group was cancelled */
 #define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
 
 /*

@@ -55,7 +55,7 @@ static unsigned long running_func(const struct ants_worker *w,
 	/* A detached item may be gone, but its function is known. */
 	if (!work)
 		return w->func_addr ?: ants_client_func(w->fn, data);
-	if (READ_ONCE(work->state) == ANTS_WORK_SKIPPED)
+	if (READ_ONCE(work->flags) & ANTS_WORK_SKIPPED)
 		return 0;
 	return ants_client_func(ants_work_run, data);
 }

@@ -11,10 +11,9 @@
  *	again, rearmed	-EALREADY	true, flagged,	waits for both runs
  *					one run is left
  *	dropped		accepted	false		waits
- *	skipped		-ECANCELED	false		waits
  *
- * While a caller of ants_work_cancel_sync() waits for a running item,
- * -ECANCELED takes the place of "accepted". In any state but idle, queueing on
+ * While a caller of ants_work_cancel_sync() waits for a running item, or if its group
+ * was cancelled, -ECANCELED takes the place of "accepted". In any state but idle, queueing on
  * another pool is refused with -EALREADY. A released pool refuses with
  * -ESHUTDOWN what is accepted above.
  */
@@ -248,9 +247,9 @@ static int work_claim(struct ants_pool *pool, struct ants_work *work)
 #define RUNS_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
 /*
  * The states in which an item of a pool has no queued run: its function runs, or it was
- * cancelled and its timer function is about to end it, or a worker is.
+ * cancelled and its timer function is about to end it.
  */
-#define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED) | BIT(ANTS_WORK_SKIPPED))
+#define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED))
 /* The states of an item with a run that has not started. */
 #define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
 			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
@@ -788,7 +787,7 @@ static bool has_run(const struct ants_work *work)
 {
 	const struct ants_delayed_work *dwork = ants_to_delayed(work);
 
-	return work->state != ANTS_WORK_DROPPED && work->state != ANTS_WORK_SKIPPED &&
+	return work->state != ANTS_WORK_DROPPED &&
 	       (work->state != ANTS_WORK_DELAYED ||
 		(!timer_pending(&dwork->timer) && !time_before(jiffies, dwork->when)));
 }
