@@ -107,13 +107,16 @@ static int call_fn(struct ants_work *work)
  * Hand the call over to the pool, and wait for its end. Return true if its result is
  * known, and false if it was left behind: then the caller may not touch it.
  */
-static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigned long timeout)
+static bool call_run(struct ants_pool *pool, struct ants_own_work *call, ants_call_fn_t fn,
+		     unsigned long timeout)
 {
 	struct ants_work *work = &call->work;
 	unsigned long start = jiffies;
 	int err;
 
+	INIT_ANTS_WORK(work, (void *)fn);
 	work->flags = ANTS_WORK_OWN;
+	call->run = call_fn;
 	err = ants_queue_work_timeout(pool, work, timeout);
 	if (!err) {
 		err = ants_work_wait_timeout(work, ants_time_left(start, timeout), NULL);
@@ -134,7 +137,7 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
-	struct ants_own_work call = { .run = call_fn, .data = data };
+	struct ants_own_work call = { .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
 
 	might_sleep();
@@ -142,8 +145,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, NULL);
-	INIT_ANTS_WORK_ONSTACK(&call.work, (void *)fn);
-	call_run(pool, &call, timeout);
+	call_run(pool, &call, fn, timeout);
 	ants_destroy_work_on_stack(&call.work);
 	return call.work.result;
 }
@@ -170,12 +172,10 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		release(data);
 		return -ENOMEM;
 	}
-	call->run = call_fn;
 	call->data = data;
 	call->release = release;
-	INIT_ANTS_WORK(&call->work, (void *)fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
-	ended = call_run(pool, call, timeout);
+	ended = call_run(pool, call, fn, timeout);
 	ants_pool_put(pool);
 	if (!ended)
 		return -EINPROGRESS;
@@ -340,7 +340,6 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 		.n = n, .chunk = MAX_CHUNK, .fn = fn, .ctx = ctx, .pool = pool,
 	};
 	struct ants_loop *loop = NULL;
-	struct ants_todo todo;
 	unsigned long nr;
 	gfp_t gfp;
 	int err;
@@ -349,12 +348,12 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	if (!fn || n > LONG_MAX)
 		return -EINVAL;
 	/* Hold a reference to the pool for the whole loop. */
-	ants_lock(pool, &todo);
+	raw_spin_lock_irq(&pool->lock);
 	err = ants_closed_error(pool);
 	nr = ants_can_admit(pool) ? ants_nr_admissible(pool) : 0;
 	if (!err)
 		ants_pool_get_locked(pool);
-	ants_unlock(pool, &todo);
+	ants_unlock_irq(pool);
 	if (err)
 		return err;
 	/* No more helpers than the pool has room for, and the loop has work for. */
