@@ -189,10 +189,10 @@ static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *tod
 }
 
 /*
- * The slow path of ants_work_offer(): somebody waits for the item or for its group,
- * and may be a task that joins.
+ * The item has become one that a task of the pool can run if it waits for the
+ * item, or for its group.
  */
-void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
+void ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
 	wake_joiners(&work->waiters, todo);
 	if (work->group)
@@ -218,13 +218,12 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 static void work_link(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
 {
-	ants_trace(task_accept, pool, ants_work_run, work,
-		   pool->nr_pending + 1);
 	work->slot.fn = ants_work_run;
 	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
-	ants_work_offer(work, todo);
+	if (unlikely(work->group || !hlist_empty(&work->waiters)))
+		ants_work_offer(work, todo);
 }
 
 /*
@@ -239,9 +238,9 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
 			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
+	ants_trace(task_accept, pool, ants_work_run, work,
+		   pool->nr_pending + (work->state != ANTS_WORK_RUNNING));
 	if (unlikely(work->state == ANTS_WORK_RUNNING)) {
-		ants_trace(task_accept, pool, ants_work_run, work,
-			   pool->nr_pending);
 		ants_work_move(work, ANTS_WORK_AGAIN);
 		pool->nr_again++;
 		return;

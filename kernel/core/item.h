@@ -119,7 +119,7 @@ unsigned long ants_worker_func(const struct ants_worker *w);
 /* Callers that wait for a work item */
 void ants_work_await(struct ants_work_waiter *waiter);
 bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
-void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
+void ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused);
 
@@ -137,18 +137,6 @@ void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
 static inline bool ants_group_stops(const struct ants_work *work)
 {
 	return work->group && work->group->cancelled;
-}
-
-/*
- * The item has become one that a task of the pool can run if it waits for the
- * item, or for its group.
- */
-static inline void ants_work_offer(struct ants_work *work,
-				   struct ants_todo *todo)
-{
-	if (unlikely(!hlist_empty(&work->waiters)) ||
-	    (work->group && unlikely(!hlist_empty(&work->group->waiters))))
-		__ants_work_offer(work, todo);
 }
 
 #define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)

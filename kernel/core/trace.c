@@ -12,13 +12,8 @@
 void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
 			    const void *data, unsigned int pending)
 {
-	unsigned long func;
+	unsigned long func = ants_client_func(fn, &data);
 
-	/* This run was accepted when the item was queued during the last one. */
-	if (fn == ants_work_run &&
-	    READ_ONCE(((const struct ants_work *)data)->state) == ANTS_WORK_AGAIN)
-		return;
-	func = ants_client_func(fn, &data);
 	trace_ants_task_accept(pool, NULL, func, data, pending, 0);
 }
 

@@ -17,7 +17,6 @@
  * another pool is refused with -EALREADY. A released pool refuses with
  * -ESHUTDOWN what is accepted above.
  */
-#include <linux/debugobjects.h>
 #include <linux/export.h>
 #include <linux/sched/task_stack.h>
 
@@ -509,9 +508,8 @@ static int work_queue(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout)
 {
 	might_sleep();
-	if (unlikely(!work_is_valid(work)))
-		return -EINVAL;
-	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
+	if (unlikely(!work_is_valid(work) ||
+		     (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)))
 		return -EINVAL;
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
@@ -1133,15 +1131,14 @@ EXPORT_SYMBOL_GPL(ants_group_cancel);
 
 int ants_group_reset(struct ants_group *group)
 {
-	struct ants_todo todo;
 	int err = -EBUSY;
 
-	ants_lock(group->pool, &todo);
+	raw_spin_lock_irq(&group->pool->lock);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
 		group_begin(group);
 		err = 0;
 	}
-	ants_unlock(group->pool, &todo);
+	ants_unlock_irq(group->pool);
 	return err;
 }
 EXPORT_SYMBOL_GPL(ants_group_reset);
