@@ -262,7 +262,7 @@ void ants_work_run(void *data)
 	else if (flags & ANTS_WORK_SKIPPED)
 		WRITE_ONCE(work->result, -ECANCELED);
 	else if (flags & ANTS_WORK_OWN)
-		ants_own_work(work)->run(work);
+		container_of(work, struct ants_own_work, work)->run(work);
 	else
 		work->fn(work);
 }
@@ -539,19 +539,23 @@ EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
 unsigned long ants_client_func(ants_fn_t fn, const void **data)
 {
 	const struct ants_work *work = *data;
+	const struct ants_own_work *own;
 
 	if (fn != ants_work_run)
 		return (unsigned long)fn;
-	if (ants_own_work(work))
-		*data = ants_own_work(work)->data;
+	own = ants_own_work(work);
+	if (own)
+		*data = own->data;
 	return (unsigned long)work->fn;
 }
 
 /* As ants_scan_hit() for a task, which may run more than one function of a client. */
 void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 {
-	if (fn == ants_work_run && ants_own_work(data))
-		ants_scan_hit(pool, (unsigned long)ants_own_work(data)->release);
+	const struct ants_own_work *own = fn == ants_work_run ? ants_own_work(data) : NULL;
+
+	if (own)
+		ants_scan_hit(pool, (unsigned long)own->release);
 	ants_scan_hit(pool, ants_client_func(fn, &data));
 }
 

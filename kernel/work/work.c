@@ -1104,7 +1104,7 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 		return false;
 	/* When its last member ends, the group stays until the lock is dropped. */
 	for (nr = 0; nr < ANTS_HOLD_MAX && !ants_todo_full(todo) && group->nr_left &&
-		     group->cancel_at != &group->works; nr++) {
+	     group->cancel_at != &group->works; nr++) {
 		work = list_entry(group->cancel_at, struct ants_work, in_group);
 		/* When it ends, a caller in ants_group_next() may take it. */
 		group->cancel_at = work->in_group.next;
