@@ -460,8 +460,7 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		ants_pending_del(pool, &work->slot);
 	ants_trace(task_cancel, pool, ants_work_run, work);
 	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
 }
 
 /* Remove an item from its list and end it. */

@@ -123,8 +123,7 @@ static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 	pool->nr_joined--;
 	ants_update_admit_limit(pool);
 	ants_work_finish(pool, inner->work, todo);
-	if (ants_task_uncount(pool, inner->epoch))
-		todo->bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, inner->epoch, todo);
 }
 
 /* An item not admitted yet is not taken for a single run: it may go on. */
