@@ -88,7 +88,7 @@ struct ants_own_work *ants_call_over(struct ants_work *work)
  */
 static int call_fn(struct ants_work *work)
 {
-	struct ants_own_work *call = ants_own_work(work);
+	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
 	struct ants_worker *w = work->slot.data;
 
 	WRITE_ONCE(work->result, ((ants_call_fn_t)(void *)work->fn)(call->data));
