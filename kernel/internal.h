@@ -217,7 +217,6 @@ bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
 /* call.c: calls and loops */
-struct ants_own_work *ants_call_over(struct ants_work *work);
 void ants_calls_abort(struct ants_worker *w, struct ants_own_work *call);
 
 /* submit.c: tasks that run in their submitters */

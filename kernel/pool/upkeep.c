@@ -447,7 +447,10 @@ void ants_crash_fn(struct work_struct *work)
 	if (w->fn) {
 		data = w->data;
 		if (w->tag & ANTS_TAG_WORK) {
-			call = ants_call_over(w->data);
+			call = ants_own_work(w->data);
+			/* As in call_fn(): a call that was left behind is to be dropped. */
+			if (call && !xchg(&call->left, 1))
+				call = NULL;
 			ants_client_func(w->fn, &data);
 		} else if (!(w->tag & ANTS_TAG_DETACHED)) {
 			fn = w->fn;

@@ -21,9 +21,7 @@ static int call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 	int ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = ants_closed_error(pool);
-	if (!ret && w->depth >= ANTS_JOIN_DEPTH)
-		ret = -EDEADLK;
+	ret = ants_closed_error(pool) ?: w->depth >= ANTS_JOIN_DEPTH ? -EDEADLK : 0;
 	/* A scan may have passed this worker already. */
 	if (unlikely(pool->scan_mod)) {
 		ants_scan_hit(pool, (unsigned long)fn);
@@ -72,17 +70,6 @@ static void call_drop(struct ants_own_work *call)
 }
 
 /*
- * The client's function in @work, which runs, has returned or died. From here on no caller
- * leaves it. If it is a call that was left behind, return that: it is to be dropped.
- */
-struct ants_own_work *ants_call_over(struct ants_work *work)
-{
-	struct ants_own_work *call = ants_own_work(work);
-
-	return call && xchg(&call->left, 1) ? call : NULL;
-}
-
-/*
  * A call. One that was left behind ends here: what its task still runs is the function
  * that takes the data, so that a scan for the functions of a module finds that.
  */
@@ -92,7 +79,8 @@ static int call_fn(struct ants_work *work)
 	struct ants_worker *w = work->slot.data;
 
 	WRITE_ONCE(work->result, ((ants_call_fn_t)(void *)work->fn)(call->data));
-	if (!ants_call_over(work))
+	/* From here on the caller does not leave it. */
+	if (!xchg(&call->left, 1))
 		return 0;
 	raw_spin_lock_irq(&w->pool->lock);
 	ants_work_detach(w);

@@ -387,9 +387,8 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 
 	if (unlikely(!ants_may_add_fast(pool) || work->prio != ANTS_PRIO_NORMAL))
 		return false;
-	if (group && unlikely(!hlist_empty(&group->waiters) || check_group(group, work)))
-		return false;
-	if (unlikely(work_claim(pool, work)))
+	if (unlikely((group && (!hlist_empty(&group->waiters) || check_group(group, work))) ||
+		     work_claim(pool, work)))
 		return false;
 	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
 	group_enter(group, work);
