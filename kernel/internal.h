@@ -12,17 +12,15 @@
  *	core/	dirty, times
  *	core/	worker, wait, submit
  *	work/	work
- *	work/	call, each, group
+ *	work/	call
  *	pool/	registry, cancel, upkeep, tune, pool
  *	multi/	multi
  *	./	files
  *	./	main
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
- * below, ask worker.c and wake.c. While a module is unloaded, dispatch.h asks call.c
- * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
- * function of a client. pool.c and multi.c add their files to sysfs. dispatch.h asks
- * times.c to stamp a task.
+ * below, ask worker.c and wake.c. trace.c asks item.c for the function of a client.
+ * pool.c and multi.c add their files to sysfs. dispatch.h asks times.c to stamp a task.
  * Functions that are called through a pointer, as those of work items and timers are,
  * may be anywhere.
  */
@@ -213,34 +211,18 @@ void ants_timer_fn(struct timer_list *timer);
 /* dirty.c, of which tasks see dirty.h */
 void ants_dirt_forget(void);
 
-/* work.c: tasks that run inside others, and a task that waits for items of its own pool */
+/* work.c: tasks that run inside others, and groups */
 bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
-int ants_join_check(const struct ants_worker *w,
-		    const struct ants_group *group);
-int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
-		   struct ants_work_waiter *own);
-
-/* group.c: groups */
 bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
 			     void *unused);
 
-/* call.c */
-void ants_call_drop(struct ants_own_work *call);
-struct ants_own_work *ants_call_over(struct ants_work *work);
+/* call.c: calls and loops */
+void ants_calls_abort(struct ants_worker *w, struct ants_own_work *call);
 
 /* submit.c: tasks that run in their submitters */
 int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_prio prio);
 bool ants_runs_task_of(struct ants_pool *pool);
 void ants_inline_abort(const struct task_struct *task);
-
-/* each.c */
-void ants_loops_abort(struct ants_worker *w);
-
-/* call.c: what a task runs */
-unsigned long ants_client_func(ants_fn_t fn, const void **data);
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data);
-unsigned long ants_worker_func(const struct ants_worker *w);
 
 /* submit.c: for a caller that can choose among pools */
 int ants_submit_attempt(struct ants_pool *pool, ants_fn_t fn, void *data,

@@ -14,12 +14,11 @@ that went on while the core was made may have changed meanwhile.
 import sys
 from itertools import islice
 
-from drgn import FaultError, cast, container_of
+from drgn import FaultError, cast
 from drgn.helpers.linux.list import list_for_each_entry
 
-# As in kernel/core/pool.h, kernel/core/item.h and include/linux/ants_pool.h.
+# As in kernel/core/pool.h and include/linux/ants_pool.h.
 DETACHED = 8
-OWN = 1 << 18
 UNLIMITED = 0xffffffff
 # debugfs shows no more; and a list that is damaged is not followed for ever.
 MOST = 1024
@@ -39,18 +38,11 @@ def name_of(function):
         return hex(address)
 
 
-def item_function(work):
-    """The name of the client's function in a work item, as call.c finds it."""
-    if work.flags & OWN:
-        return name_of(container_of(work, "struct ants_own_work", "work").func_addr)
-    return name_of(work.fn)
-
-
 def task_function(function, data):
-    """The same for a task."""
+    """The name of the client's function in a task."""
     name = name_of(function)
     if name == "ants_work_run":
-        return item_function(cast("struct ants_work *", data))
+        return name_of(cast("struct ants_work *", data).fn)
     return name
 
 
@@ -85,7 +77,7 @@ def worker_line(worker):
 
 def waiter_line(waiter, priority):
     if waiter.work:
-        function = item_function(waiter.work)
+        function = name_of(waiter.work.fn)
     else:
         function = task_function(waiter.fn, waiter.data)
     return (f"waiter   {waiter.task.pid.value_():7}  {priority:7}  {age(waiter.since):>10}"

@@ -1160,7 +1160,7 @@ inline retire_oldest()
 #if JOINS
 /* ---- work.c: tasks that run inside others ---- */
 
-/* ants_work_runner(): the worker that runs item `id`, or NONE */
+/* work_runner(): the worker that runs item `id`, or NONE */
 inline runner_of(id, x)
 {
 	x = NONE;
@@ -1222,7 +1222,7 @@ inline take_off(id, x)
 	pend??eval(x)
 }
 
-/* ants_join_wait(): takes the item off, whether or not it is admitted yet, or goes to sleep */
+/* join(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);

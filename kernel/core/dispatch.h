@@ -78,24 +78,6 @@ static inline void ants_task_count(struct ants_pool *pool)
 }
 
 /*
- * Uncount a task that is neither busy nor pending any more. Return true if a
- * flush or a drain may have ended. A drain has ended as soon as the pool was
- * empty for a moment, but its caller may look only later, so those moments are
- * counted.
- */
-static __always_inline bool ants_task_uncount(struct ants_pool *pool,
-					      unsigned int epoch)
-{
-	if (--pool->in_epoch[epoch] || !pool->nr_callers)
-		return false;
-	/* The pool is not empty: a waiter is granted in this hold. */
-	if (!pool->in_epoch[0] && !pool->in_epoch[1] &&
-	    !pool->space.nr_waiting && !pool->space.has_due)
-		pool->nr_emptied++;
-	return true;
-}
-
-/*
  * list_add_tail() and list_del() without the checks of a kernel that looks at each list
  * operation: those cost 19 instructions, and a task is linked once and unlinked once, as is
  * a waiter or a parked worker.
@@ -313,6 +295,23 @@ struct ants_todo {
 	struct ants_wake_batch *batch;
 	struct ants_worker *worker;
 };
+
+/*
+ * Uncount a task that is neither busy nor pending any more. A flush or a drain may have
+ * ended then. A drain has ended as soon as the pool was empty for a moment, but its caller
+ * may look only later, so those moments are counted.
+ */
+static __always_inline void ants_task_uncount(struct ants_pool *pool, unsigned int epoch,
+					      struct ants_todo *todo)
+{
+	if (--pool->in_epoch[epoch] || !pool->nr_callers)
+		return;
+	/* The pool is not empty: a waiter is granted in this hold. */
+	if (!pool->in_epoch[0] && !pool->in_epoch[1] &&
+	    !pool->space.nr_waiting && !pool->space.has_due)
+		pool->nr_emptied++;
+	todo->bits |= ANTS_TODO_WAITQ;
+}
 
 /*
  * Makers have their own: there are so many of them that, if memory is short, they

@@ -7,21 +7,6 @@
 
 #include "../internal.h"
 
-/*
- * End the wait of one caller. The caller may be gone as soon as @done is
- * stored, so its task is noted before; the RCU section of ants_unlock() keeps
- * the task.
- */
-static void waiter_done(struct ants_work_waiter *waiter, int result,
-			struct ants_todo *todo)
-{
-	ants_todo_wake(todo, waiter->task);
-	list_del(&waiter->node);
-	waiter->result = result;
-	/* Pairs with smp_load_acquire() in wait.c. */
-	smp_store_release(&waiter->done, true);
-}
-
 /* A member leaves. A cancel, or a task that joins, may be about to see it. */
 static void group_leave(struct ants_group *group, struct ants_work *work)
 {
@@ -40,14 +25,12 @@ static void group_leave(struct ants_group *group, struct ants_work *work)
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo)
 {
 	lockdep_assert_held(&group->pool->lock);
-	if (group->cancelled)
-		return;
+	if (!group->cancelled && group->nr_left) {
+		group->cancel_at = group->works.next;
+		list_add_tail(&group->node, &group->pool->cancelled_groups);
+		ants_todo_upkeep(group->pool, todo);
+	}
 	group->cancelled = true;
-	if (!group->nr_left)
-		return;
-	group->cancel_at = group->works.next;
-	list_add_tail(&group->node, &group->pool->cancelled_groups);
-	ants_todo_upkeep(group->pool, todo);
 }
 
 /* A member has ended, or was refused after its submitter had waited. */
@@ -63,28 +46,33 @@ static void group_note(struct ants_group *group, struct ants_work *work,
 		return;
 	}
 	list_add_tail(&work->finished, &group->finished);
-	if (!work->result)
-		return;
 	group->error = group->error ?: work->result;
-	if (group->cancel_on_error)
+	if (work->result && group->cancel_on_error)
 		ants_group_stop(group, todo);
 }
 
 /*
- * Take the member that ended first out of the group, if any. It may be freed or
- * submitted again as soon as the lock is dropped.
+ * If the event has happened that @waiter waits for, note in it what its caller gets: the
+ * member that ended first, which leaves the group, and may be freed or submitted again as
+ * soon as the lock is dropped; or that the group has ended, which it may free then. Only a
+ * sealed group ends, and a wait for the end seals it.
  */
-struct ants_work *ants_group_take(struct ants_group *group)
+bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter)
 {
-	struct ants_work *work;
+	struct ants_work *work = NULL;
 
-	work = list_first_entry_or_null(&group->finished, struct ants_work,
-					finished);
-	if (!work)
-		return NULL;
-	list_del(&work->finished);
-	group_leave(group, work);
-	return work;
+	lockdep_assert_held(&group->pool->lock);
+	if (waiter->until == ANTS_UNTIL_MEMBER)
+		work = list_first_entry_or_null(&group->finished, struct ants_work, finished);
+	if (work) {
+		list_del(&work->finished);
+		group_leave(group, work);
+	} else if (group->nr_left || !(group->sealed || waiter->until == ANTS_UNTIL_ALL)) {
+		return false;
+	}
+	waiter->work = work;
+	waiter->result = group->error;
+	return true;
 }
 
 /*
@@ -97,23 +85,29 @@ struct ants_work *ants_group_take(struct ants_group *group)
  */
 
 /*
- * Enqueue the caller in @waiters of a work item or a group, and for the event in
- * @waiter->until. Fields of @waiter that the caller has not set are zero.
+ * Enqueue the caller as a waiter for @waiter->work or @waiter->group, and for the event in
+ * @waiter->until. It does not join if too many others do. Fields of @waiter that the caller
+ * has not set are zero.
  */
-void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter)
+void ants_work_await(struct ants_work_waiter *waiter)
 {
-	struct ants_work_waiter *leader;
+	struct hlist_head *waiters = waiter->group ? &waiter->group->waiters :
+						     &waiter->work->waiters;
+	struct ants_work_waiter *leader, *ring = NULL;
+	unsigned int nr_joiners = 0;
 
 	waiter->task = current;
 	INIT_LIST_HEAD(&waiter->node);
 	hlist_for_each_entry(leader, waiters, link) {
-		if (leader->until == waiter->until &&
-		    !leader->joins && !waiter->joins) {
-			list_add_tail(&waiter->node, &leader->node);
-			return;
-		}
+		nr_joiners += leader->joins;
+		if (leader->until == waiter->until && !leader->joins)
+			ring = leader;
 	}
-	hlist_add_head(&waiter->link, waiters);
+	waiter->joins &= nr_joiners < ANTS_JOINERS;
+	if (ring && !waiter->joins)
+		list_add_tail(&waiter->node, &ring->node);
+	else
+		hlist_add_head(&waiter->link, waiters);
 }
 
 /*
@@ -146,7 +140,8 @@ bool ants_waiter_withdraw(struct ants_work_waiter *waiter)
  * the leader last. Stop at half of what one lock hold may wake: the rest is for waiters
  * that are granted now that an item has ended. One that joins is notified at once,
  * since it may not touch the item any more, and so is the one of a group, which may
- * have been given a member.
+ * have been given a member. A caller may be gone as soon as @done is stored, so its task
+ * is noted before; the RCU section of ants_unlock() keeps the task.
  */
 static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 		      int result, struct ants_todo *todo)
@@ -159,7 +154,11 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 	while (leader->joins || leader->until >= ANTS_UNTIL_MEMBER ||
 	       todo->nr_wake < ANTS_HOLD_MAX / 2) {
 		waiter = list_next_entry(leader, node);
-		waiter_done(waiter, result, todo);
+		ants_todo_wake(todo, waiter->task);
+		list_del(&waiter->node);
+		waiter->result = result;
+		/* Pairs with smp_load_acquire() in wait.c. */
+		smp_store_release(&waiter->done, true);
 		if (waiter == leader)
 			return;
 	}
@@ -170,15 +169,11 @@ static void ring_done(struct ants_pool *pool, struct ants_work_waiter *leader,
 /* Notify the caller that waits for the group if its event has happened. */
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo)
 {
-	struct ants_work_waiter *waiter;
+	struct ants_work_waiter *waiter = hlist_entry_safe(group->waiters.first,
+							   struct ants_work_waiter, link);
 
-	if (hlist_empty(&group->waiters))
-		return;
-	waiter = hlist_entry(group->waiters.first, struct ants_work_waiter, link);
-	if (!ants_group_ready(group, waiter))
-		return;
-	waiter->work = waiter->until == ANTS_UNTIL_ALL ? NULL : ants_group_take(group);
-	ring_done(group->pool, waiter, group->error, todo);
+	if (waiter && ants_group_serve(group, waiter))
+		ring_done(group->pool, waiter, waiter->result, todo);
 }
 
 static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *todo)
@@ -194,10 +189,10 @@ static void wake_joiners(const struct hlist_head *waiters, struct ants_todo *tod
 }
 
 /*
- * The slow path of ants_work_offer(): somebody waits for the item or for its group,
- * and may be a task that joins.
+ * The item has become one that a task of the pool can run if it waits for the
+ * item, or for its group.
  */
-void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
+void ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 {
 	wake_joiners(&work->waiters, todo);
 	if (work->group)
@@ -208,13 +203,11 @@ void __ants_work_offer(struct ants_work *work, struct ants_todo *todo)
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused)
 {
-	struct ants_work_waiter *leader;
+	struct ants_work_waiter *leader = hlist_entry_safe(pool->unnotified.first,
+							   struct ants_work_waiter, link);
 
-	if (hlist_empty(&pool->unnotified))
-		return false;
-	leader = hlist_entry(pool->unnotified.first, struct ants_work_waiter,
-			     link);
-	ring_done(pool, leader, leader->result, todo);
+	if (leader)
+		ring_done(pool, leader, leader->result, todo);
 	return !hlist_empty(&pool->unnotified);
 }
 
@@ -225,13 +218,12 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 static void work_link(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_todo *todo)
 {
-	ants_trace(task_accept, pool, ants_work_run, work,
-		   pool->nr_pending + 1);
 	work->slot.fn = ants_work_run;
 	work->slot.data = work;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_pending_link(pool, &work->slot, work->slot.tag & ANTS_TAG_HIGH);
-	ants_work_offer(work, todo);
+	if (unlikely(work->group || !hlist_empty(&work->waiters)))
+		ants_work_offer(work, todo);
 }
 
 /*
@@ -246,15 +238,13 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
 			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
+	ants_trace(task_accept, pool, ants_work_run, work,
+		   pool->nr_pending + (work->state != ANTS_WORK_RUNNING));
 	if (unlikely(work->state == ANTS_WORK_RUNNING)) {
-		ants_trace(task_accept, pool, ants_work_run, work,
-			   pool->nr_pending);
 		ants_work_move(work, ANTS_WORK_AGAIN);
 		pool->nr_again++;
 		return;
 	}
-	if (work->group && work->state == ANTS_WORK_IDLE)
-		ants_group_enter(work->group, work);
 	work_link(pool, work, todo);
 }
 
@@ -265,13 +255,16 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 void ants_work_run(void *data)
 {
 	struct ants_work *work = data;
+	unsigned int flags = READ_ONCE(work->flags);
 
-	if (unlikely(READ_ONCE(work->flags) & (ANTS_WORK_DETACHED | ANTS_WORK_OWN)))
-		work->fn(work);
-	else if (unlikely(READ_ONCE(work->state) == ANTS_WORK_SKIPPED))
-		WRITE_ONCE(work->result, -ECANCELED);
-	else
+	if (likely(!(flags & (ANTS_WORK_DETACHED | ANTS_WORK_OWN | ANTS_WORK_SKIPPED))))
 		WRITE_ONCE(work->result, work->fn(work));
+	else if (flags & ANTS_WORK_SKIPPED)
+		WRITE_ONCE(work->result, -ECANCELED);
+	else if (flags & ANTS_WORK_OWN)
+		container_of(work, struct ants_own_work, work)->run(work);
+	else
+		work->fn(work);
 }
 
 /*
@@ -289,16 +282,14 @@ bool ants_work_detach(struct ants_worker *w)
 	return true;
 }
 
-/* Mark @work as running in @w, unless its group was cancelled. */
+/* Mark @work as running in @w. If its group was cancelled, its function is skipped. */
 void ants_work_start(struct ants_worker *w, struct ants_work *work)
 {
 	lockdep_assert_held(&w->pool->lock);
-	if (unlikely(ants_group_stops(work))) {
-		ants_work_move(work, ANTS_WORK_SKIPPED);
-		return;
-	}
 	ants_work_move(work, ANTS_WORK_RUNNING);
 	work->slot.data = w;
+	if (unlikely(ants_group_stops(work)))
+		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_SKIPPED);
 	if (likely(!work->flags))
 		return;
 	WRITE_ONCE(work->flags, work->flags & ~ANTS_WORK_STOP);
@@ -427,7 +418,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	if (likely(work->state != ANTS_WORK_AGAIN &&
 		   work->state != ANTS_WORK_REARMED)) {
-		if (unlikely(work->state == ANTS_WORK_SKIPPED)) {
+		if (unlikely(work->flags & ANTS_WORK_SKIPPED)) {
 			ants_trace(task_cancel, pool, ants_work_run, work);
 			pool->counts.cancelled++;
 		}
@@ -469,8 +460,7 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		ants_pending_del(pool, &work->slot);
 	ants_trace(task_cancel, pool, ants_work_run, work);
 	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH))
-		todo->bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
 }
 
 /* Remove an item from its list and end it. */
@@ -534,3 +524,52 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	ants_unlock(pool, &todo);
 }
 EXPORT_SYMBOL_GPL(ants_delayed_timer_fn);
+
+/*
+ * What a task runs: ants runs its own functions on behalf of a client, as those of calls
+ * are, and then has the name of the client's function. These are called with the lock of
+ * the pool held, or by the task itself: until the task has ended, what it refers to exists.
+ */
+
+/*
+ * Return the address of the client's function in a task @fn(*@data), and set *@data to
+ * the argument of that function.
+ */
+unsigned long ants_client_func(ants_fn_t fn, const void **data)
+{
+	const struct ants_work *work = *data;
+	const struct ants_own_work *own;
+
+	if (fn != ants_work_run)
+		return (unsigned long)fn;
+	own = ants_own_work(work);
+	if (own)
+		*data = own->data;
+	return (unsigned long)work->fn;
+}
+
+/* As ants_scan_hit() for a task, which may run more than one function of a client. */
+void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
+{
+	const struct ants_own_work *own = fn == ants_work_run ? ants_own_work(data) : NULL;
+
+	if (own)
+		ants_scan_hit(pool, (unsigned long)own->release);
+	ants_scan_hit(pool, ants_client_func(fn, &data));
+}
+
+/* The function that a submitter waits to hand over, and its argument. */
+unsigned long ants_waiter_func(const struct ants_waiter *waiter,
+			       const void **data)
+{
+	*data = waiter->work ?: waiter->data;
+	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
+}
+
+/* The function that a worker runs, or 0. A detached work item may be gone. */
+unsigned long ants_worker_func(const struct ants_worker *w)
+{
+	const void *data = w->data;
+
+	return w->func_addr ?: ants_client_func(w->fn, &data);
+}

@@ -33,8 +33,6 @@ struct ants_todo;
  * @ANTS_WORK_RUNNING: runs
  * @ANTS_WORK_AGAIN: runs, and is queued again
  * @ANTS_WORK_REARMED: runs, and its timer will be armed when it has finished
- * @ANTS_WORK_SKIPPED: taken by a worker that will not run it: its group was
- *	cancelled
  */
 enum ants_work_state {
 	ANTS_WORK_IDLE,
@@ -46,18 +44,14 @@ enum ants_work_state {
 	ANTS_WORK_RUNNING,
 	ANTS_WORK_AGAIN,
 	ANTS_WORK_REARMED,
-	ANTS_WORK_SKIPPED,
 };
 
 /* Private bits of &ants_work.flags, beside those of enum ants_work_flags. */
 #define ANTS_WORK_STOP		BIT(16)	/* runs, and was asked to stop */
 #define ANTS_WORK_CLOSED	BIT(17)	/* not to be queued again until it ends */
 #define ANTS_WORK_OWN		BIT(18)	/* see struct ants_own_work */
+#define ANTS_WORK_SKIPPED	BIT(19)	/* taken, and not run: its group was cancelled */
 #define ANTS_WORK_KINDS		(ANTS_WORK_DETACHED | ANTS_WORK_LATE)
-
-/* The states in which the function of an item runs. */
-#define ANTS_WORK_RUNS		(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) |	\
-				 BIT(ANTS_WORK_REARMED))
 
 /*
  * The most tasks that join one work item; others that wait for it do not run
@@ -68,22 +62,29 @@ enum ants_work_state {
 /**
  * struct ants_own_work - an item that ants queues itself, in order to run a function
  *	of a client: a call, or a helper of a loop
- * @work: the item, with ANTS_WORK_OWN set
- * @func_addr: I: address of the client's function
- * @data: I: the argument of that function
+ * @work: the item, with ANTS_WORK_OWN set. Its function is that of the client, whatever
+ *	arguments that has
+ * @run: I: calls it
+ * @data: I: the argument of the client's function
  * @release: I: takes @data when neither the task nor the caller uses it any more; NULL
  *	if the caller waits for the end in any case
- * @over: L: the function has returned or died
- * @left: L: before that the caller has left it behind
+ * @left: changed by xchg(): either the function has returned or died, or the caller has
+ *	left it behind. The other one of the two comes second, and drops it
  */
 struct ants_own_work {
 	struct ants_work work;
-	unsigned long func_addr;
+	ants_work_fn_t run;
 	void *data;
 	ants_fn_t release;
-	bool over;
-	bool left;
+	unsigned int left;
 };
+
+/* The item that @work is if it is one of these, else NULL. */
+static inline struct ants_own_work *ants_own_work(const struct ants_work *work)
+{
+	return READ_ONCE(work->flags) & ANTS_WORK_OWN ?
+	       container_of(work, struct ants_own_work, work) : NULL;
+}
 
 /* work.c, in kernels with debugobjects for work items */
 extern const struct debug_obj_descr ants_work_descr;
@@ -110,10 +111,15 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo);
 
+/* The function of a client */
+unsigned long ants_client_func(ants_fn_t fn, const void **data);
+unsigned long ants_waiter_func(const struct ants_waiter *waiter, const void **data);
+unsigned long ants_worker_func(const struct ants_worker *w);
+
 /* Callers that wait for a work item */
-void ants_work_await(struct hlist_head *waiters, struct ants_work_waiter *waiter);
+void ants_work_await(struct ants_work_waiter *waiter);
 bool ants_waiter_withdraw(struct ants_work_waiter *waiter);
-void __ants_work_offer(struct ants_work *work, struct ants_todo *todo);
+void ants_work_offer(struct ants_work *work, struct ants_todo *todo);
 bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 		       void *unused);
 
@@ -124,60 +130,13 @@ void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
-struct ants_work *ants_group_take(struct ants_group *group);
+bool ants_group_serve(struct ants_group *group, struct ants_work_waiter *waiter);
 void ants_group_wake(struct ants_group *group, struct ants_todo *todo);
-
-/*
- * A work item enters the group: it was accepted, or its submitter waits for
- * room.
- */
-static inline void ants_group_enter(struct ants_group *group, struct ants_work *work)
-{
-	list_add_tail(&work->in_group, &group->works);
-	WRITE_ONCE(work->group_stamp, group->stamp);
-	group->nr_left++;
-}
 
 /* Is @work in a group that was cancelled? */
 static inline bool ants_group_stops(const struct ants_work *work)
 {
 	return work->group && work->group->cancelled;
-}
-
-/*
- * Has the event happened that @waiter waits for? A waiter that is notified of the end of
- * the group may free it. Only a sealed group ends, and a wait for the end seals it.
- */
-static inline bool ants_group_ready(const struct ants_group *group,
-				    const struct ants_work_waiter *waiter)
-{
-	if (waiter->until == ANTS_UNTIL_MEMBER && !list_empty(&group->finished))
-		return true;
-	return !group->nr_left && (group->sealed || waiter->until == ANTS_UNTIL_ALL);
-}
-
-/*
- * The item has become one that a task of the pool can run if it waits for the
- * item, or for its group.
- */
-static inline void ants_work_offer(struct ants_work *work,
-				   struct ants_todo *todo)
-{
-	if (unlikely(!hlist_empty(&work->waiters)) ||
-	    (work->group && unlikely(!hlist_empty(&work->group->waiters))))
-		__ants_work_offer(work, todo);
-}
-
-/* Does its function run? */
-static inline bool ants_work_runs(const struct ants_work *work)
-{
-	return BIT(work->state) & ANTS_WORK_RUNS;
-}
-
-/* The worker that runs the item, or NULL. */
-static inline struct ants_worker *ants_work_runner(const struct ants_work *work)
-{
-	return ants_work_runs(work) ? work->slot.data : NULL;
 }
 
 #define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)

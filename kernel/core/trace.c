@@ -12,13 +12,8 @@
 void ants_trace_task_accept(const struct ants_pool *pool, ants_fn_t fn,
 			    const void *data, unsigned int pending)
 {
-	unsigned long func;
+	unsigned long func = ants_client_func(fn, &data);
 
-	/* This run was accepted when the item was queued during the last one. */
-	if (fn == ants_work_run &&
-	    READ_ONCE(((const struct ants_work *)data)->state) == ANTS_WORK_AGAIN)
-		return;
-	func = ants_client_func(fn, &data);
 	trace_ants_task_accept(pool, NULL, func, data, pending, 0);
 }
 
@@ -45,17 +40,13 @@ void ants_trace_task_cancel(const struct ants_pool *pool, ants_fn_t fn,
 static unsigned long running_func(const struct ants_worker *w,
 				  const void **data)
 {
-	const struct ants_work *work = NULL;
+	const struct ants_work *work = w->depth ? w->inner[w->depth - 1].work : w->data;
 
-	if (w->depth)
-		work = w->inner[w->depth - 1].work;
-	else if (!w->func_addr && w->tag & ANTS_TAG_WORK)
-		work = w->data;
-	*data = work ?: w->data;
-	/* A detached item may be gone, but its function is known. */
-	if (!work)
-		return w->func_addr ?: ants_client_func(w->fn, data);
-	if (READ_ONCE(work->state) == ANTS_WORK_SKIPPED)
+	*data = work;
+	/* No item, or a detached one that may be gone, but whose function is known. */
+	if (!w->depth && (w->func_addr || !(w->tag & ANTS_TAG_WORK)))
+		return ants_worker_func(w);
+	if (READ_ONCE(work->flags) & ANTS_WORK_SKIPPED)
 		return 0;
 	return ants_client_func(ants_work_run, data);
 }

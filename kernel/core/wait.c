@@ -320,7 +320,7 @@ static bool is_done_or_offered(struct ants_pool *pool, const void *arg)
 {
 	const struct ants_work_waiter *waiter = arg;
 
-	/* Pairs with smp_store_release() in waiter_done(). */
+	/* Pairs with smp_store_release() in ring_done(). */
 	return smp_load_acquire(&waiter->done) || READ_ONCE(waiter->offered);
 }
 
@@ -339,7 +339,7 @@ int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 	if (!err)
 		return 0;
 	rcu_read_lock();
-	/* Pairs with smp_store_release() in waiter_done(). */
+	/* Pairs with smp_store_release() in ring_done(). */
 	if (!smp_load_acquire(&waiter->done)) {
 		raw_spin_lock_irq(&pool->lock);
 		gone = ants_waiter_withdraw(waiter);

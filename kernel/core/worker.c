@@ -247,8 +247,7 @@ static __always_inline void worker_finish(struct ants_pool *pool,
 			ants_work_finish(pool, w->data, todo);
 		epoch &= ANTS_TAG_EPOCH;
 	}
-	if (ants_task_uncount(pool, epoch))
-		todo->bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, epoch, todo);
 }
 
 /*

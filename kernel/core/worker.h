@@ -44,12 +44,14 @@ enum ants_until {
  *	pool->unnotified; unhashed for all others. So the end of an item takes one step for each
  *	ring, however many callers wait. One that joins is in no other's ring
  * @task: I: the caller
- * @work: L: of one that joins an item: the item, while @done is not set; of one that
- *	waits for the next finished item of a group: that item
+ * @group: I: the group, or NULL; no longer there when @done is set
+ * @work: L: without one the work item, which another thread may look at while @done is
+ *	not set if the caller joins; of one that waits for the next finished item of a
+ *	group: that item
  * @until: L: the event, the same for all in the ring
  * @result: L: the result of the work item; the first error of the group
  * @joins: I: the caller is a task of the same pool, and runs the item itself if no
- *	other thread has started it. At most ANTS_JOINERS
+ *	other thread has started it. At most ANTS_JOINERS of an item
  * @offered: L: set since that caller has last looked for something to run, which there
  *	may be now
  * @done: L: stored with release as the last access by another thread; pairs
@@ -60,6 +62,7 @@ struct ants_work_waiter {
 	struct list_head node;
 	struct hlist_node link;
 	struct task_struct *task;
+	struct ants_group *group;
 	struct ants_work *work;
 	enum ants_until until;
 	int result;

@@ -56,8 +56,7 @@ static void see_slot(struct ants_walker *walker, struct list_head *entry)
 	ants_pending_del(pool, slot);
 	ants_trace(task_cancel, pool, slot->fn, slot->data);
 	pool->counts.cancelled++;
-	if (ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH))
-		walker->todo.bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH, &walker->todo);
 	if (s->err == -ECANCELED)
 		ants_stock_put(pool, slot);
 	else

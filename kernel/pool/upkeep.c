@@ -425,7 +425,6 @@ void ants_crash_fn(struct work_struct *work)
 	ants_fn_t fn = NULL;
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
-	unsigned int i = ANTS_JOIN_DEPTH;
 	struct ants_own_work *call = NULL;
 	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
@@ -448,7 +447,10 @@ void ants_crash_fn(struct work_struct *work)
 	if (w->fn) {
 		data = w->data;
 		if (w->tag & ANTS_TAG_WORK) {
-			call = ants_call_over(w->data);
+			call = ants_own_work(w->data);
+			/* As in call_fn(): a call that was left behind is to be dropped. */
+			if (call && !xchg(&call->left, 1))
+				call = NULL;
 			ants_client_func(w->fn, &data);
 		} else if (!(w->tag & ANTS_TAG_DETACHED)) {
 			fn = w->fn;
@@ -468,14 +470,7 @@ void ants_crash_fn(struct work_struct *work)
 	pr_err("pool %s: thread %d has died in %ps\n", pool->name,
 	       task_pid_nr(w->task), (void *)func);
 
-	/* Do for others what its tasks were to do; may block. */
-	if (call)
-		ants_call_drop(call);
-	/* The calls inside that have ended have released their data, and are marked so. */
-	while (i--)
-		if (w->inner[i].release)
-			w->inner[i].release(w->inner[i].data);
-	ants_loops_abort(w);
+	ants_calls_abort(w, call);
 	ants_inline_abort(w->task);
 	if (pool->ops.fault)
 		pool->ops.fault(pool, fn, (void *)data);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Running a function in a pool and waiting for its result. The call is on the
- * caller's stack, and then the caller has to wait for a function that runs; or
- * it is allocated, and the caller may return before the function has.
- *
- * The end of the file tells whose function a task runs: what ants runs on behalf of
- * a client, as calls are, has the name of the client's function.
+ * Functions that run in a pool as if they were called here. The first is a call of one
+ * function: it is on the caller's stack, and then the caller has to wait for a function
+ * that runs; or it is allocated, and the caller may return before the function has.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -24,9 +21,7 @@ static int call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 	int ret;
 
 	raw_spin_lock_irq(&pool->lock);
-	ret = ants_closed_error(pool);
-	if (!ret && w->depth >= ANTS_JOIN_DEPTH)
-		ret = -EDEADLK;
+	ret = ants_closed_error(pool) ?: w->depth >= ANTS_JOIN_DEPTH ? -EDEADLK : 0;
 	/* A scan may have passed this worker already. */
 	if (unlikely(pool->scan_mod)) {
 		ants_scan_hit(pool, (unsigned long)fn);
@@ -64,7 +59,7 @@ static int call_inside(struct ants_worker *w, ants_call_fn_t fn, void *data,
 }
 
 /* The task has ended and the caller does not wait: @data of the call is given away. */
-void ants_call_drop(struct ants_own_work *call)
+static void call_drop(struct ants_own_work *call)
 {
 	ants_fn_t release = call->release;
 	void *data = call->data;
@@ -75,20 +70,6 @@ void ants_call_drop(struct ants_own_work *call)
 }
 
 /*
- * The client's function in @work, which runs, has returned or died. From here on no caller
- * leaves it. If it is a call that was left behind, return that: it is to be dropped.
- */
-struct ants_own_work *ants_call_over(struct ants_work *work)
-{
-	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
-
-	if (!(work->flags & ANTS_WORK_OWN))
-		return NULL;
-	call->over = true;
-	return call->left ? call : NULL;
-}
-
-/*
  * A call. One that was left behind ends here: what its task still runs is the function
  * that takes the data, so that a scan for the functions of a module finds that.
  */
@@ -96,21 +77,17 @@ static int call_fn(struct ants_work *work)
 {
 	struct ants_own_work *call = container_of(work, struct ants_own_work, work);
 	struct ants_worker *w = work->slot.data;
-	struct ants_pool *pool = w->pool;
 
-	WRITE_ONCE(work->result, ((ants_call_fn_t)call->func_addr)(call->data));
-	if (!call->release)
+	WRITE_ONCE(work->result, ((ants_call_fn_t)(void *)work->fn)(call->data));
+	/* From here on the caller does not leave it. */
+	if (!xchg(&call->left, 1))
 		return 0;
-	raw_spin_lock_irq(&pool->lock);
-	call = ants_call_over(work);
-	if (call) {
-		ants_work_detach(w);
-		w->fn = call->release;
-		w->data = call->data;
-	}
-	ants_unlock_irq(pool);
-	if (call)
-		ants_call_drop(call);
+	raw_spin_lock_irq(&w->pool->lock);
+	ants_work_detach(w);
+	w->fn = call->release;
+	w->data = call->data;
+	ants_unlock_irq(w->pool);
+	call_drop(call);
 	return 0;
 }
 
@@ -118,30 +95,27 @@ static int call_fn(struct ants_work *work)
  * Hand the call over to the pool, and wait for its end. Return true if its result is
  * known, and false if it was left behind: then the caller may not touch it.
  */
-static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigned long timeout)
+static bool call_run(struct ants_pool *pool, struct ants_own_work *call, ants_call_fn_t fn,
+		     unsigned long timeout)
 {
 	struct ants_work *work = &call->work;
 	unsigned long start = jiffies;
-	bool left = false;
 	int err;
 
+	INIT_ANTS_WORK(work, (void *)fn);
 	work->flags = ANTS_WORK_OWN;
+	call->run = call_fn;
 	err = ants_queue_work_timeout(pool, work, timeout);
 	if (!err) {
 		err = ants_work_wait_timeout(work, ants_time_left(start, timeout), NULL);
 		if (!err)
 			return true;
 		if (!ants_work_cancel(work)) {
-			if (call->release) {
-				/* The caller leaves the call behind if it runs. */
-				raw_spin_lock_irq(&pool->lock);
-				left = ants_work_runs(work) && !call->over;
-				call->left = left;
-				ants_unlock_irq(pool);
-			}
-			if (!left)
-				ants_work_cancel_sync(work);
-			return !left;
+			/* It has ended, or it runs, and the caller leaves it behind. */
+			if (call->release && READ_ONCE(work->pool) && !xchg(&call->left, 1))
+				return false;
+			ants_work_cancel_sync(work);
+			return true;
 		}
 	}
 	work->result = err;
@@ -151,7 +125,7 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, unsigne
 int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 	      unsigned long timeout)
 {
-	struct ants_own_work call = { .func_addr = (unsigned long)fn, .data = data };
+	struct ants_own_work call = { .data = data };
 	struct ants_worker *w = ants_worker_of(pool);
 
 	might_sleep();
@@ -159,8 +133,7 @@ int ants_call(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		return -EINVAL;
 	if (w)
 		return call_inside(w, fn, data, NULL);
-	INIT_ANTS_WORK_ONSTACK(&call.work, call_fn);
-	call_run(pool, &call, timeout);
+	call_run(pool, &call, fn, timeout);
 	ants_destroy_work_on_stack(&call.work);
 	return call.work.result;
 }
@@ -187,20 +160,209 @@ int ants_call_release(struct ants_pool *pool, ants_call_fn_t fn, void *data,
 		release(data);
 		return -ENOMEM;
 	}
-	call->func_addr = (unsigned long)fn;
 	call->data = data;
 	call->release = release;
-	INIT_ANTS_WORK(&call->work, call_fn);
 	ants_pause(ANTS_PAUSE_SUBMIT, pool);
-	ended = call_run(pool, call, timeout);
+	ended = call_run(pool, call, fn, timeout);
 	ants_pool_put(pool);
 	if (!ended)
 		return -EINPROGRESS;
 	ret = call->work.result;
-	ants_call_drop(call);
+	call_drop(call);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ants_call_release);
+
+/*
+ * The second is a loop that a pool takes part in. The caller and some helpers, which are
+ * tasks of the pool, take numbers from one counter, a chunk at a time. The
+ * caller never waits for a helper that has not started: it cancels it.
+ *
+ * If the caller is a task, it may die in the loop, and the helpers with it. So
+ * what they share is not on the stack of the caller.
+ */
+
+/* The most helpers, and the number of chunks for each participant. */
+#define MAX_HELPERS	64UL
+#define CHUNKS		8UL
+/* The most numbers to take at a time. */
+#define MAX_CHUNK	1024UL
+
+/* A helper. */
+struct each_helper {
+	struct ants_own_work own;
+	struct ants_loop *loop;
+};
+
+/**
+ * struct ants_loop - a loop, as its caller and its helpers share it
+ * @next: first number that was not taken
+ * @n: I: how many numbers
+ * @chunk: I: how many to take at a time
+ * @fn: I: what to run for each number
+ * @ctx: I: its argument
+ * @error: the first error
+ * @pool: I: the pool, to which the caller of a loop with helpers holds a reference
+ * @outer: T: the loop around it in the same thread of a pool, or NULL
+ * @nr: I: number of helpers that were queued
+ * @helpers: the helpers
+ */
+struct ants_loop {
+	atomic_long_t next;
+	unsigned long n;
+	unsigned long chunk;
+	ants_each_fn_t fn;
+	void *ctx;
+	int error;
+	struct ants_pool *pool;
+	struct ants_loop *outer;
+	unsigned int nr;
+	struct each_helper helpers[];
+};
+
+/* Take part until no number is left, or one has failed. */
+static void each_run(struct ants_loop *loop)
+{
+	unsigned long i, end;
+	int err;
+
+	while (!READ_ONCE(loop->error)) {
+		i = atomic_long_fetch_add(loop->chunk, &loop->next);
+		if (i >= loop->n)
+			return;
+		end = min(loop->n, i + loop->chunk);
+		for (; i < end && !READ_ONCE(loop->error); i++) {
+			err = loop->fn(i, loop->ctx);
+			if (unlikely(err)) {
+				cmpxchg(&loop->error, 0, err);
+				return;
+			}
+			/* A chunk may take for ever, and mostly takes no time. */
+			if (unlikely(ants_wants_attention() || ants_holds_out()))
+				ants_give_way();
+		}
+	}
+}
+
+static int helper_fn(struct ants_work *work)
+{
+	each_run(container_of(work, struct each_helper, own.work)->loop);
+	return 0;
+}
+
+/*
+ * Queue @nr helpers, or as many as the pool has room for, and take part. If the
+ * caller is a task, it may die there.
+ */
+static void loop_run(struct ants_loop *loop, unsigned int nr)
+{
+	struct each_helper *helper = loop->helpers;
+	struct ants_worker *w = ants_this_worker();
+
+	for (; loop->nr < nr; loop->nr++, helper++) {
+		*helper = (struct each_helper){
+			.own.run = helper_fn,
+			.own.data = loop->ctx,
+			.loop = loop,
+		};
+		INIT_ANTS_WORK(&helper->own.work, (void *)loop->fn);
+		helper->own.work.flags = ANTS_WORK_OWN;
+		if (ants_queue_work(loop->pool, &helper->own.work))
+			break;
+	}
+	if (w) {
+		loop->outer = w->loops;
+		w->loops = loop;
+	}
+	each_run(loop);
+	if (w)
+		w->loops = loop->outer;
+}
+
+/*
+ * Wait for the helpers that run; the others do not start. Numbers are missing
+ * if one of them has died.
+ */
+static int loop_end(struct ants_loop *loop)
+{
+	struct ants_work *work;
+	int err;
+
+	while (loop->nr) {
+		work = &loop->helpers[--loop->nr].own.work;
+		if (!ants_work_cancel_sync(work) && work->result == -EFAULT)
+			cmpxchg(&loop->error, 0, -EFAULT);
+	}
+	err = loop->error;
+	ants_pool_put(loop->pool);
+	kfree(loop);
+	return err;
+}
+
+/*
+ * The thread of @w has died. Do for others what its calls and loops were to do; @call was
+ * left behind. The calls inside its task that have ended have released their data, and are
+ * marked so. May block.
+ */
+void ants_calls_abort(struct ants_worker *w, struct ants_own_work *call)
+{
+	unsigned int i = ANTS_JOIN_DEPTH;
+	struct ants_loop *loop;
+
+	if (call)
+		call_drop(call);
+	while (i--)
+		if (w->inner[i].release)
+			w->inner[i].release(w->inner[i].data);
+	while ((loop = w->loops)) {
+		w->loops = loop->outer;
+		cmpxchg(&loop->error, 0, -EFAULT);
+		loop_end(loop);
+	}
+}
+
+int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
+		  void *ctx)
+{
+	struct ants_loop alone = {
+		.n = n, .chunk = MAX_CHUNK, .fn = fn, .ctx = ctx, .pool = pool,
+	};
+	struct ants_loop *loop = NULL;
+	unsigned long nr;
+	gfp_t gfp;
+	int err;
+
+	might_sleep();
+	if (!fn || n > LONG_MAX)
+		return -EINVAL;
+	/* Hold a reference to the pool for the whole loop. */
+	raw_spin_lock_irq(&pool->lock);
+	err = ants_closed_error(pool);
+	nr = ants_can_admit(pool) ? ants_nr_admissible(pool) : 0;
+	if (!err)
+		ants_pool_get_locked(pool);
+	ants_unlock_irq(pool);
+	if (err)
+		return err;
+	/* No more helpers than the pool has room for, and the loop has work for. */
+	nr = min3(n ? n - 1 : 0UL, nr, MAX_HELPERS);
+	/* Helpers are optional: a loop in memory reclaim does not wait for them. */
+	gfp = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT : GFP_KERNEL;
+	if (nr)
+		loop = kmalloc(struct_size(loop, helpers, nr), gfp | __GFP_NOWARN);
+	ants_pause(ANTS_PAUSE_EACH, pool);
+	if (!loop) {
+		/* The caller alone does not need the pool. */
+		ants_pool_put(pool);
+		each_run(&alone);
+		return alone.error;
+	}
+	*loop = alone;
+	loop->chunk = clamp(n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
+	loop_run(loop, nr);
+	return loop_end(loop);
+}
+EXPORT_SYMBOL_GPL(ants_for_each);
 
 /* Submitting to a pool that was made for one function. */
 
@@ -222,57 +384,3 @@ int ants_try_invoke(struct ants_pool *pool, void *data)
 	return ants_try_submit(pool, pool->ops.fn, data);
 }
 EXPORT_SYMBOL_GPL(ants_try_invoke);
-
-/* What ants runs on behalf of a client in a task @fn(@data), or NULL. */
-static const struct ants_own_work *own_work(ants_fn_t fn, const void *data)
-{
-	const struct ants_work *work = data;
-
-	if (fn != ants_work_run || !(READ_ONCE(work->flags) & ANTS_WORK_OWN))
-		return NULL;
-	return container_of(work, struct ants_own_work, work);
-}
-
-/*
- * Return the address of the client's function in a task @fn(*@data), and set
- * *@data to the argument of that function. To be called with the lock of the pool
- * held, or by the task itself: until the task has ended, what it refers to exists.
- */
-unsigned long ants_client_func(ants_fn_t fn, const void **data)
-{
-	const struct ants_own_work *own = own_work(fn, *data);
-
-	if (own) {
-		*data = own->data;
-		return own->func_addr;
-	}
-	return fn == ants_work_run ? (unsigned long)((const struct ants_work *)*data)->fn :
-				     (unsigned long)fn;
-}
-
-/* As ants_scan_hit() for a task, which may run more than one function of a client. */
-void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
-{
-	const struct ants_own_work *own = own_work(fn, data);
-
-	ants_scan_hit(pool, ants_client_func(fn, &data));
-	if (own)
-		ants_scan_hit(pool, (unsigned long)own->release);
-}
-
-/* The function that a submitter waits to hand over, and its argument. */
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data)
-{
-	*data = waiter->work ?: waiter->data;
-	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
-}
-
-/* The function that a worker runs, or 0. A detached work item may be gone. */
-unsigned long ants_worker_func(const struct ants_worker *w)
-{
-	const void *data = w->data;
-
-	return w->tag & ANTS_TAG_DETACHED && w->fn ? w->func_addr :
-						     ants_client_func(w->fn, &data);
-}

@@ -11,14 +11,12 @@
  *	again, rearmed	-EALREADY	true, flagged,	waits for both runs
  *					one run is left
  *	dropped		accepted	false		waits
- *	skipped		-ECANCELED	false		waits
  *
- * While a caller of ants_work_cancel_sync() waits for a running item,
- * -ECANCELED takes the place of "accepted". In any state but idle, queueing on
+ * While a caller of ants_work_cancel_sync() waits for a running item, or if its group
+ * was cancelled, -ECANCELED takes the place of "accepted". In any state but idle, queueing on
  * another pool is refused with -EALREADY. A released pool refuses with
  * -ESHUTDOWN what is accepted above.
  */
-#include <linux/debugobjects.h>
 #include <linux/export.h>
 #include <linux/sched/task_stack.h>
 
@@ -125,8 +123,7 @@ static void inner_finish(struct ants_worker *w, struct ants_todo *todo)
 	pool->nr_joined--;
 	ants_update_admit_limit(pool);
 	ants_work_finish(pool, inner->work, todo);
-	if (ants_task_uncount(pool, inner->epoch))
-		todo->bits |= ANTS_TODO_WAITQ;
+	ants_task_uncount(pool, inner->epoch, todo);
 }
 
 /* An item not admitted yet is not taken for a single run: it may go on. */
@@ -233,61 +230,110 @@ static bool work_is_valid(struct ants_work *work)
 	return valid;
 }
 
-/*
- * Make @pool the one that @work is in. Return the pool that it is in already,
- * or NULL.
- */
-static struct ants_pool *work_claim(struct ants_pool *pool,
-				    struct ants_work *work)
+/* Make @pool the one that @work is in. Return -EALREADY if it is in one already. */
+static int work_claim(struct ants_pool *pool, struct ants_work *work)
 {
-	struct ants_pool *other = cmpxchg(&work->pool, NULL, pool);
-
 	lockdep_assert_held(&pool->lock);
-	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK) && !other)
+	if (cmpxchg(&work->pool, NULL, pool))
+		return -EALREADY;
+	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS_WORK))
 		debug_object_activate(work, &ants_work_descr);
-	return other;
+	return 0;
 }
 
-/*
- * The timer function of an item is about to run: have it make the item due at
- * @when, even if the item was cancelled. It runs within an RCU section that has
- * begun, so a caller that waits for all tasks can wait for it: see
- * wait_tasks_enter() in pool.c.
- */
-static void delayed_revive(struct ants_pool *pool,
-			   struct ants_delayed_work *dwork, unsigned long when)
-{
-	dwork->when = when;
-	WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());
-	ants_work_move(&dwork->work, ANTS_WORK_DELAYED);
-}
-
+/* The states in which the function of an item runs. */
+#define RUNS_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
 /*
  * The states in which an item of a pool has no queued run: its function runs, or it was
  * cancelled and its timer function is about to end it.
  */
 #define UNQUEUED_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_DROPPED))
+/* The states of an item with a run that has not started. */
+#define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
+			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
+/* The states of an item with a run that is due. */
+#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
 
-/* Check whether a run of @work, which is in @pool, may be queued in one of @states. */
+/* May a run of @work, which is in a pool, be queued: is it in @pool, in one of @states? */
 static int may_run_again(const struct ants_pool *pool, const struct ants_work *work,
 			 unsigned long states)
 {
-	if (work->state == ANTS_WORK_SKIPPED)
-		return -ECANCELED;
-	if (!(BIT(work->state) & states))
+	if (READ_ONCE(work->pool) != pool || !(BIT(work->state) & states))
 		return -EALREADY;
 	if (work->flags & ANTS_WORK_CLOSED || ants_group_stops(work))
 		return -ECANCELED;
 	return ants_closed_error(pool);
 }
 
+/*
+ * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
+ * if it was queued.
+ */
+static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
+		       unsigned long when, unsigned long states, struct ants_todo *todo)
+{
+	struct ants_work *work = &dwork->work;
+	int err, queued;
+
+	/* As ants_queue_work(): where the item is comes before what this pool is. */
+	if (READ_ONCE(work->pool))
+		err = may_run_again(pool, work, states);
+	else
+		err = ants_closed_error(pool) ?: work_claim(pool, work);
+	if (err)
+		return err;
+	queued = !!(BIT(work->state) & QUEUED_STATES);
+	/* What is due, and is to be due at once, keeps its turn. */
+	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
+		return queued;
+	if (work->state == ANTS_WORK_DROPPED ||
+	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
+		/*
+		 * Its timer function is about to run, and makes it due at @when. That is
+		 * within an RCU section that has begun, so a caller that waits for all
+		 * tasks can wait for it: see wait_tasks_enter() in pool.c.
+		 */
+		dwork->when = when;
+		WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());
+		ants_work_move(work, ANTS_WORK_DELAYED);
+		return queued;
+	}
+	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
+		ants_work_dequeue(pool, work, todo);
+	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
+		ants_delayed_del(pool, dwork);
+	dwork->when = when;
+	/* One that runs is due when it has ended, or later. */
+	if (BIT(work->state) & RUNS_STATES)
+		ants_work_move(work, ANTS_WORK_REARMED);
+	else
+		ants_delayed_arm(pool, dwork, todo);
+	return queued;
+}
+
+/*
+ * A work item that has entered the pool enters its group, if any: it was accepted, or its
+ * submitter waits for room. In no pool it was in no group.
+ */
+static inline void group_enter(struct ants_group *group, struct ants_work *work)
+{
+	if (!group)
+		return;
+	work->group = group;
+	list_add_tail(&work->in_group, &group->works);
+	WRITE_ONCE(work->group_stamp, group->stamp);
+	group->nr_left++;
+}
+
 /* Accept @work, which was in no pool a moment ago. */
 static int work_enter(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, struct ants_todo *todo)
 {
-	if (work_claim(pool, work))
-		return -EALREADY;
-	work->group = group;
+	int err = work_claim(pool, work);
+
+	if (err)
+		return err;
+	group_enter(group, work);
 	ants_work_pend(pool, work, todo);
 	return 0;
 }
@@ -299,20 +345,16 @@ static int work_enter(struct ants_pool *pool, struct ants_work *work,
 static int work_accept(struct ants_pool *pool, struct ants_work *work,
 		       struct ants_group *group, struct ants_todo *todo)
 {
-	struct ants_pool *other = READ_ONCE(work->pool);
 	int err;
 
-	if (unlikely(other)) {
-		if (other != pool || group)
-			return -EALREADY;
-		err = may_run_again(pool, work, UNQUEUED_STATES);
-		if (err)
-			return err;
-		if (work->state == ANTS_WORK_DROPPED)
-			delayed_revive(pool, ants_to_delayed(work), jiffies);
-		else
+	if (unlikely(READ_ONCE(work->pool))) {
+		err = may_run_again(pool, work, group ? 0 : UNQUEUED_STATES);
+		if (!err && work->state == ANTS_WORK_DROPPED)
+			return delay_until(pool, ants_to_delayed(work), jiffies,
+					   UNQUEUED_STATES, todo);
+		if (!err)
 			ants_work_pend(pool, work, todo);
-		return 0;
+		return err;
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
@@ -345,14 +387,11 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 
 	if (unlikely(!ants_may_add_fast(pool) || work->prio != ANTS_PRIO_NORMAL))
 		return false;
-	if (group && unlikely(!hlist_empty(&group->waiters) || check_group(group, work)))
-		return false;
-	if (unlikely(work_claim(pool, work)))
+	if (unlikely((group && (!hlist_empty(&group->waiters) || check_group(group, work))) ||
+		     work_claim(pool, work)))
 		return false;
 	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
-	work->group = group;
-	if (group)
-		ants_group_enter(group, work);
+	group_enter(group, work);
 	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
 	ants_link_fast(pool, &work->slot, ants_work_run, work, epoch | ANTS_TAG_WORK);
@@ -406,8 +445,9 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 
 	if (!timeout)
 		return -ETIMEDOUT;
-	if (work_claim(pool, work))
-		return -EALREADY;
+	err = work_claim(pool, work);
+	if (err)
+		return err;
 	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
 	err = ants_wait_enrol(pool, waiter, nested);
 	if (err) {
@@ -415,9 +455,7 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 		return err;
 	}
 	work->slot.data = waiter;
-	work->group = group;
-	if (group)
-		ants_group_enter(group, work);
+	group_enter(group, work);
 	ants_work_move(work, ANTS_WORK_WAITING);
 	ants_work_offer(work, todo);
 	return 0;
@@ -431,25 +469,25 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	struct ants_waiter waiter;
+	bool full;
 	int err;
 
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
-	if (err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING)) {
-		if (timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
-			err = work_enter(pool, work, group, &todo);
-			if (!err) {
-				/* It was accepted beyond the bound. */
-				ants_check_over(pool);
-				join_run(ants_worker_of(pool), work, &todo);
-				ants_dispatch(pool, &todo);
-			}
-		} else {
-			err = work_enrol(pool, work, group, timeout, &waiter, &todo);
-			if (!err) {
-				ants_unlock(pool, &todo);
-				return ants_wait(pool, &waiter, timeout);
-			}
+	full = err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING);
+	if (full && timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
+		err = work_enter(pool, work, group, &todo);
+		if (!err) {
+			/* It was accepted beyond the bound. */
+			ants_check_over(pool);
+			join_run(ants_worker_of(pool), work, &todo);
+			ants_dispatch(pool, &todo);
+		}
+	} else if (full) {
+		err = work_enrol(pool, work, group, timeout, &waiter, &todo);
+		if (!err) {
+			ants_unlock(pool, &todo);
+			return ants_wait(pool, &waiter, timeout);
 		}
 	}
 	if (err)
@@ -468,9 +506,8 @@ static int work_queue(struct ants_pool *pool, struct ants_work *work,
 		      struct ants_group *group, unsigned long timeout)
 {
 	might_sleep();
-	if (unlikely(!work_is_valid(work)))
-		return -EINVAL;
-	if (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
+	if (unlikely(!work_is_valid(work) ||
+		     (group && READ_ONCE(work->flags) & ANTS_WORK_DETACHED)))
 		return -EINVAL;
 	if (timeout && !(group && READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
@@ -512,53 +549,52 @@ EXPORT_SYMBOL_GPL(ants_work_begin);
 
 /*
  * Lock the pool that @work is in. Return NULL if it is in none; it has ended
- * then, and its result can be read. The pool cannot be freed under the caller:
- * before a pool is destroyed all of its work items have ended, and it is freed
- * after a grace period, which this RCU section holds off.
+ * then, and its result can be read. Lockdep is told of a caller that waits, or would if
+ * the item ran. The pool cannot be freed under the caller: before a pool is destroyed all
+ * of its work items have ended, and it is freed after a grace period. The RCU section
+ * holds that off, and then the section of the lock, in which interrupts are off.
  */
-static struct ants_pool *work_lock(struct ants_work *work,
-				   struct ants_todo *todo)
+static struct ants_pool *work_lock(struct ants_work *work, struct ants_todo *todo, bool waits)
 {
 	struct ants_pool *pool;
 
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in ants_work_unclaim(). */
 	while ((pool = smp_load_acquire(&work->pool))) {
+		if (waits)
+			ants_wait_touch(pool);
 		ants_lock_any(pool, todo);
 		if (likely(READ_ONCE(work->pool) == pool)) {
-			/*
-			 * Sparse cannot follow a lock that is taken
-			 * conditionally.
-			 */
+			/* Sparse cannot follow a lock that is taken conditionally. */
 			__release(&pool->lock);
-			__release(RCU);
-			return pool;
+			break;
 		}
 		ants_unlock_any(pool, todo);
 	}
 	rcu_read_unlock();
-	return NULL;
+	return pool;
 }
 
-/* Drop the lock. Lockdep is told of a caller that waits, or would if the item ran. */
-static void work_unlock(struct ants_pool *pool, struct ants_todo *todo, bool waits)
+/* Drop the lock. */
+static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
 {
-	__acquire(RCU);
 	__acquire(&pool->lock);
 	ants_unlock_any(pool, todo);
-	if (waits)
-		ants_wait_touch(pool);
-	rcu_read_unlock();
 }
 
 /*
- * Waiting for a work item: until it has ended, or until one run of it has. A
- * task that waits for an item of its own pool occupies a thread, and there may
- * be no other thread to run the item. So it joins: unless another thread has
- * started the item, it takes the item off the queue and runs it itself. Then
- * the only waits that could hang are those for the waiting task itself, and
- * those are refused.
+ * Waiting for a work item: until it has ended, or until one run of it has; or for a
+ * group of them. A task that waits for an item of its own pool occupies a thread, and
+ * there may be no other thread to run the item. So it joins: unless another thread has
+ * started the item, it takes the item off the queue and runs it itself. Then the only
+ * waits that could hang are those for the waiting task itself, and those are refused.
  */
+
+/* The worker that runs the item, or NULL. */
+static struct ants_worker *work_runner(const struct ants_work *work)
+{
+	return BIT(work->state) & RUNS_STATES ? work->slot.data : NULL;
+}
 
 /*
  * Would @w wait for itself? A wait for a running item lasts until its worker
@@ -572,13 +608,40 @@ static bool never_ends(const struct ants_worker *w, const struct ants_work *work
 	unsigned int i;
 
 	for (i = 0; work && i < ANTS_HOLD_MAX; i++) {
-		runner = ants_work_runner(work);
+		runner = work_runner(work);
 		if (!runner || runner == w)
 			return runner;
 		waiter = &ants_inner_of(runner)->waiter;
-		work = waiter->done ? NULL : waiter->work;
+		work = waiter->joins && !waiter->done ? waiter->work : NULL;
 	}
 	return false;
+}
+
+/* Is the task of @w, or one that runs inside it, a member of @group? */
+static bool runs_member(const struct ants_worker *w, const struct ants_group *group)
+{
+	/* In worker_exit the item that ran last may be gone. */
+	const struct ants_work *work = w->fn && w->tag & ANTS_TAG_WORK ? w->data : NULL;
+	unsigned int i = 0;
+
+	while (!work || work->group != group) {
+		if (i == w->depth)
+			return false;
+		work = w->inner[i++].work;
+	}
+	return true;
+}
+
+/* Is the task that @w runs refused as a waiter, because the wait may never end? */
+static bool must_not_wait(const struct ants_worker *w, const struct ants_work_waiter *waiter)
+{
+	lockdep_assert_held(&w->pool->lock);
+	if (!may_join(w))
+		return true;
+	if (waiter->group)
+		return runs_member(w, waiter->group);
+	return never_ends(w, waiter->work) ||
+	       (waiter->until != ANTS_UNTIL_END && is_not_admitted(waiter->work));
 }
 
 /* Has the item not been started? */
@@ -590,14 +653,14 @@ static bool can_take(const struct ants_pool *pool, const struct ants_work *work)
 }
 
 /*
- * Return the next item that the task can run, or NULL: of @group if not NULL. Of a group
- * no more members are scanned than one lock hold allows. A member that leaves the group
- * moves the cursor, as it moves that of a cancel.
+ * Return the next item that the task can run, or NULL. Of a group no more members are
+ * scanned than one lock hold allows. A member that leaves the group moves the cursor, as
+ * it moves that of a cancel.
  */
 static struct ants_work *next_item(const struct ants_pool *pool,
-				   const struct ants_work_waiter *waiter,
-				   struct ants_group *group)
+				   const struct ants_work_waiter *waiter)
 {
+	struct ants_group *group = waiter->group;
 	struct ants_work *work = waiter->work;
 	unsigned int i;
 
@@ -616,84 +679,33 @@ static struct ants_work *next_item(const struct ants_pool *pool,
 
 /*
  * The task has nothing to run: does its wait depend on other workers? Not if the timer of
- * the item makes progress. A task that does not join has not noted the item.
+ * the item makes progress. A task that does not join may not look at the item.
  */
-static bool needs_others(const struct ants_work_waiter *waiter, const struct ants_group *group)
+static bool needs_others(const struct ants_work_waiter *waiter)
 {
 	if (waiter->done || waiter->offered)
 		return false;
-	return group || !waiter->joins ||
+	return waiter->group || !waiter->joins ||
 	       (waiter->work->state != ANTS_WORK_DELAYED &&
 		waiter->work->state != ANTS_WORK_DROPPED);
 }
 
-/* Enqueue the task that @w runs as a waiter for @work, if it may wait. */
-static int join_enter(struct ants_worker *w, struct ants_work *work, enum ants_until until)
-{
-	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
-	const struct ants_work_waiter *leader;
-	unsigned int nr_joiners = 0;
-
-	lockdep_assert_held(&w->pool->lock);
-	if (never_ends(w, work) || !may_join(w) ||
-	    (until != ANTS_UNTIL_END && is_not_admitted(work)))
-		return -EDEADLK;
-	hlist_for_each_entry(leader, &work->waiters, link)
-		nr_joiners += leader->joins;
-	*waiter = (struct ants_work_waiter){ .until = until };
-	/*
-	 * This is set in the section that checks: of two tasks that wait for
-	 * each other, the second one sees the first.
-	 */
-	if (nr_joiners < ANTS_JOINERS) {
-		waiter->joins = true;
-		waiter->work = work;
-	}
-	ants_work_await(&work->waiters, waiter);
-	return 0;
-}
-
 /*
- * Check whether the task that @w runs may wait for the group. A member of it would
- * wait for its own end.
- */
-int ants_join_check(const struct ants_worker *w, const struct ants_group *group)
-{
-	const struct ants_work *work = w->data;
-	unsigned int i;
-
-	lockdep_assert_held(&w->pool->lock);
-	if (!may_join(w))
-		return -EDEADLK;
-	/* In worker_exit the item that ran last may be gone. */
-	if (w->fn && w->tag & ANTS_TAG_WORK && work->group == group)
-		return -EDEADLK;
-	for (i = 0; i < w->depth; i++) {
-		work = w->inner[i].work;
-		if (work && work->group == group)
-			return -EDEADLK;
-	}
-	return 0;
-}
-
-/*
- * The waiter of the innermost task of @w is enqueued, for @group if not NULL, else for an
- * item. Run what no other thread has started, and sleep, until it is notified, and copy it
- * to @own. The pool stays, because the caller is one of its tasks. Return 0, -ETIMEDOUT or
- * -EINTR.
+ * The waiter of the innermost task of @w is enqueued. Run what no other thread has
+ * started, and sleep, until it is notified. The pool stays, because the caller is one of
+ * its tasks. Return 0, -ETIMEDOUT or -EINTR.
  *
  * As for callers that wait for room in their own pool, one worker must be left that does
  * not wait: pool->nr_joining has those that sleep for good. If this was the last one, the
  * newest of those callers gives up. Before that they are given the room that items have
  * left, so a look that has run one is followed by another.
  */
-int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned long timeout,
-		   struct ants_work_waiter *own)
+static int join(struct ants_worker *w, unsigned long timeout, unsigned int state)
 {
 	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
-	struct ants_pool *pool = w->pool;
-	unsigned int state = ants_killable_state(pool, 0);
+	struct ants_group *group = waiter->group;
 	bool counted = false, more = false, done;
+	struct ants_pool *pool = w->pool;
 	unsigned long start = jiffies;
 	struct ants_wake_batch batch;
 	struct ants_work *work;
@@ -709,10 +721,10 @@ int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned lon
 			if (group && !waiter->done)
 				group->join_at = group->works.next;
 		}
-		for (more = false; (work = next_item(pool, waiter, group)); more = true)
+		for (more = false; (work = next_item(pool, waiter)); more = true)
 			join_run(w, work, &todo);
 		more |= group && !waiter->done && group->join_at != &group->works;
-		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter, group);
+		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter);
 		pool->nr_joining += counted;
 		if (counted && pool->waiters.nr_nested &&
 		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
@@ -725,10 +737,40 @@ int ants_join_wait(struct ants_worker *w, struct ants_group *group, unsigned lon
 		pool->nr_joining -= done && counted;
 		ants_unlock(pool, &todo);
 		if (done)
-			break;
+			return err;
 		if (!more)
 			err = ants_work_sleep(pool, waiter, ants_time_left(start, timeout), state);
 	}
+}
+
+/*
+ * Wait for the event that @own says, and store there what was waited for. The lock is
+ * held on entry, and dropped here. @w: the caller is a task of the pool, and joins. Return
+ * 0, -ETIMEDOUT or -EINTR.
+ */
+static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_work_waiter *own,
+		    unsigned long timeout)
+	__releases(&pool->lock)
+{
+	unsigned int state = ants_killable_state(pool, 1);
+	struct ants_work_waiter *waiter = own;
+	int err;
+
+	if (w) {
+		/* Not on the stack: the task may die in what it runs meanwhile. */
+		waiter = &ants_inner_of(w)->waiter;
+		*waiter = *own;
+		waiter->joins = true;
+	}
+	ants_work_await(waiter);
+	ants_unlock_irq(pool);
+	if (!w) {
+		/* For an item lockdep was told before, and then the pool may be gone. */
+		if (own->group)
+			ants_wait_touch(pool);
+		return ants_work_sleep(pool, own, timeout, state);
+	}
+	err = join(w, timeout, state);
 	*own = *waiter;
 	return err;
 }
@@ -741,15 +783,14 @@ static bool has_run(const struct ants_work *work)
 {
 	const struct ants_delayed_work *dwork = ants_to_delayed(work);
 
-	return work->state != ANTS_WORK_DROPPED && work->state != ANTS_WORK_SKIPPED &&
+	return work->state != ANTS_WORK_DROPPED &&
 	       (work->state != ANTS_WORK_DELAYED ||
 		(!timer_pending(&dwork->timer) && !time_before(jiffies, dwork->when)));
 }
 
 static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, int *result)
 {
-	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
-	unsigned int state = TASK_KILLABLE;
+	struct ants_work_waiter waiter = { .work = work, .until = ANTS_UNTIL_END };
 	struct ants_worker *w;
 	struct ants_pool *pool;
 	struct ants_todo todo;
@@ -758,28 +799,24 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 	might_sleep();
 	if (READ_ONCE(work->flags) & ANTS_WORK_DETACHED)
 		return -EINVAL;
-	pool = work_lock(work, &todo);
+	pool = work_lock(work, &todo, timeout);
 	if (!pool) {
 		waiter.result = ants_work_result(work);
 		goto ended;
 	}
-	if (!timeout || (flush && !has_run(work))) {
-		work_unlock(pool, &todo, flush);
-		return timeout ? 0 : -ETIMEDOUT;
-	}
 	if (flush)
 		waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT : ANTS_UNTIL_RUN;
 	w = ants_worker_of(pool);
-	if (w) {
-		err = join_enter(w, work, waiter.until);
+	if (!timeout || (flush && !has_run(work))) {
+		err = timeout ? 0 : -ETIMEDOUT;
+	} else if (w && must_not_wait(w, &waiter)) {
+		err = -EDEADLK;
 	} else {
-		state = ants_killable_state(pool, 2);
-		ants_work_await(&work->waiters, &waiter);
+		__acquire(&pool->lock);
+		err = wait_for(pool, w, &waiter, timeout);
+		goto ended;
 	}
-	work_unlock(pool, &todo, !w);
-	if (!err)
-		err = w ? ants_join_wait(w, NULL, timeout, &waiter) :
-			  ants_work_sleep(pool, &waiter, timeout, state);
+	work_unlock(pool, &todo);
 ended:
 	if (!err && result)
 		*result = waiter.result;
@@ -802,13 +839,20 @@ EXPORT_SYMBOL_GPL(ants_work_flush);
 /* Cancelling work items, and querying their state. */
 
 /* Return true if a run was queued, and will not start. */
-static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
-			struct ants_todo *todo)
+static bool cancel(struct ants_work *work, bool sync)
 {
-	bool queued;
+	struct ants_work_waiter waiter = { .work = work, .until = ANTS_UNTIL_END };
+	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
+	const struct ants_worker *w;
+	struct ants_pool *pool;
+	bool queued, self, waits;
 
-	if (!ants_work_runs(work)) {
-		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
+	pool = work_lock(work, &todo, sync);
+	if (!pool)
+		return false;
+	if (!work_runner(work)) {
+		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, &todo);
 	} else if (work->flags & ANTS_WORK_DETACHED) {
 		/* One that is ANTS_WORK_LATE: its function has not begun. */
 		queued = ants_work_detach(work->slot.data);
@@ -816,40 +860,24 @@ static bool cancel_item(struct ants_pool *pool, struct ants_work *work,
 		/* A run may be queued behind the one in progress. */
 		queued = work->state != ANTS_WORK_RUNNING;
 		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_dequeue(pool, work, todo);
+			ants_work_dequeue(pool, work, &todo);
 		if (queued)
 			ants_work_move(work, ANTS_WORK_RUNNING);
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
 	}
-	ants_room_freed(pool, todo);
-	return queued;
-}
-
-static bool cancel(struct ants_work *work, bool sync)
-{
-	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_END };
-	struct ants_wake_batch batch;
-	struct ants_todo todo = { .batch = &batch };
-	const struct ants_worker *w;
-	struct ants_pool *pool;
-	bool ret, self, waits;
-
-	pool = work_lock(work, &todo);
-	if (!pool)
-		return false;
-	ret = cancel_item(pool, work, &todo);
+	ants_room_freed(pool, &todo);
 	/*
 	 * Is it the task that the caller runs, or does that task run inside it? A plain
 	 * cancel may interrupt a thread whose worker is freed.
 	 */
 	w = sync ? ants_worker_of(pool) : NULL;
-	self = w && ants_work_runner(work) == w;
+	self = w && work_runner(work) == w;
 	waits = sync && !self && READ_ONCE(work->pool) == pool;
 	if (waits) {
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
-		ants_work_await(&work->waiters, &waiter);
+		ants_work_await(&waiter);
 	}
-	work_unlock(pool, &todo, sync);
+	work_unlock(pool, &todo);
 	if (waits)
 		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 	if (self) {
@@ -863,7 +891,7 @@ static bool cancel(struct ants_work *work, bool sync)
 			  "ants: %ps cancels itself and would wait for its own end\n",
 			  work->fn);
 	}
-	return ret;
+	return queued;
 }
 
 bool ants_work_cancel(struct ants_work *work)
@@ -885,16 +913,12 @@ bool ants_work_cancelled(const struct ants_work *work)
 }
 EXPORT_SYMBOL_GPL(ants_work_cancelled);
 
-/* The states of an item with a run that has not started. */
-#define QUEUED_STATES	(BIT(ANTS_WORK_DELAYED) | BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_WAITING) | \
-			 BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
-
 unsigned int ants_work_busy(const struct ants_work *work)
 {
 	unsigned int state = BIT(READ_ONCE(work->state));
 
 	return (state & QUEUED_STATES ? ANTS_WORK_BUSY_PENDING : 0) |
-	       (state & ANTS_WORK_RUNS ? ANTS_WORK_BUSY_RUNNING : 0);
+	       (state & RUNS_STATES ? ANTS_WORK_BUSY_RUNNING : 0);
 }
 EXPORT_SYMBOL_GPL(ants_work_busy);
 
@@ -904,51 +928,6 @@ void ants_destroy_delayed_work_on_stack(struct ants_delayed_work *dwork)
 	timer_destroy_on_stack(&dwork->timer);
 }
 EXPORT_SYMBOL_GPL(ants_destroy_delayed_work_on_stack);
-
-/* The states of an item with a run that is due. */
-#define DUE_STATES	(BIT(ANTS_WORK_DUE) | BIT(ANTS_WORK_PENDING) | BIT(ANTS_WORK_AGAIN))
-
-/*
- * Have an item due at @when, if it is in no pool, or in @pool in one of @states. Return 1
- * if it was queued.
- */
-static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
-		       unsigned long when, unsigned long states, struct ants_todo *todo)
-{
-	struct ants_work *work = &dwork->work;
-	struct ants_pool *other = READ_ONCE(work->pool);
-	int err, queued;
-
-	/* As ants_queue_work(): where the item is comes before what this pool is. */
-	if (other == pool)
-		err = may_run_again(pool, work, states);
-	else
-		err = other ? -EALREADY : ants_closed_error(pool);
-	if (!err && !other && work_claim(pool, work))
-		err = -EALREADY;
-	if (err)
-		return err;
-	queued = !!(BIT(work->state) & QUEUED_STATES);
-	/* What is due, and is to be due at once, keeps its turn. */
-	if (BIT(work->state) & DUE_STATES && !time_before(jiffies, when))
-		return queued;
-	if (work->state == ANTS_WORK_DROPPED ||
-	    (work->state == ANTS_WORK_DELAYED && !timer_delete(&dwork->timer))) {
-		delayed_revive(pool, dwork, when);
-		return queued;
-	}
-	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
-		ants_work_dequeue(pool, work, todo);
-	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
-		ants_delayed_del(pool, dwork);
-	dwork->when = when;
-	/* One that runs is due when it has ended, or later. */
-	if (ants_work_runs(work))
-		ants_work_move(work, ANTS_WORK_REARMED);
-	else
-		ants_delayed_arm(pool, dwork, todo);
-	return queued;
-}
 
 static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      unsigned long delay, unsigned long states)
@@ -986,3 +965,178 @@ int ants_mod_delayed_work(struct ants_pool *pool,
 	return work_delay(pool, dwork, delay, ~BIT(ANTS_WORK_WAITING));
 }
 EXPORT_SYMBOL_GPL(ants_mod_delayed_work);
+
+/*
+ * Groups: many work items of one pool, and one wait for them all. The pool's
+ * lock guards a group. A caller that waits is given all it asked for under the
+ * lock, and afterwards touches neither the group nor its members, which may be
+ * freed then.
+ *
+ * When a group is cancelled the upkeep work ends the members that have not started, in
+ * several holds of the lock. Until it has, the group is in pool->cancelled_groups; it
+ * leaves that list when its last member ends, so no group waits for the upkeep work.
+ */
+
+/*
+ * A group that begins has no members. The stamp distinguishes those that it gets from those
+ * of all others, and its own of an earlier time. An item that has never been in a group
+ * has 0.
+ */
+static void group_begin(struct ants_group *group)
+{
+	static atomic64_t stamps;
+
+	INIT_LIST_HEAD(&group->works);
+	INIT_LIST_HEAD(&group->finished);
+	group->stamp = atomic64_inc_return(&stamps);
+	group->error = 0;
+	group->sealed = false;
+	group->cancelled = false;
+}
+
+int ants_group_init(struct ants_group *group, struct ants_pool *pool,
+		    unsigned int flags)
+{
+	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
+		return -EINVAL;
+	memset(group, 0, sizeof(*group));
+	INIT_LIST_HEAD(&group->node);
+	group->pool = pool;
+	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
+	group_begin(group);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ants_group_init);
+
+void ants_group_seal(struct ants_group *group)
+{
+	struct ants_pool *pool = group->pool;
+	struct ants_todo todo;
+
+	ants_lock(pool, &todo);
+	group->sealed = true;
+	ants_group_wake(group, &todo);
+	ants_unlock(pool, &todo);
+}
+EXPORT_SYMBOL_GPL(ants_group_seal);
+
+/*
+ * Wait for the event that @own says, and store what was waited for in @own. A wait for
+ * the whole group seals it, unless the caller may not wait. A caller that is no task of
+ * the pool holds a reference to it meanwhile, for the last member may have ended, and
+ * then no item keeps the pool.
+ */
+static int group_wait(struct ants_group *group, struct ants_work_waiter *own,
+		      unsigned long timeout)
+{
+	struct ants_worker *w = ants_worker_of(group->pool);
+	bool all = own->until == ANTS_UNTIL_ALL;
+	struct ants_pool *pool = group->pool;
+	struct ants_todo todo;
+	int err = 0;
+
+	might_sleep();
+	own->group = group;
+	ants_lock(pool, &todo);
+	if (ants_group_serve(group, own)) {
+		group->sealed |= all;
+		/* A caller in ants_group_next() must not be left behind. */
+		ants_group_wake(group, &todo);
+	} else if (!hlist_empty(&group->waiters)) {
+		/* Only one caller may wait at a time. */
+		err = -EBUSY;
+	} else if (w && must_not_wait(w, own)) {
+		err = -EDEADLK;
+	} else if (!timeout) {
+		group->sealed |= all;
+		err = -ETIMEDOUT;
+	} else {
+		group->sealed |= all;
+		if (!w)
+			ants_pool_get_locked(pool);
+		err = wait_for(pool, w, own, timeout);
+		if (!w)
+			ants_pool_put(pool);
+		return err;
+	}
+	ants_unlock(pool, &todo);
+	return err;
+}
+
+int ants_group_wait_timeout(struct ants_group *group, unsigned long timeout,
+			    int *error)
+{
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_ALL };
+	int err = group_wait(group, &waiter, timeout);
+
+	if (!err && error)
+		*error = waiter.result;
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_group_wait_timeout);
+
+struct ants_work *ants_group_next(struct ants_group *group,
+				  unsigned long timeout)
+{
+	struct ants_work_waiter waiter = { .until = ANTS_UNTIL_MEMBER };
+	int err = group_wait(group, &waiter, timeout);
+
+	return err ? ERR_PTR(err) : waiter.work;
+}
+EXPORT_SYMBOL_GPL(ants_group_next);
+
+/*
+ * One section for the upkeep work: end members of the first cancelled group that do not
+ * run, as many as one lock hold allows. Return true if there is more to do.
+ */
+bool ants_group_cancel_round(struct ants_pool *pool, struct ants_todo *todo,
+			     void *unused)
+{
+	struct ants_group *group;
+	struct ants_work *work;
+	unsigned int nr;
+
+	group = list_first_entry_or_null(&pool->cancelled_groups,
+					 struct ants_group, node);
+	if (!group)
+		return false;
+	/* When its last member ends, the group stays until the lock is dropped. */
+	for (nr = 0; nr < ANTS_HOLD_MAX && !ants_todo_full(todo) && group->nr_left &&
+	     group->cancel_at != &group->works; nr++) {
+		work = list_entry(group->cancel_at, struct ants_work, in_group);
+		/* When it ends, a caller in ants_group_next() may take it. */
+		group->cancel_at = work->in_group.next;
+		/* A caller that waits for room with one finds out by itself. */
+		if (work->group == group && work->state != ANTS_WORK_WAITING)
+			ants_work_cancel_waiting(pool, work, -ECANCELED, todo);
+	}
+	if (group->cancel_at == &group->works)
+		list_del_init(&group->node);
+	ants_room_freed(pool, todo);
+	return !list_empty(&pool->cancelled_groups);
+}
+
+void ants_group_cancel(struct ants_group *group)
+{
+	struct ants_pool *pool = group->pool;
+	struct ants_todo todo;
+
+	ants_lock_any(pool, &todo);
+	ants_group_stop(group, &todo);
+	ants_unlock_any(pool, &todo);
+}
+EXPORT_SYMBOL_GPL(ants_group_cancel);
+
+int ants_group_reset(struct ants_group *group)
+{
+	int err = -EBUSY;
+
+	raw_spin_lock_irq(&group->pool->lock);
+	if (!group->nr_left && hlist_empty(&group->waiters)) {
+		group_begin(group);
+		err = 0;
+	}
+	ants_unlock_irq(group->pool);
+	return err;
+}
+EXPORT_SYMBOL_GPL(ants_group_reset);

@@ -201,18 +201,18 @@ static inline void hlist_move_list(struct hlist_head *from,
 }
 
 #define hlist_entry(ptr, type, member)	container_of(ptr, type, member)
-#define shim_hlist_entry_or_null(ptr, type, member) ({			\
+#define hlist_entry_safe(ptr, type, member) ({			\
 	struct hlist_node *_node = (ptr);				\
 	_node ? hlist_entry(_node, type, member) : NULL; })
 #define hlist_for_each_entry(pos, head, member)				\
-	for (pos = shim_hlist_entry_or_null((head)->first, typeof(*(pos)), \
+	for (pos = hlist_entry_safe((head)->first, typeof(*(pos)), \
 					    member);			\
-	     pos; pos = shim_hlist_entry_or_null((pos)->member.next,	\
+	     pos; pos = hlist_entry_safe((pos)->member.next,	\
 						 typeof(*(pos)), member))
 #define hlist_for_each_entry_safe(pos, n, head, member)			\
-	for (pos = shim_hlist_entry_or_null((head)->first, typeof(*(pos)), \
+	for (pos = hlist_entry_safe((head)->first, typeof(*(pos)), \
 					    member);			\
 	     pos && ({ n = (pos)->member.next; 1; });			\
-	     pos = shim_hlist_entry_or_null(n, typeof(*(pos)), member))
+	     pos = hlist_entry_safe(n, typeof(*(pos)), member))
 
 #endif
