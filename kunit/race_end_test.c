@@ -125,12 +125,12 @@ static void drain_ends_with_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct async_call *drainer;
 
-	hold(ANTS_PAUSE_CLOSED, pool);
+	hold(ANTS_PAUSE_AWAIT, pool);
 	drainer = async_start_on(test, do_release_timeout, pool, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_CLOSED);
+	expect_held(test, ANTS_PAUSE_AWAIT);
 	EXPECT_SOON(test, !ants_reboot(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	let_go(ANTS_PAUSE_CLOSED);
+	let_go(ANTS_PAUSE_AWAIT);
 	expect_result(test, drainer, 0);
 }
 

@@ -624,8 +624,8 @@ struct ants_pool {
 	 * L: number of times that the last task ended while @nr_callers was not 0
 	 */
 	unsigned int nr_emptied;
-	/* L: a flush waits for its epoch */
-	bool flushing;
+	/* L: number of times that a flush has changed @epoch */
+	unsigned int flips;
 	/*
 	 * Callers in ants_wait_until(). Whoever makes their condition true under the
 	 * lock sets ANTS_TODO_WAITQ: then all of them look again. Closing sets it at the end

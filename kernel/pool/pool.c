@@ -397,14 +397,21 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Hold a reference for a caller that will wait for all tasks of @pool. Those of the system
- * pool may never end, and a task of the pool would wait for itself. An item whose timer
- * function is about to queue it is no task yet: wait until it is, for a grace period of
- * RCU, whatever the timeout is. A caller that waits for something else uses
- * ants_pool_get_locked(), in the hold that looks at released.
+ * Wait until @over is true, for a caller that waits for all tasks of @pool. It is handed the
+ * value that *@counter has now. Without one the pool is closed, and it is handed the
+ * generation that ends.
+ *
+ * The tasks of the system pool may never end, and a task of the pool would wait for itself.
+ * An item whose timer function is about to queue it is no task yet: wait until it is, for
+ * a grace period of RCU, whatever the timeout is. A caller that waits for something else
+ * uses ants_pool_get_locked(), in the hold that looks at released.
  */
-static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
+static int wait_tasks(struct ants_pool *pool, ants_cond_t over, const unsigned int *counter,
+		      unsigned long timeout)
 {
+	unsigned int before;
+	int err;
+
 	if (pool == ants_system_pool)
 		return -EINVAL;
 	might_sleep();
@@ -415,25 +422,18 @@ static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
 	ants_pool_get(pool);
 	if (READ_ONCE(pool->delayed.firing))
 		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
-	return 0;
+	before = counter ? ants_peek(*counter) : ants_close(pool);
+	ants_pause(ANTS_PAUSE_AWAIT, pool);
+	err = ants_wait_until(pool, over, &before, timeout, TASK_KILLABLE);
+	ants_pool_put(pool);
+	return err;
 }
 
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	unsigned int generation;
-	int err;
-
 	if (is_protected(pool))
 		return -EPERM;
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	generation = ants_close(pool);
-	ants_pause(ANTS_PAUSE_CLOSED, pool);
-	err = ants_wait_until(pool, pool_drained, &generation, timeout,
-			      TASK_KILLABLE);
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, pool_drained, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
@@ -509,55 +509,33 @@ int ants_reboot(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_reboot);
 
 /*
- * Flush: wait for everything accepted so far. Each task carries one of two
- * epochs. A flush makes the other one current and waits until no task of the
- * old one is left. Flushes come one after another. One that gives up leaves its
- * epoch draining, and the next one waits for the end of that before it flips.
+ * Flush: wait for everything accepted so far. Each task carries one of two epochs. A flush
+ * flips: it makes the other one current, once no task of that is left, and waits until no
+ * task of the old one is. It ends as well when the epoch has flipped twice, whoever did
+ * that, for the second flip has waited for the same tasks. So flushes share the flips; and
+ * if one gives up, the next one waits for the end of what that has left draining.
  *
- * Drain: wait for a moment at which the pool has no task. Drains share only the
- * count of those moments, so they need not take turns.
+ * Drain: wait for a moment at which the pool has no task. Drains share the count of those
+ * moments.
  */
 
-/* Flip the epoch if it is the turn of this caller. */
-static bool flush_begin(struct ants_pool *pool, const void *unused)
+/* Has that epoch ended which was current when there were *@flips flips? Flip, if it is time. */
+static bool flush_done(struct ants_pool *pool, const void *flips)
 {
-	lockdep_assert_held(&pool->lock);
-	if (pool->flushing || pool->in_epoch[!pool->epoch])
-		return false;
-	pool->flushing = true;
-	pool->epoch = !pool->epoch;
-	return true;
-}
+	unsigned int before = *(const unsigned int *)flips;
 
-static bool flush_done(struct ants_pool *pool, const void *unused)
-{
 	lockdep_assert_held(&pool->lock);
-	return !pool->in_epoch[!pool->epoch];
+	for (; !pool->in_epoch[!pool->epoch]; pool->flips++) {
+		if (pool->flips != before)
+			return true;
+		pool->epoch = !pool->epoch;
+	}
+	return pool->flips - before > 1;
 }
 
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	struct ants_todo todo;
-	unsigned long start;
-	int err;
-
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	start = jiffies;
-	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
-	if (!err) {
-		ants_pause(ANTS_PAUSE_FLUSH, pool);
-		err = ants_wait_until(pool, flush_done, NULL,
-				      ants_time_left(start, timeout),
-				      TASK_KILLABLE);
-		ants_lock(pool, &todo);
-		pool->flushing = false;
-		todo.bits |= ANTS_TODO_WAITQ;
-		ants_unlock(pool, &todo);
-	}
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, flush_done, &pool->flips, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_flush_timeout);
 
@@ -579,18 +557,7 @@ static bool drain_done(struct ants_pool *pool, const void *arg)
 
 int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	unsigned int emptied;
-	int err;
-
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	emptied = ants_peek(pool->nr_emptied);
-	ants_pause(ANTS_PAUSE_DRAIN, pool);
-	err = ants_wait_until(pool, drain_done, &emptied, timeout,
-			      TASK_KILLABLE);
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, drain_done, &pool->nr_emptied, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_drain_timeout);
 

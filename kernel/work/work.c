@@ -252,7 +252,7 @@ static struct ants_pool *work_claim(struct ants_pool *pool,
  * The timer function of an item is about to run: have it make the item due at
  * @when, even if the item was cancelled. It runs within an RCU section that has
  * begun, so a caller that waits for all tasks can wait for it: see
- * wait_tasks_enter() in pool.c.
+ * wait_tasks() in pool.c.
  */
 static void delayed_revive(struct ants_pool *pool,
 			   struct ants_delayed_work *dwork, unsigned long when)
