@@ -13,7 +13,7 @@
  *	core/	worker, wait, submit
  *	work/	work
  *	work/	call, each, group
- *	pool/	registry, cancel, upkeep, tune, pool
+ *	pool/	registry, upkeep, tune, pool
  *	multi/	multi
  *	./	files
  *	./	main
@@ -189,10 +189,6 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 	}
 }
 
-/* cancel.c: tasks that have not started */
-void ants_fail_waiting(struct ants_pool *pool);
-void ants_drop_fn(struct work_struct *work);
-
 /* upkeep.c: the threads of all pools */
 extern unsigned int ants_max_threads;
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
@@ -321,6 +317,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
 const char *ants_state(struct ants_pool *pool);
+void ants_drop_fn(struct work_struct *work);
 
 /* files.c: /sys/kernel/ants, and what programs are told */
 extern const struct attribute_group *ants_pool_groups[];

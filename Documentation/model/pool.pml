@@ -1857,7 +1857,7 @@ inline release_round()
 	:: else
 	fi;
 #if JOINS || LATES
-	if	/* delayed_fail_all() */
+	if	/* fail_waiting() */
 	:: nlate > 0 -> late_pop(wk); item_fail(IDOF(wk))
 	:: nlate == 0 && ndelayed > 0 ->
 		ndelayed--;
@@ -1914,7 +1914,7 @@ active [CLOSERS] proctype closer()
 #undef me
 #endif
 
-/* ---- cancel.c: ants_drop_fn(), one entry a hold ---- */
+/* ---- pool.c: ants_drop_fn(), one entry a hold ---- */
 #if MAXF < 99
 active proctype dropper()
 {

@@ -347,7 +347,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see breaker_count(), upkeep.c and cancel.c. */
+/* Threads that have died: see breaker_count(), upkeep.c and ants_drop_fn(). */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;

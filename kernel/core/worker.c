@@ -443,7 +443,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
  * The breaker of a pool trips after too many faults in a row, with no task between them
  * that has ended well; then the pool takes no more tasks until it is closed and opened
  * again. It also trips if worker_init fails that often in a row while the pool has no
- * other thread. A kernel work item gives up what was accepted by then: see cancel.c. The
+ * other thread. A kernel work item gives up what was accepted by then: see pool.c. The
  * system pool is left alone: no client can open it again, so the faults of one client
  * must not close it for all.
  */
