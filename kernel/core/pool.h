@@ -414,8 +414,8 @@ struct ants_target {
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
-	/* L: some worker is, or was, told the CPUs that it prefers */
-	bool preferred;
+	/* L: an earlier @affinity had CPUs that were asked for: workers may be bound to some */
+	bool was_bound;
 	/* L: no CPU of the mask was online, and that was logged */
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */

@@ -672,7 +672,6 @@ int ants_worker_fn(void *arg)
 	remove_wait_queue(&w->pid->wait_pidfd, &w->exit);
 	put_pid(w->pid);
 	put_task_struct(current);
-	ants_affinity_put(w->affinity);
 	kfree(w);
 	/* Then the module may go, so there is no return to it. */
 	kthread_complete_and_exit(&ants_gone, 0);

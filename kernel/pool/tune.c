@@ -217,6 +217,7 @@ void ants_affinity_change(struct ants_pool *pool,
 
 	lockdep_assert_held(&pool->config.lock);
 	ants_lock(pool, &todo);
+	pool->target.was_bound |= !pool->target.affinity->unbound;
 	swap(pool->target.affinity, affinity);
 	pool->target.mask_offline = false;
 	invalidate(pool, &todo);
@@ -314,7 +315,7 @@ static int cpus_change(unsigned int cpu)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
-		if (!affinity->unbound || pool->target.preferred) {
+		if (!affinity->unbound || pool->target.was_bound) {
 			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);

@@ -73,7 +73,6 @@ static bool count_thread(struct ants_pool *pool, bool others)
 /* Free @w, whose thread does not say by itself that it is gone. It is not counted. */
 static void worker_free(struct ants_worker *w)
 {
-	ants_affinity_put(w->affinity);
 	kfree(w);
 	complete(&ants_gone);
 }
@@ -86,13 +85,8 @@ static void worker_free(struct ants_worker *w)
  */
 static void prefer_cpus(struct ants_worker *w)
 {
-	struct ants_pool *pool = w->pool;
-	struct ants_affinity *affinity;
+	struct ants_affinity *affinity = ants_affinity_get(w->pool);
 
-	raw_spin_lock_irq(&pool->lock);
-	affinity = ants_affinity_get(pool);
-	pool->target.preferred |= !affinity->unbound;
-	ants_unlock_irq(pool);
 	if (!affinity->unbound)
 		w->preferred = !kthread_affine_preferred(w->task,
 							 ants_affinity_cpus(affinity));
