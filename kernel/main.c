@@ -225,18 +225,14 @@ static struct notifier_block unload_nb = {
 static int __init system_pool_init(void)
 {
 	struct ants_attrs attrs = { .capacity = system_capacity };
-	struct ants_pool *pool;
 
-	pool = system_capacity ?
-	       __ants_pool_create(NULL, NULL, false, &attrs, "system") :
-	       ERR_PTR(-EINVAL);
-	if (IS_ERR(pool)) {
+	ants_system_pool = system_capacity ?
+			   __ants_pool_create(NULL, NULL, false, &attrs, "system") :
+			   ERR_PTR(-EINVAL);
+	if (IS_ERR(ants_system_pool))
 		pr_err("cannot make the system pool with system_capacity=%u: %pe\n",
-		       system_capacity, pool);
-		return PTR_ERR(pool);
-	}
-	ants_system_pool = pool;
-	return 0;
+		       system_capacity, ants_system_pool);
+	return PTR_ERR_OR_ZERO(ants_system_pool);
 }
 
 /* Undo what ants_init() has done, or the part of it that has succeeded. */
