@@ -102,11 +102,10 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
 
-	if (w && !ants_inject(ANTS_FAIL_WORKER)) {
+	if (w && !ants_inject(ANTS_FAIL_WORKER) && !ants_inject(ANTS_FAIL_THREAD)) {
 		w->pool = pool;
-		if (!ants_inject(ANTS_FAIL_THREAD))
-			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
-						      "ants/%s", pool->name);
+		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+					      "ants/%s", pool->name);
 	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
@@ -247,20 +246,6 @@ static void make_end(struct ants_pool *pool, struct ants_worker *w, struct ants_
 	}
 }
 
-/* Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice. */
-static bool make_begin(struct ants_pool *pool)
-{
-	if (!ants_need_worker(pool) || ants_backing_off(pool))
-		return false;
-	if (!count_thread(pool, false)) {
-		pool->upkeep.held_until = jiffies + HZ;
-		return false;
-	}
-	worker_reserve(pool);
-	pool->workers.nr_making = 1;
-	return true;
-}
-
 /*
  * Making a thread blocks until it gets its first time slice, and for memory. So the
  * upkeep work, which has other duties, leaves it to this work item.
@@ -273,7 +258,14 @@ void ants_maker_fn(struct work_struct *work)
 	struct ants_worker *w;
 
 	ants_lock_batch(pool, &todo, &batch);
-	while (make_begin(pool)) {
+	while (ants_need_worker(pool) && !ants_backing_off(pool)) {
+		if (!count_thread(pool, false)) {
+			pool->upkeep.held_until = jiffies + HZ;
+			break;
+		}
+		/* So it is not wanted twice. */
+		worker_reserve(pool);
+		pool->workers.nr_making = 1;
 		ants_unlock(pool, &todo);
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_make(pool);
