@@ -9,7 +9,7 @@
  *	core/	debug, trace
  *	core/	affinity
  *	core/	item, wake, dispatch
- *	core/	dirty, times
+ *	core/	times
  *	core/	worker, wait, submit
  *	work/	work
  *	work/	call, each, group
@@ -20,7 +20,7 @@
  *
  * There are some exceptions. Checks in debug builds, and those for lockdep
  * below, ask worker.c and wake.c. While a module is unloaded, dispatch.h asks call.c
- * for the functions of a task, and trace.c, times.c and dirty.c ask it for the
+ * for the functions of a task, and trace.c, times.c and worker.c ask it for the
  * function of a client. pool.c and multi.c add their files to sysfs. dispatch.h asks
  * times.c to stamp a task.
  * Functions that are called through a pointer, as those of work items and timers are,
@@ -30,6 +30,7 @@
 #define _ANTS_INTERNAL_H
 
 #include <linux/ants.h>
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/jiffies.h>
@@ -40,7 +41,6 @@
 #include "core/affinity.h"
 #include "compat.h"
 #include "core/debug.h"
-#include "core/dirty.h"
 #include "core/dispatch.h"
 #include "core/item.h"
 #include "core/pool.h"
@@ -175,6 +175,30 @@ int ants_worker_fn(void *arg);
 void ants_worker_abort(struct ants_worker *w);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
+void ants_give_way(void);
+void ants_dirt_forget(void);
+
+/*
+ * Does a grace period of RCU Tasks wait for this thread? That ends when the thread
+ * sleeps, or says that it might have; being preempted is not enough, and yielding
+ * neither. A worker that always finds another task does not sleep.
+ */
+#ifdef CONFIG_TASKS_RCU
+#define ants_holds_out()	READ_ONCE(current->rcu_tasks_holdout)
+#else
+#define ants_holds_out()	0
+#endif
+
+/*
+ * Does the CPU want another thread, was a signal not taken, or does a livepatch wait
+ * for this thread?
+ */
+static __always_inline bool ants_wants_attention(void)
+{
+	/* What is set just now is seen after the next task. */
+	return data_race(current_thread_info()->flags) &
+	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING) | BIT(TIF_PATCH_PENDING));
+}
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
@@ -205,9 +229,6 @@ bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
-
-/* dirty.c, of which tasks see dirty.h */
-void ants_dirt_forget(void);
 
 /* work.c: tasks that run inside others, and a task that waits for items of its own pool */
 bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
