@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of ants.ko share. The structures, and what guards their
- * fields, are in pool.h, worker.h, item.h and affinity.h.
+ * fields, are in pool.h, worker.h and item.h.
  *
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
@@ -33,12 +33,12 @@
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
-#include "core/affinity.h"
 #include "compat.h"
 #include "core/debug.h"
 #include "core/dispatch.h"
@@ -109,6 +109,25 @@ static inline unsigned long ants_time_left(unsigned long start,
 	if (timeout >= MAX_SCHEDULE_TIMEOUT)
 		return MAX_SCHEDULE_TIMEOUT;
 	return timeout - min(timeout, jiffies - start);
+}
+
+static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
+{
+	return to_cpumask(affinity->cpus);
+}
+
+/* Does @w have the last change still to apply? */
+static inline bool ants_affinity_is_stale(const struct ants_worker *w)
+{
+	return w->affinity_seq != w->pool->target.seq;
+}
+
+/* To be called whenever capacity, nr_stale or tripped has changed. */
+static inline void ants_update_stay_limit(struct ants_pool *pool)
+{
+	pool->limits.stay = pool->target.nr_stale || pool->faults.tripped ?
+			    0 : pool->limits.capacity;
+	ants_end_fast_path(pool);
 }
 
 /* dispatch.c: a look at all entries of one list of a pool */
@@ -298,12 +317,30 @@ struct ants_change {
 	const struct cpumask *cpus;
 };
 
+/* affinity.c */
+int ants_check_sched(const struct ants_attrs *attrs);
+struct ants_affinity *ants_affinity_alloc(const struct ants_pool *pool,
+					  const struct ants_attrs *attrs, bool explicit);
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_change *change);
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
+void ants_affinity_put(struct ants_affinity *affinity);
+void ants_leave_out_isolated(struct cpumask *mask);
+void ants_affinity_clear_stale(struct ants_worker *w);
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
+void ants_affinity_apply(struct ants_worker *w);
+
 /* tune.c: with pool->config.lock held */
 int ants_set(struct ants_pool *pool, const struct ants_change *change);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags);
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers);
+void ants_affinity_change(struct ants_pool *pool, struct ants_affinity *affinity);
+
+/* tune.c: CPUs that come and go */
+int ants_hotplug_init(void);
+void ants_hotplug_exit(void);
 
 /* registry.c: all pools and multis, and their names */
 extern struct list_head ants_pools;

@@ -147,7 +147,7 @@ void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 	todo->bits |= ANTS_TODO_REBIND;
 }
 
-/* Bind the caller to those of @cpus that are not isolated. */
+/* Bind the caller to those of @cpus that are not isolated; without memory, to all of them. */
 static int bind_unisolated(const struct cpumask *cpus)
 {
 	cpumask_var_t mask;
@@ -155,7 +155,7 @@ static int bind_unisolated(const struct cpumask *cpus)
 
 	/* Memory reclaim may wait for a task of this worker. */
 	if (!alloc_cpumask_var(&mask, GFP_NOIO | __GFP_NOWARN))
-		return -ENOMEM;
+		return set_cpus_allowed_ptr(current, cpus);
 	cpumask_copy(mask, cpus);
 	ants_leave_out_isolated(mask);
 	err = set_cpus_allowed_ptr(current, mask);
@@ -181,8 +181,7 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 				bind_unisolated(cpus);
 	if (!err)
 		return;
-	if (bind_unisolated(cpu_possible_mask))
-		set_cpus_allowed_ptr(current, cpu_possible_mask);
+	bind_unisolated(cpu_possible_mask);
 	raw_spin_lock_irq(&w->pool->lock);
 	first = !target->mask_offline && target->seq == w->affinity_seq &&
 		!cpumask_intersects(cpus, cpu_online_mask);

@@ -34,6 +34,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -88,8 +89,6 @@ struct ants_waiter {
  * ants_pool; within a part, the members that a task needs most come first. The
  * letters in front of the fields are explained in pool.h.
  */
-
-struct ants_affinity;
 
 /* The most waits in a row that do not spin although they could. */
 #define ANTS_SPIN_SKIP_MAX	63U
@@ -404,6 +403,26 @@ struct ants_lifecycle {
 	bool called_back;
 	/* frees the pool after a grace period */
 	struct rcu_work end;
+};
+
+/**
+ * struct ants_affinity - nice value, policy and CPUs of the workers of a pool
+ * @users: the pool, and threads that look at it without the lock
+ * @nice: I
+ * @sched: I
+ * @unbound: I: no CPUs were asked for
+ * @explicit: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ *	a shard, and a thread leaves out those that are isolated when it takes
+ *	them up
+ * @cpus: I: a cpumask; with @unbound all possible CPUs
+ */
+struct ants_affinity {
+	refcount_t users;
+	int nice;
+	enum ants_sched sched;
+	bool unbound;
+	bool explicit;
+	unsigned long cpus[];
 };
 
 /* Where the workers run, and how many of them have not applied a change yet. */
