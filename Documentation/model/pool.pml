@@ -1691,7 +1691,7 @@ end:	do
 		fi;
 		check()
 	   }
-	:: atomic {						/* make_end(): the thread */
+	:: atomic {						/* ants_maker_fn(): the thread */
 		mk != NONE ->
 		if
 		:: nfail < MAXFAIL || !FAILEVER || nkept < KEPT ->
