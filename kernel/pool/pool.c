@@ -42,18 +42,6 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 }
 
 /*
- * Show @pool in sysfs. After an error files may have been there for a moment, and the
- * caller has to end the pool.
- */
-static int pool_show(struct ants_pool *pool)
-{
-	/* The name of a shard is that of its multi, a slash and a number. */
-	return kobject_add(&pool->kobj, pool->parent, "%s%s", pool->parent ? "shard" : "",
-			   kbasename(pool->name)) ?:
-	       ants_sysfs_show(&pool->kobj);
-}
-
-/*
  * From here on no file gives access to the pool. A thread that has dropped the lock
  * may still queue the work that tells programs, which then does nothing.
  */
@@ -186,26 +174,21 @@ struct cancel_scan {
 	struct list_head dropped;
 };
 
-/* Calls are not cancelled: a caller waits for one, or has given its data away. */
-static bool picks(const struct cancel_scan *s, const struct ants_slot *slot)
-{
-	const struct ants_work *work = slot->tag & ANTS_TAG_WORK ? slot->data : NULL;
-
-	return !(work && work->flags & ANTS_WORK_OWN) &&
-	       (!s->match || s->match(work ? NULL : slot->fn, slot->data, s->arg));
-}
-
 static void see_slot(struct ants_walker *walker, struct list_head *entry)
 {
 	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
 	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
+	struct ants_work *work = slot->tag & ANTS_TAG_WORK ? slot->data : NULL;
 	struct ants_pool *pool = walker->pool;
 
-	if (s->err == -ECANCELED && !picks(s, slot))
+	/* Calls are not cancelled: a caller waits for one, or has given its data away. */
+	if (s->err == -ECANCELED &&
+	    ((work && work->flags & ANTS_WORK_OWN) ||
+	     (s->match && !s->match(work ? NULL : slot->fn, slot->data, s->arg))))
 		return;
 	s->cancelled++;
-	if (slot->tag & ANTS_TAG_WORK) {
-		ants_work_cancel_waiting(pool, slot->data, s->err, &walker->todo);
+	if (work) {
+		ants_work_cancel_waiting(pool, work, s->err, &walker->todo);
 		return;
 	}
 	ants_pending_del(pool, slot);
@@ -483,7 +466,10 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
 		      ants_stock_make(pool, ants_stock_level(pool)) ?:
 		      ants_workers_prepare(pool, pool->config.floor, &prepared) ?:
-		      pool_show(pool);
+		      /* The name of a shard is that of its multi, a slash and a number. */
+		      kobject_add(&pool->kobj, pool->parent, "%s%s",
+				  pool->parent ? "shard" : "", kbasename(pool->name)) ?:
+		      ants_sysfs_show(&pool->kobj);
 	if (err) {
 		ants_workers_discard(&prepared);
 		pool_destroy(pool);
