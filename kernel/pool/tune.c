@@ -54,11 +54,8 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	pool->limits.in_flight = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
 	pool->limits.grant_below = pool->limits.in_flight - capacity / 2;
-	pool->config.floor = min_workers;
-	if (pool->flags & ANTS_MEM_RECLAIM)
-		pool->config.floor = max(min_workers, 1U);
-	if (pool->flags & ANTS_PREALLOC)
-		pool->config.floor = capacity;
+	pool->config.floor = pool->flags & ANTS_PREALLOC ? capacity :
+			     max(min_workers, pool->flags & ANTS_MEM_RECLAIM ? 1U : 0U);
 	set_stock_limit(pool, pool->limits.in_flight);
 	ants_update_admit_limit(pool);
 	ants_update_stay_limit(pool);
