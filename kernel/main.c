@@ -75,25 +75,6 @@ static bool none_found(struct ants_walker *walker)
 }
 
 /*
- * Scan the lists in the order in which a task moves through them, so that a
- * task that moves on meanwhile is found.
- */
-static void scan_pool(struct ants_pool *pool)
-{
-	struct ants_walker walker = { .see = see_delayed, .rest = none_found };
-
-	ants_pause(ANTS_PAUSE_SCAN, pool);
-	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
-	walker.see = see_slot;
-	ants_walk(pool, &pool->urgent.list, UINT_MAX, &walker);
-	ants_walk(pool, &pool->pending, UINT_MAX, &walker);
-	walker.see = see_worker;
-	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
-}
-
-/*
  * Find a function of @mod in any pool, and copy the name of the pool to @name.
  * Before the first pool is scanned, all of them begin to note a function of @mod
  * that is accepted. So a chain of tasks, each of which submits the next to some
@@ -103,6 +84,7 @@ static void scan_pool(struct ants_pool *pool)
  */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
+	struct ants_walker walker = { .rest = none_found };
 	unsigned long hit, found = 0;
 	struct ants_pool *pool;
 
@@ -114,8 +96,22 @@ static unsigned long scan_all(const struct module *mod, char *name)
 		ants_end_fast_path(pool);
 		ants_unlock_irq(pool);
 	}
-	list_for_each_entry(pool, &ants_pools, registered)
-		scan_pool(pool);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		ants_pause(ANTS_PAUSE_SCAN, pool);
+		/*
+		 * In the order in which a task moves through the lists, so that one that
+		 * moves on meanwhile is found.
+		 */
+		walker.see = see_delayed;
+		ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
+		ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+		ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+		walker.see = see_slot;
+		ants_walk(pool, &pool->urgent.list, UINT_MAX, &walker);
+		ants_walk(pool, &pool->pending, UINT_MAX, &walker);
+		walker.see = see_worker;
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
+	}
 	list_for_each_entry(pool, &ants_pools, registered) {
 		raw_spin_lock_irq(&pool->lock);
 		hit = pool->scan_hit;
