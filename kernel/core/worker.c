@@ -313,20 +313,6 @@ static void mend(void)
 }
 
 /*
- * Have @w leave before its next task, see __worker_may_stay(): it counts as one that has a
- * change of its affinity to apply, and as long as there is one, all workers look.
- */
-static void replace(struct ants_worker *w)
-{
-	w->replace = true;
-	if (ants_affinity_is_stale(w))
-		return;
-	w->affinity_seq--;
-	w->pool->target.nr_stale++;
-	ants_update_stay_limit(w->pool);
-}
-
-/*
  * May the task, before which @locks were held, have left something behind, or is it the
  * thread's turn to report to RCU Tasks? Most of it is combined into one test; clean()
  * looks closer. Interrupts are tested where lockdep is: the lock that each worker takes
@@ -394,8 +380,18 @@ static noinline void clean(struct ants_worker *w, int locks)
 				       w->pool->name, (void *)func, dirt[i].what);
 	raw_spin_lock_irq(&w->pool->lock);
 	w->pool->counts.dirty++;
-	if (w->fn && !dirt[0].left)
-		replace(w);
+	/*
+	 * It leaves before its next task, see __worker_may_stay(): it counts as one that has
+	 * a change of its affinity to apply, and as long as there is one, all workers look.
+	 */
+	if (w->fn && !dirt[0].left) {
+		w->replace = true;
+		if (!ants_affinity_is_stale(w)) {
+			w->affinity_seq--;
+			w->pool->target.nr_stale++;
+			ants_update_stay_limit(w->pool);
+		}
+	}
 	ants_unlock_irq(w->pool);
 }
 
