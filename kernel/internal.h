@@ -365,8 +365,8 @@ static inline bool ants_closed_since(const struct ants_pool *pool, unsigned int 
 /* pool.c */
 extern struct kmem_cache *ants_pool_cache;
 int ants_check_attrs(const struct ants_attrs *attrs);
-struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
-				    unsigned int nr,
+struct ants_pool *ants_shard_create(struct module *owner, struct kobject *parent,
+				    const char *name, unsigned int nr,
 				    const struct ants_attrs *attrs, bool explicit);
 unsigned int ants_close_begin(struct ants_pool *pool, bool dying);
 bool ants_close_end(struct ants_pool *pool);

@@ -156,24 +156,23 @@ static void wait_for_tasks(const struct module *mod)
 
 /*
  * Called first, so that a task that submits itself again comes to an end. To close a
- * pool calls no client. Shards have no owner: they are closed, and end, with their multi.
+ * pool calls no client.
  */
 static void close_forgotten(const struct module *mod)
 {
-	struct ants_multi *multi;
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (multi->owner == mod)
-			ants_multi_release(multi);
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod)
 			ants_close(pool);
 	mutex_unlock(&ants_registry_lock);
 }
 
-/* The module that made them is gone, so this is up to ants. */
+/*
+ * The module that made them is gone, so this is up to ants. A multi, which has shards as
+ * long as it can be used, goes with the first of them.
+ */
 static void destroy_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;
@@ -181,18 +180,17 @@ static void destroy_forgotten(const struct module *mod)
 
 again:
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (multi->owner == mod) {
-			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s did not destroy multi %s\n", mod->name, multi->name);
-			ants_multi_destroy(multi);
-			goto again;
-		}
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s did not destroy pool %s\n", mod->name, pool->name);
-			ants_pool_destroy(pool);
+			multi = pool->parent ?
+				container_of(pool->parent, struct ants_multi, kobj) : NULL;
+			pr_err("module %s did not destroy %s %s\n", mod->name,
+			       multi ? "multi" : "pool", multi ? multi->name : pool->name);
+			if (multi)
+				ants_multi_destroy(multi);
+			else
+				ants_pool_destroy(pool);
 			goto again;
 		}
 	mutex_unlock(&ants_registry_lock);

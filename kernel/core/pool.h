@@ -655,7 +655,7 @@ struct ants_pool {
 
 	/* I */
 	char name[ANTS_NAME_LEN];
-	/* I: the module that created the pool */
+	/* I: the module that created the pool, or its multi */
 	struct module *owner;
 	/* I: NUMA node, or NUMA_NO_NODE */
 	int node;

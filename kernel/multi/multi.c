@@ -367,7 +367,8 @@ static struct ants_multi *multi_alloc(const struct ants_attrs *total,
 }
 
 /* Make the shards, each with its part of the totals. */
-static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
+static int make_shards(struct ants_multi *multi, struct module *owner,
+		       const struct ants_attrs *total)
 {
 	struct ants_attrs attrs;
 	struct ants_pool *pool;
@@ -388,7 +389,7 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total)
 				max(share_of(multi, total->max_blocking, i), 1U);
 		if (multi->strategy == ANTS_LOCAL)
 			local_attrs(multi, i, &attrs, mask);
-		pool = ants_shard_create(&multi->kobj, multi->name, i, &attrs,
+		pool = ants_shard_create(owner, &multi->kobj, multi->name, i, &attrs,
 					 total->cpumask);
 		err = PTR_ERR_OR_ZERO(pool);
 		if (err)
@@ -477,7 +478,6 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	multi = multi_alloc(&total, nr_shards, most, strategy);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
-	multi->owner = owner;
 	va_start(args, fmt);
 	err = ants_set_name(multi->name, fmt, args);
 	va_end(args);
@@ -489,7 +489,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	err = err ?:
 	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
 	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
-	      make_shards(multi, &total) ?:
+	      make_shards(multi, owner, &total) ?:
 	      ants_sysfs_show(&multi->kobj);
 	if (!err)
 		return multi;

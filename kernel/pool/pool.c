@@ -526,18 +526,18 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 EXPORT_SYMBOL_GPL(__ants_pool_create);
 
 /*
- * Create a pool that is part of an object with a directory and a name. It has no
- * owner, because main.c destroys that object as a whole. The caller has checked
- * @attrs. @explicit: their CPUs were asked for; otherwise ants chose them.
+ * Create a pool that is part of an object with a directory and a name, which main.c
+ * destroys as a whole if its owner does not. The caller has checked @attrs. @explicit:
+ * their CPUs were asked for; otherwise ants chose them.
  */
-struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
-				    unsigned int nr,
+struct ants_pool *ants_shard_create(struct module *owner, struct kobject *parent,
+				    const char *name, unsigned int nr,
 				    const struct ants_attrs *attrs, bool explicit)
 {
 	char full_name[ANTS_NAME_LEN];
 
 	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
-	return pool_publish(pool_alloc(NULL, parent, false, attrs, full_name), attrs, explicit);
+	return pool_publish(pool_alloc(owner, parent, false, attrs, full_name), attrs, explicit);
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
