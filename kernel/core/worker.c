@@ -408,16 +408,6 @@ void ants_give_way(void)
 }
 
 /*
- * Does one task fill the pool, and will its worker park when it has finished? Until then
- * there is no room, and no other worker that could come.
- */
-static bool parks_next(const struct ants_pool *pool)
-{
-	return pool->limits.in_flight == 1 && !pool->nr_pending && !pool->nr_again &&
-	       !pool->space.wanted;
-}
-
-/*
  * See ants_wants_attention(). The lock is held on entry and on return. A stream of
  * tasks that do not sleep must not keep the CPU; the tick asks on behalf of RCU as
  * well. A worker that yields still counts as busy, so that others come for what is
@@ -427,7 +417,14 @@ static bool parks_next(const struct ants_pool *pool)
 static noinline void attend(struct ants_worker *w, struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
-	if (!test_thread_flag(TIF_SIGPENDING) && parks_next(w->pool))
+	const struct ants_pool *pool = w->pool;
+
+	/*
+	 * Does one task fill the pool, and will its worker park when it has finished? Until
+	 * then there is no room, and no other worker that could come.
+	 */
+	if (!test_thread_flag(TIF_SIGPENDING) && pool->limits.in_flight == 1 &&
+	    !pool->nr_pending && !pool->nr_again && !pool->space.wanted)
 		return;
 	ants_unlock(w->pool, todo);
 	clean(w, lockdep_depth(current));
