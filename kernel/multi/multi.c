@@ -832,7 +832,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 	ants_pool_get(first);
 	if (release) {
 		generation = close_all(multi, false);
-		ants_pause(ANTS_PAUSE_CLOSED, first);
+		ants_pause(ANTS_PAUSE_AWAIT, first);
 	}
 	for_each_shard(pool, multi) {
 		left = ants_time_left(start, timeout);
