@@ -119,6 +119,11 @@ static inline long ants_schedule_timeout(unsigned int state, long timeout)
 #define ants_plug		((struct blk_plug *){ NULL })
 #endif
 
+/* Not every architecture has livepatches. */
+#ifndef TIF_PATCH_PENDING
+#define TIF_PATCH_PENDING	TIF_NEED_RESCHED
+#endif
+
 /* Does the other thread have a CPU? Older kernels for one CPU do not record it. */
 #ifdef CONFIG_SMP
 #define ants_on_cpu(task)	READ_ONCE((task)->on_cpu)

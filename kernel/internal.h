@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of ants.ko share. The structures, and what guards their
- * fields, are in pool.h, worker.h, item.h and affinity.h.
+ * fields, are in pool.h, worker.h and item.h.
  *
  * A file calls functions of the files that stand before it here, and of those
  * on its own line, which tools/call-order checks:
@@ -9,11 +9,11 @@
  *	core/	debug, trace
  *	core/	affinity
  *	core/	item, wake, dispatch
- *	core/	dirty, times
+ *	core/	times
  *	core/	worker, wait, submit
  *	work/	work
  *	work/	call
- *	pool/	registry, cancel, upkeep, tune, pool
+ *	pool/	registry, upkeep, tune, pool
  *	multi/	multi
  *	./	files
  *	./	main
@@ -28,17 +28,17 @@
 #define _ANTS_INTERNAL_H
 
 #include <linux/ants.h>
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 
-#include "core/affinity.h"
 #include "compat.h"
 #include "core/debug.h"
-#include "core/dirty.h"
 #include "core/dispatch.h"
 #include "core/item.h"
 #include "core/pool.h"
@@ -109,6 +109,25 @@ static inline unsigned long ants_time_left(unsigned long start,
 	return timeout - min(timeout, jiffies - start);
 }
 
+static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
+{
+	return to_cpumask(affinity->cpus);
+}
+
+/* Does @w have the last change still to apply? */
+static inline bool ants_affinity_is_stale(const struct ants_worker *w)
+{
+	return w->affinity_seq != w->pool->target.seq;
+}
+
+/* To be called whenever capacity, nr_stale or tripped has changed. */
+static inline void ants_update_stay_limit(struct ants_pool *pool)
+{
+	pool->limits.stay = pool->target.nr_stale || pool->faults.tripped ?
+			    0 : pool->limits.capacity;
+	ants_end_fast_path(pool);
+}
+
 /* dispatch.c: a look at all entries of one list of a pool */
 
 /**
@@ -173,6 +192,30 @@ int ants_worker_fn(void *arg);
 void ants_worker_abort(struct ants_worker *w);
 struct ants_worker *ants_this_worker(void);
 struct ants_worker *ants_worker_of(struct ants_pool *pool);
+void ants_give_way(void);
+void ants_dirt_forget(void);
+
+/*
+ * Does a grace period of RCU Tasks wait for this thread? That ends when the thread
+ * sleeps, or says that it might have; being preempted is not enough, and yielding
+ * neither. A worker that always finds another task does not sleep.
+ */
+#ifdef CONFIG_TASKS_RCU
+#define ants_holds_out()	READ_ONCE(current->rcu_tasks_holdout)
+#else
+#define ants_holds_out()	0
+#endif
+
+/*
+ * Does the CPU want another thread, was a signal not taken, or does a livepatch wait
+ * for this thread?
+ */
+static __always_inline bool ants_wants_attention(void)
+{
+	/* What is set just now is seen after the next task. */
+	return data_race(current_thread_info()->flags) &
+	       (BIT(TIF_NEED_RESCHED) | BIT(TIF_SIGPENDING) | BIT(TIF_PATCH_PENDING));
+}
 
 /*
  * Tell lockdep that the caller waits for tasks of @pool. A caller that is a
@@ -186,10 +229,6 @@ static inline void ants_wait_touch(struct ants_pool *pool)
 		lock_map_release(&pool->map);
 	}
 }
-
-/* cancel.c: tasks that have not started */
-void ants_fail_waiting(struct ants_pool *pool);
-void ants_drop_fn(struct work_struct *work);
 
 /* upkeep.c: the threads of all pools */
 extern unsigned int ants_max_threads;
@@ -207,9 +246,6 @@ bool ants_idle_expired(const struct ants_pool *pool);
 void ants_timer_arm_reaper(struct ants_pool *pool);
 void ants_timer_take_back(struct ants_pool *pool);
 void ants_timer_fn(struct timer_list *timer);
-
-/* dirty.c, of which tasks see dirty.h */
-void ants_dirt_forget(void);
 
 /* work.c: tasks that run inside others, and groups */
 bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void *dead);
@@ -263,12 +299,30 @@ struct ants_change {
 	const struct cpumask *cpus;
 };
 
+/* affinity.c */
+int ants_check_sched(const struct ants_attrs *attrs);
+struct ants_affinity *ants_affinity_alloc(const struct ants_pool *pool,
+					  const struct ants_attrs *attrs, bool explicit);
+struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
+					 const struct ants_change *change);
+struct ants_affinity *ants_affinity_get(struct ants_pool *pool);
+void ants_affinity_put(struct ants_affinity *affinity);
+void ants_leave_out_isolated(struct cpumask *mask);
+void ants_affinity_clear_stale(struct ants_worker *w);
+void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo);
+void ants_affinity_apply(struct ants_worker *w);
+
 /* tune.c: with pool->config.lock held */
 int ants_set(struct ants_pool *pool, const struct ants_change *change);
 int ants_check_bounds(unsigned int capacity, unsigned int queue_depth,
 		      unsigned int min_workers, unsigned int flags);
 void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 		     unsigned int queue_depth, unsigned int min_workers);
+void ants_affinity_change(struct ants_pool *pool, struct ants_affinity *affinity);
+
+/* tune.c: CPUs that come and go */
+int ants_hotplug_init(void);
+void ants_hotplug_exit(void);
 
 /* registry.c: all pools and multis, and their names */
 extern struct list_head ants_pools;
@@ -293,8 +347,8 @@ static inline bool ants_closed_since(const struct ants_pool *pool, unsigned int 
 /* pool.c */
 extern struct kmem_cache *ants_pool_cache;
 int ants_check_attrs(const struct ants_attrs *attrs);
-struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
-				    unsigned int nr,
+struct ants_pool *ants_shard_create(struct module *owner, struct kobject *parent,
+				    const char *name, unsigned int nr,
 				    const struct ants_attrs *attrs, bool explicit);
 unsigned int ants_close_begin(struct ants_pool *pool, bool dying);
 bool ants_close_end(struct ants_pool *pool);
@@ -302,6 +356,7 @@ unsigned int ants_close(struct ants_pool *pool);
 int __ants_reboot(struct ants_pool *pool, unsigned int release_seq);
 void ants_pool_quiesce(struct ants_pool *pool);
 void ants_pool_end(struct ants_pool *pool, unsigned long seen);
+void ants_drop_fn(struct work_struct *work);
 
 /* files.c: /sys/kernel/ants, and what programs are told */
 extern const struct attribute_group *ants_pool_groups[];

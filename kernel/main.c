@@ -75,25 +75,6 @@ static bool none_found(struct ants_walker *walker)
 }
 
 /*
- * Scan the lists in the order in which a task moves through them, so that a
- * task that moves on meanwhile is found.
- */
-static void scan_pool(struct ants_pool *pool)
-{
-	struct ants_walker walker = { .see = see_delayed, .rest = none_found };
-
-	ants_pause(ANTS_PAUSE_SCAN, pool);
-	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
-	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
-	walker.see = see_slot;
-	ants_walk(pool, &pool->urgent.list, UINT_MAX, &walker);
-	ants_walk(pool, &pool->pending, UINT_MAX, &walker);
-	walker.see = see_worker;
-	ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
-}
-
-/*
  * Find a function of @mod in any pool, and copy the name of the pool to @name.
  * Before the first pool is scanned, all of them begin to note a function of @mod
  * that is accepted. So a chain of tasks, each of which submits the next to some
@@ -103,6 +84,7 @@ static void scan_pool(struct ants_pool *pool)
  */
 static unsigned long scan_all(const struct module *mod, char *name)
 {
+	struct ants_walker walker = { .rest = none_found };
 	unsigned long hit, found = 0;
 	struct ants_pool *pool;
 
@@ -114,8 +96,22 @@ static unsigned long scan_all(const struct module *mod, char *name)
 		ants_end_fast_path(pool);
 		ants_unlock_irq(pool);
 	}
-	list_for_each_entry(pool, &ants_pools, registered)
-		scan_pool(pool);
+	list_for_each_entry(pool, &ants_pools, registered) {
+		ants_pause(ANTS_PAUSE_SCAN, pool);
+		/*
+		 * In the order in which a task moves through the lists, so that one that
+		 * moves on meanwhile is found.
+		 */
+		walker.see = see_delayed;
+		ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
+		ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+		ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+		walker.see = see_slot;
+		ants_walk(pool, &pool->urgent.list, UINT_MAX, &walker);
+		ants_walk(pool, &pool->pending, UINT_MAX, &walker);
+		walker.see = see_worker;
+		ants_walk(pool, &pool->workers.list, UINT_MAX, &walker);
+	}
 	list_for_each_entry(pool, &ants_pools, registered) {
 		raw_spin_lock_irq(&pool->lock);
 		hit = pool->scan_hit;
@@ -160,24 +156,23 @@ static void wait_for_tasks(const struct module *mod)
 
 /*
  * Called first, so that a task that submits itself again comes to an end. To close a
- * pool calls no client. Shards have no owner: they are closed, and end, with their multi.
+ * pool calls no client.
  */
 static void close_forgotten(const struct module *mod)
 {
-	struct ants_multi *multi;
 	struct ants_pool *pool;
 
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (multi->owner == mod)
-			ants_multi_release(multi);
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod)
 			ants_close(pool);
 	mutex_unlock(&ants_registry_lock);
 }
 
-/* The module that made them is gone, so this is up to ants. */
+/*
+ * The module that made them is gone, so this is up to ants. A multi, which has shards as
+ * long as it can be used, goes with the first of them.
+ */
 static void destroy_forgotten(const struct module *mod)
 {
 	struct ants_multi *multi;
@@ -185,18 +180,17 @@ static void destroy_forgotten(const struct module *mod)
 
 again:
 	mutex_lock(&ants_registry_lock);
-	list_for_each_entry(multi, &ants_multis, registered)
-		if (multi->owner == mod) {
-			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s did not destroy multi %s\n", mod->name, multi->name);
-			ants_multi_destroy(multi);
-			goto again;
-		}
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
-			pr_err("module %s did not destroy pool %s\n", mod->name, pool->name);
-			ants_pool_destroy(pool);
+			multi = pool->parent ?
+				container_of(pool->parent, struct ants_multi, kobj) : NULL;
+			pr_err("module %s did not destroy %s %s\n", mod->name,
+			       multi ? "multi" : "pool", multi ? multi->name : pool->name);
+			if (multi)
+				ants_multi_destroy(multi);
+			else
+				ants_pool_destroy(pool);
 			goto again;
 		}
 	mutex_unlock(&ants_registry_lock);
@@ -225,18 +219,14 @@ static struct notifier_block unload_nb = {
 static int __init system_pool_init(void)
 {
 	struct ants_attrs attrs = { .capacity = system_capacity };
-	struct ants_pool *pool;
 
-	pool = system_capacity ?
-	       __ants_pool_create(NULL, NULL, false, &attrs, "system") :
-	       ERR_PTR(-EINVAL);
-	if (IS_ERR(pool)) {
+	ants_system_pool = system_capacity ?
+			   __ants_pool_create(NULL, NULL, false, &attrs, "system") :
+			   ERR_PTR(-EINVAL);
+	if (IS_ERR(ants_system_pool))
 		pr_err("cannot make the system pool with system_capacity=%u: %pe\n",
-		       system_capacity, pool);
-		return PTR_ERR(pool);
-	}
-	ants_system_pool = pool;
-	return 0;
+		       system_capacity, ants_system_pool);
+	return PTR_ERR_OR_ZERO(ants_system_pool);
 }
 
 /* Undo what ants_init() has done, or the part of it that has succeeded. */

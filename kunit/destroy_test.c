@@ -28,7 +28,7 @@ static void destroy_ends_all_kinds_of_calls(struct kunit *test)
 
 	start_waiters(rig, 2);
 	flush = rig_async(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, ants_peek(rig->pool->flushing));
+	ASSERT_SOON(test, ants_peek(rig->pool->flips));
 	drain = rig_async(rig, do_release_timeout, FOREVER, NULL);
 	ASSERT_SOON(test, ants_peek(rig->pool->nr_callers) == 2);
 	destroy = start_destroy(rig);
@@ -52,16 +52,16 @@ static void destroy_waits_for_a_caller(struct kunit *test)
 	struct ants_pool *pool = rig->pool;
 	struct async_call *flush, *destroy;
 
-	hold(rig, ANTS_PAUSE_FLUSH);
+	hold(rig, ANTS_PAUSE_AWAIT);
 	flush = rig_async(rig, do_flush, FOREVER, NULL);
-	held(rig, ANTS_PAUSE_FLUSH);
+	held(rig, ANTS_PAUSE_AWAIT);
 	destroy = start_destroy(rig);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, silent(pool) && !ants_nr_running(pool));
 	expect_blocked(test, destroy);
 	/* This may take long, so an administrator still sees the pool. */
 	KUNIT_EXPECT_TRUE(test, pool->kobj.state_in_sysfs);
-	let_go(rig, ANTS_PAUSE_FLUSH);
+	let_go(rig, ANTS_PAUSE_AWAIT);
 	KUNIT_EXPECT_EQ(test, async_result(flush), 0);
 	KUNIT_EXPECT_EQ(test, async_result(destroy), 0);
 }

@@ -198,13 +198,13 @@ static void one_empty_moment_is_enough(struct kunit *test)
 	struct async_call *call;
 
 	fill_pool(test, rig->pool, &rig->gate, 1);
-	hold(rig, ANTS_PAUSE_DRAIN);
+	hold(rig, ANTS_PAUSE_AWAIT);
 	call = rig_async(rig, do_drain, FOREVER, NULL);
-	held(rig, ANTS_PAUSE_DRAIN);
+	held(rig, ANTS_PAUSE_AWAIT);
 	gate_open(&rig->gate);
 	EXPECT_SOON(test, settled(rig->pool));
 	fill_pool(test, rig->pool, &rig->late, 1);
-	let_go(rig, ANTS_PAUSE_DRAIN);
+	let_go(rig, ANTS_PAUSE_AWAIT);
 	KUNIT_EXPECT_EQ(test, async_result(call), 0);
 	KUNIT_EXPECT_EQ(test, ants_nr_busy(rig->pool), 1);
 	KUNIT_EXPECT_EQ(test, ants_drain_timeout(rig->pool, 1), -ETIMEDOUT);

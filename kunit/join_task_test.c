@@ -58,7 +58,7 @@ static void flush_ends_before_the_waiter(struct kunit *test)
 	w->gate = &rig->late;
 	KUNIT_EXPECT_EQ(test, ants_queue_work(rig->pool, work_of(item)), 0);
 	flush = rig_async(rig, do_flush, FOREVER, NULL);
-	ASSERT_SOON(test, ants_peek(rig->pool->flushing));
+	ASSERT_SOON(test, ants_peek(rig->pool->flips));
 	KUNIT_EXPECT_EQ(test, ants_submit_prio(rig->pool, wait_task, w,
 					       ANTS_PRIO_HIGH, 0), 0);
 	gate_open(&rig->gate);

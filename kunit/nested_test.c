@@ -293,7 +293,7 @@ static void task_may_flush_another_pool(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	KUNIT_EXPECT_EQ(test, ants_submit(host, nested_task, n), 0);
-	EXPECT_SOON(test, ants_peek(pool->flushing));
+	EXPECT_SOON(test, ants_peek(pool->flips));
 	KUNIT_EXPECT_FALSE(test, completion_done(&n->done));
 	gate_open(gate);
 	EXPECT_SOON(test, completion_done(&n->done));

@@ -305,16 +305,16 @@ static void destroy_waits_for_callers_inside(struct kunit *test)
 	struct async_call *flusher, *destroyer;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
-	ants_pause_arm(ANTS_PAUSE_FLUSH, pool);
+	ants_pause_arm(ANTS_PAUSE_AWAIT, pool);
 	flusher = async_start_on(test, do_flush, pool, FOREVER);
-	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_FLUSH,
+	KUNIT_EXPECT_TRUE(test, ants_pause_reached(ANTS_PAUSE_AWAIT,
 						   TEST_DEADLINE));
 	destroyer = async_start_on(test, do_destroy, pool, 0);
 	EXPECT_SOON(test, ants_is_released(pool));
 	/* The pool is drained: destroy sleeps for that one caller. */
 	EXPECT_SOON(test, waitqueue_active(&pool->waitq));
 	expect_blocked(test, destroyer);
-	ants_pause_resume(ANTS_PAUSE_FLUSH);
+	ants_pause_resume(ANTS_PAUSE_AWAIT);
 	KUNIT_EXPECT_EQ(test, async_result(flusher), 0);
 	KUNIT_EXPECT_EQ(test, async_result(destroyer), 0);
 }

@@ -315,15 +315,15 @@ static void destroy_waits_for_a_release(struct kunit *test)
 	expect_result(test, destroyer, 0);
 }
 
-/* --- ANTS_PAUSE_FLUSH: the epoch is flipped, the wait has not begun ----------- */
+/* --- ANTS_PAUSE_AWAIT: the flush has begun, and has not looked yet ------------ */
 
 static struct async_call *hold_flush(struct kunit *test, struct ants_pool *pool)
 {
 	struct async_call *call;
 
-	hold(ANTS_PAUSE_FLUSH, pool);
+	hold(ANTS_PAUSE_AWAIT, pool);
 	call = async_start_on(test, do_flush, pool, FOREVER);
-	expect_held(test, ANTS_PAUSE_FLUSH);
+	expect_held(test, ANTS_PAUSE_AWAIT);
 	return call;
 }
 
@@ -337,7 +337,7 @@ static void tasks_end_before_the_flush_waits(struct kunit *test)
 	flusher = hold_flush(test, pool);
 	gate_open(gate);
 	EXPECT_SOON(test, stats_of(pool).completed == 1);
-	let_go(ANTS_PAUSE_FLUSH);
+	let_go(ANTS_PAUSE_AWAIT);
 	expect_result(test, flusher, 0);
 }
 
@@ -349,10 +349,10 @@ static void submit_after_the_flush_began(struct kunit *test)
 	struct async_call *flusher;
 
 	fill_pool(test, pool, gate, 1);
-	flusher = hold_flush(test, pool);
+	flusher = async_start_on(test, do_flush, pool, FOREVER);
+	EXPECT_SOON(test, ants_peek(pool->flips));
 	expect_submitted(test, pool, gate_task, later);
 	EXPECT_SOON(test, atomic_read(&later->entered) == 1);
-	let_go(ANTS_PAUSE_FLUSH);
 	expect_blocked(test, flusher);
 	gate_open(gate);
 	expect_result(test, flusher, 0);
@@ -373,11 +373,11 @@ static void pool_is_drained_before_the_flush_waits(struct kunit *test)
 	flusher = hold_flush(test, pool);
 	gate_open(gate);
 	expect_drained(test, pool, count, 0);
-	let_go(ANTS_PAUSE_FLUSH);
+	let_go(ANTS_PAUSE_AWAIT);
 	expect_result(test, flusher, 0);
 }
 
-/* The second flush waits for what the first one began to wait for, and more. */
+/* The second flush flips, and both wait for the same tasks. */
 static void flush_comes_while_another_one_begins(struct kunit *test)
 {
 	struct ants_pool *pool = race_pool(test, 2, 0);
@@ -386,16 +386,16 @@ static void flush_comes_while_another_one_begins(struct kunit *test)
 
 	fill_pool(test, pool, gate, 1);
 	first = hold_flush(test, pool);
-	expect_submitted(test, pool, gate_task, later);
 	second = async_start_on(test, do_flush, pool, FOREVER);
-	EXPECT_SOON(test, ants_peek(pool->nr_callers) == 2);
-	let_go(ANTS_PAUSE_FLUSH);
+	EXPECT_SOON(test, ants_peek(pool->flips));
+	expect_submitted(test, pool, gate_task, later);
+	let_go(ANTS_PAUSE_AWAIT);
+	expect_blocked(test, first);
 	gate_open(gate);
 	expect_result(test, first, 0);
-	expect_blocked(test, second);
-	gate_open(later);
 	expect_result(test, second, 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&later->passed), 0);
+	KUNIT_EXPECT_EQ(test, ants_peek(pool->flips), 1U);
 }
 
 /* --- ANTS_PAUSE_LEFT: out of the pool, not ended --------------------------------- */

@@ -125,12 +125,12 @@ static void drain_ends_with_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct async_call *drainer;
 
-	hold(ANTS_PAUSE_CLOSED, pool);
+	hold(ANTS_PAUSE_AWAIT, pool);
 	drainer = async_start_on(test, do_release_timeout, pool, TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_CLOSED);
+	expect_held(test, ANTS_PAUSE_AWAIT);
 	EXPECT_SOON(test, !ants_reboot(pool));
 	KUNIT_EXPECT_EQ(test, ants_submit(pool, gate_task, gate), 0);
-	let_go(ANTS_PAUSE_CLOSED);
+	let_go(ANTS_PAUSE_AWAIT);
 	expect_result(test, drainer, 0);
 }
 
@@ -288,14 +288,14 @@ static void multi_drain_ends_with_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct async_call *drainer;
 
-	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
+	hold(ANTS_PAUSE_AWAIT, ants_multi_shard(multi, 0));
 	drainer = multi_async(test, do_multi_release_timeout, multi,
 			      TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_CLOSED);
+	expect_held(test, ANTS_PAUSE_AWAIT);
 	EXPECT_SOON(test, !ants_multi_reboot(multi));
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
-	let_go(ANTS_PAUSE_CLOSED);
+	let_go(ANTS_PAUSE_AWAIT);
 	expect_result(test, drainer, 0);
 	gate_open(gate);
 	KUNIT_EXPECT_EQ(test, ants_multi_destroy(multi), 0);
@@ -311,15 +311,15 @@ static void multi_drain_hears_of_a_reboot(struct kunit *test)
 	struct gate *gate = test_gate(test);
 	struct async_call *drainer, *rebooter;
 
-	hold(ANTS_PAUSE_CLOSED, ants_multi_shard(multi, 0));
+	hold(ANTS_PAUSE_AWAIT, ants_multi_shard(multi, 0));
 	drainer = multi_async(test, do_multi_release_timeout, multi,
 			      TEST_DEADLINE);
-	expect_held(test, ANTS_PAUSE_CLOSED);
+	expect_held(test, ANTS_PAUSE_AWAIT);
 	EXPECT_SOON(test, all_drained(multi));
 	rebooter = hold_multi(test, do_multi_reboot, multi, 0);
 	KUNIT_EXPECT_EQ(test, ants_submit(ants_multi_shard(multi, 0), gate_task,
 					  gate), 0);
-	let_go(ANTS_PAUSE_CLOSED);
+	let_go(ANTS_PAUSE_AWAIT);
 	EXPECT_SOON(test, has_drainer(ants_multi_shard(multi, 0)));
 	let_go(ANTS_PAUSE_PREPARE);
 	expect_result(test, rebooter, 0);

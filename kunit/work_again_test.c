@@ -63,7 +63,7 @@ static void flush_waits_for_the_second_run(struct kunit *test)
 	make_again(rig, item, 1);
 	item_start(rig, item, &rig->gate);
 	call = rig_async(rig, do_flush, FOREVER, NULL);
-	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
+	EXPECT_SOON(test, ants_peek(rig->pool->flips));
 	gate_let_one(&rig->gate);
 	EXPECT_SOON(test, atomic_read(&rig->gate.entered) == 2);
 	KUNIT_EXPECT_EQ(test, ants_work_wait_timeout(work_of(item), 2, NULL),

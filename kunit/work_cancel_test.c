@@ -87,7 +87,7 @@ static void cancel_ends_a_flush(struct kunit *test)
 	expect_queued(rig, item);
 	held(rig, ANTS_PAUSE_ARRIVE);
 	call = rig_async(rig, do_flush, FOREVER, NULL);
-	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
+	EXPECT_SOON(test, ants_peek(rig->pool->flips));
 	/* A hint only, no wake-up depends on it: no barrier is needed. */
 	EXPECT_SOON(test, waitqueue_active(&rig->pool->waitq));
 	expect_blocked(test, call);
@@ -111,7 +111,7 @@ static void called_off_run_ends_a_flush(struct kunit *test)
 	item_start(rig, item, &rig->gate);
 	expect_queued(rig, item);
 	call = rig_async(rig, do_flush, FOREVER, NULL);
-	EXPECT_SOON(test, ants_peek(rig->pool->flushing));
+	EXPECT_SOON(test, ants_peek(rig->pool->flips));
 	KUNIT_EXPECT_TRUE(test, ants_work_cancel(work_of(item)));
 	expect_blocked(test, call);
 	gate_open(&rig->gate);

@@ -293,7 +293,7 @@ byte ndropped;				/* items in I_DROPPED */
 
 /* ---- not under it ---- */
 bool cfg;				/* mutex of release, tune, reboot */
-bool flushing;				/* mutex of flush */
+byte flips;				/* times that a flush has changed the epoch */
 byte mk = NONE;				/* the worker whose thread the upkeep is about to create */
 byte nfail, nkept, nfault, ninit, ncancel, ndelays, nreq;
 byte dstate[3];				/* drainer: 0 awake, 1 asleep, 2 woken */
@@ -1691,7 +1691,7 @@ end:	do
 		fi;
 		check()
 	   }
-	:: atomic {						/* make_end(): the thread */
+	:: atomic {						/* ants_maker_fn(): the thread */
 		mk != NONE ->
 		if
 		:: nfail < MAXFAIL || !FAILEVER || nkept < KEPT ->
@@ -1857,7 +1857,7 @@ inline release_round()
 	:: else
 	fi;
 #if JOINS || LATES
-	if	/* delayed_fail_all() */
+	if	/* fail_waiting() */
 	:: nlate > 0 -> late_pop(wk); item_fail(IDOF(wk))
 	:: nlate == 0 && ndelayed > 0 ->
 		ndelayed--;
@@ -1914,7 +1914,7 @@ active [CLOSERS] proctype closer()
 #undef me
 #endif
 
-/* ---- cancel.c: ants_drop_fn(), one entry a hold ---- */
+/* ---- pool.c: ants_drop_fn(), one entry a hold ---- */
 #if MAXF < 99
 active proctype dropper()
 {
@@ -2060,21 +2060,20 @@ active proctype rebooter()
 active [FLUSHERS] proctype flusher()
 {
 	short before;
+	byte begin;
 
-	before = alive;					/* ghost: what this call has to wait for */
-	atomic { !flushing -> flushing = 1 }
+	d_step { before = alive; begin = flips };	/* ghost: what this call has to wait for */
+	do
 #ifndef MUT_FLUSH_NO_OLD
-	if
-	:: cnt[1 - cur] == 0				/* an earlier one that timed out has left it draining */
-	:: cnt[1 - cur] > 0 -> goto out			/* timed out */
-	fi;
+	:: atomic { flips == begin && cnt[1 - cur] == 0 -> cur = 1 - cur; flips++ }
+#else
+	:: atomic { flips == begin -> cur = 1 - cur; flips++ }
 #endif
-	cur = 1 - cur;
-	if
-	:: d_step { cnt[1 - cur] == 0 -> assert(!(alive & before)) }
-	:: cnt[1 - cur] > 0				/* timed out */
-	fi;
-out:	atomic { flushing = 0; before = 0 }
+	:: atomic { flips - begin > 1 || (flips != begin && cnt[1 - cur] == 0) ->
+		assert(!(alive & before)); break }
+	:: cnt[1 - cur] > 0 -> break			/* timed out */
+	od;
+	atomic { before = 0; begin = 0 }
 }
 #endif
 

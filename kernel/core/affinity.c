@@ -104,11 +104,16 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 	return ants_affinity_alloc(pool, &attrs, explicit) ?: ERR_PTR(-ENOMEM);
 }
 
+/* That of @pool now, which stays until ants_affinity_put(). */
 struct ants_affinity *ants_affinity_get(struct ants_pool *pool)
 {
-	lockdep_assert_held(&pool->lock);
-	refcount_inc(&pool->target.affinity->users);
-	return pool->target.affinity;
+	struct ants_affinity *affinity;
+
+	raw_spin_lock_irq(&pool->lock);
+	affinity = pool->target.affinity;
+	refcount_inc(&affinity->users);
+	ants_unlock_irq(pool);
+	return affinity;
 }
 
 /* Not under a raw lock, for this may free. */
@@ -137,13 +142,12 @@ void ants_affinity_clear_stale(struct ants_worker *w)
 /* The caller is @w: let it apply the last change when it drops the lock. */
 void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 {
-	w->affinity = ants_affinity_get(w->pool);
 	ants_affinity_clear_stale(w);
 	todo->worker = w;
 	todo->bits |= ANTS_TODO_REBIND;
 }
 
-/* Bind the caller to those of @cpus that are not isolated. */
+/* Bind the caller to those of @cpus that are not isolated; without memory, to all of them. */
 static int bind_unisolated(const struct cpumask *cpus)
 {
 	cpumask_var_t mask;
@@ -151,7 +155,7 @@ static int bind_unisolated(const struct cpumask *cpus)
 
 	/* Memory reclaim may wait for a task of this worker. */
 	if (!alloc_cpumask_var(&mask, GFP_NOIO | __GFP_NOWARN))
-		return -ENOMEM;
+		return set_cpus_allowed_ptr(current, cpus);
 	cpumask_copy(mask, cpus);
 	ants_leave_out_isolated(mask);
 	err = set_cpus_allowed_ptr(current, mask);
@@ -177,8 +181,7 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 				bind_unisolated(cpus);
 	if (!err)
 		return;
-	if (bind_unisolated(cpu_possible_mask))
-		set_cpus_allowed_ptr(current, cpu_possible_mask);
+	bind_unisolated(cpu_possible_mask);
 	raw_spin_lock_irq(&w->pool->lock);
 	first = !target->mask_offline && target->seq == w->affinity_seq &&
 		!cpumask_intersects(cpus, cpu_online_mask);
@@ -190,14 +193,14 @@ static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 }
 
 /*
- * Apply the change that ants_affinity_note() has noted; no lock is held. If the
- * caller is about to park, it has set its state for that already, in which it
- * must not sleep here. So it becomes running again, and later checks once more
- * whether it may park.
+ * Apply the change that ants_affinity_note() has noted, or a later one, which the worker
+ * then applies once more; no lock is held. If the caller is about to park, it has set its
+ * state for that already, in which it must not sleep here. So it becomes running again,
+ * and later checks once more whether it may park.
  */
 void ants_affinity_apply(struct ants_worker *w)
 {
-	struct ants_affinity *affinity = w->affinity;
+	struct ants_affinity *affinity = ants_affinity_get(w->pool);
 
 	__set_current_state(TASK_RUNNING);
 	set_user_nice(current, affinity->nice);
@@ -215,6 +218,5 @@ void ants_affinity_apply(struct ants_worker *w)
 			sched_set_normal(current, affinity->nice);
 	}
 	apply_cpus(w, affinity);
-	w->affinity = NULL;
 	ants_affinity_put(affinity);
 }

@@ -29,14 +29,12 @@
  * @ANTS_PAUSE_LEFT: a worker has left, and its thread has not ended yet
  * @ANTS_PAUSE_RELEASE: the pool is closed, the rounds have not begun
  * @ANTS_PAUSE_TUNE: the capacity is set, the rounds have not begun
- * @ANTS_PAUSE_FLUSH: the epoch is flipped, and the flush does not wait yet
- * @ANTS_PAUSE_DRAIN: a drain has begun, and does not look yet
+ * @ANTS_PAUSE_AWAIT: a flush, a drain or the wait for the end of what was closed has
+ *	begun, and has not looked yet
  * @ANTS_PAUSE_WALK: between two holds of a walk over a list
  * @ANTS_PAUSE_SCAN: main.c is about to scan the pool
  * @ANTS_PAUSE_REFUSED: all shards of a multi have refused a task; @pool is the
  *	first choice, and no shard is marked congested yet
- * @ANTS_PAUSE_CLOSED: everything is closed, and the wait for its end has not
- *	begun
  * @ANTS_PAUSE_REBOOT: a reboot has made what the pool needs, and is about to
  *	open it
  * @ANTS_PAUSE_PREPARE: a thread is made in advance, and others may follow
@@ -59,12 +57,10 @@ enum ants_pause_point {
 	ANTS_PAUSE_LEFT,
 	ANTS_PAUSE_RELEASE,
 	ANTS_PAUSE_TUNE,
-	ANTS_PAUSE_FLUSH,
-	ANTS_PAUSE_DRAIN,
+	ANTS_PAUSE_AWAIT,
 	ANTS_PAUSE_WALK,
 	ANTS_PAUSE_SCAN,
 	ANTS_PAUSE_REFUSED,
-	ANTS_PAUSE_CLOSED,
 	ANTS_PAUSE_REBOOT,
 	ANTS_PAUSE_PREPARE,
 	ANTS_PAUSE_STOCK,

@@ -34,6 +34,7 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -88,8 +89,6 @@ struct ants_waiter {
  * ants_pool; within a part, the members that a task needs most come first. The
  * letters in front of the fields are explained in pool.h.
  */
-
-struct ants_affinity;
 
 /* The most waits in a row that do not spin although they could. */
 #define ANTS_SPIN_SKIP_MAX	63U
@@ -343,7 +342,7 @@ struct ants_stall {
 /* The most bytes of the name of a function, with that of its module. */
 #define ANTS_FUNC_LEN		128
 
-/* Threads that have died: see breaker_count(), upkeep.c and cancel.c. */
+/* Threads that have died: see breaker_count(), upkeep.c and ants_drop_fn(). */
 struct ants_faults {
 	/* ends what the pool had accepted, and callers that wait */
 	struct work_struct work;
@@ -400,6 +399,26 @@ struct ants_lifecycle {
 	struct rcu_work end;
 };
 
+/**
+ * struct ants_affinity - nice value, policy and CPUs of the workers of a pool
+ * @users: the pool, and threads that look at it without the lock
+ * @nice: I
+ * @sched: I
+ * @unbound: I: no CPUs were asked for
+ * @explicit: I: @cpus were named one by one; otherwise ants chose them, for a node or
+ *	a shard, and a thread leaves out those that are isolated when it takes
+ *	them up
+ * @cpus: I: a cpumask; with @unbound all possible CPUs
+ */
+struct ants_affinity {
+	refcount_t users;
+	int nice;
+	enum ants_sched sched;
+	bool unbound;
+	bool explicit;
+	unsigned long cpus[];
+};
+
 /* Where the workers run, and how many of them have not applied a change yet. */
 struct ants_target {
 	/* C: nice value, policy and CPUs of the workers */
@@ -408,8 +427,8 @@ struct ants_target {
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
-	/* L: some worker is, or was, told the CPUs that it prefers */
-	bool preferred;
+	/* L: an earlier @affinity had CPUs that were asked for: workers may be bound to some */
+	bool was_bound;
 	/* L: no CPU of the mask was online, and that was logged */
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */
@@ -618,8 +637,8 @@ struct ants_pool {
 	 * L: number of times that the last task ended while @nr_callers was not 0
 	 */
 	unsigned int nr_emptied;
-	/* L: a flush waits for its epoch */
-	bool flushing;
+	/* L: number of times that a flush has changed @epoch */
+	unsigned int flips;
 	/*
 	 * Callers in ants_wait_until(). Whoever makes their condition true under the
 	 * lock sets ANTS_TODO_WAITQ: then all of them look again. Closing sets it at the end
@@ -630,7 +649,7 @@ struct ants_pool {
 
 	/* I */
 	char name[ANTS_NAME_LEN];
-	/* I: the module that created the pool */
+	/* I: the module that created the pool, or its multi */
 	struct module *owner;
 	/* I: NUMA node, or NUMA_NO_NODE */
 	int node;

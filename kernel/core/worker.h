@@ -90,8 +90,6 @@ struct ants_inner {
 	void *data;
 };
 
-struct ants_affinity;
-
 /**
  * enum ants_worker_state - where a worker is; changed by ants_worker_move() only
  * @ANTS_NEW: its thread has not arrived yet; a new worker begins here
@@ -143,7 +141,6 @@ enum ants_worker_state {
  *	those when CPUs come online or are isolated
  * @affinity_seq: L: the change of the affinity that it has applied, or is about
  *	to apply
- * @affinity: T: the affinity that it is about to apply
  * @sched: T: the policy of the pool that it has set, unless a task has set
  *	another one
  * @exit: in the wait queue of @pid
@@ -182,7 +179,6 @@ struct ants_worker {
 	bool replace;
 	unsigned int affinity_seq;
 	unsigned int depth;
-	struct ants_affinity *affinity;
 	enum ants_sched sched;
 
 	/*

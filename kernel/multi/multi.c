@@ -317,8 +317,8 @@ const struct kobj_type ants_multi_ktype = {
  * Each CPU counts its own choices, so that no submit writes what another CPU reads. CPU
  * n begins with shard n; otherwise all CPUs would choose the same shards in step.
  */
-static int make_shards(struct ants_multi *multi, const struct ants_attrs *total,
-		       unsigned int most)
+static int make_shards(struct ants_multi *multi, struct module *owner,
+		       const struct ants_attrs *total, unsigned int most)
 {
 	struct ants_attrs attrs;
 	struct ants_pool *pool;
@@ -348,7 +348,7 @@ static int make_shards(struct ants_multi *multi, const struct ants_attrs *total,
 				max(share_of(multi, total->max_blocking, i), 1U);
 		if (multi->strategy == ANTS_LOCAL)
 			local_attrs(multi, i, &attrs, mask);
-		pool = ants_shard_create(&multi->kobj, multi->name, i, &attrs,
+		pool = ants_shard_create(owner, &multi->kobj, multi->name, i, &attrs,
 					 total->cpumask);
 		err = PTR_ERR_OR_ZERO(pool);
 		if (err)
@@ -435,7 +435,6 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 			GFP_KERNEL);
 	if (!multi)
 		return ERR_PTR(-ENOMEM);
-	multi->owner = owner;
 	multi->strategy = strategy;
 	multi->nr_shards = nr_shards;
 	mutex_init(&multi->config);
@@ -449,7 +448,7 @@ struct ants_multi *__ants_multi_create(struct module *owner,
 	      ants_check_attrs(&total) ?:
 	      ants_registry_add(multi->name, &multi->registered, &ants_multis) ?:
 	      kobject_add(&multi->kobj, NULL, "%s", multi->name) ?:
-	      make_shards(multi, &total, most) ?:
+	      make_shards(multi, owner, &total, most) ?:
 	      ants_sysfs_show(&multi->kobj);
 	if (!err)
 		return multi;
@@ -788,7 +787,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 	ants_pool_get(first);
 	if (release) {
 		generation = close_all(multi, false);
-		ants_pause(ANTS_PAUSE_CLOSED, first);
+		ants_pause(ANTS_PAUSE_AWAIT, first);
 	}
 	for_each_shard(pool, multi) {
 		left = ants_time_left(start, timeout);

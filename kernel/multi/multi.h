@@ -31,7 +31,6 @@ struct ants_shard {
 /**
  * struct ants_multi - pools behind one handle
  * @name: I
- * @owner: I: the module that made it
  * @strategy: I
  * @nr_shards: I: length of @shards
  * @congested: O: 1 from the moment when all shards have refused a caller until
@@ -45,7 +44,6 @@ struct ants_shard {
  */
 struct ants_multi {
 	char name[ANTS_NAME_LEN];
-	struct module *owner;
 	enum ants_strategy strategy;
 	unsigned int nr_shards;
 	atomic_t congested;

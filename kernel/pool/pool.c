@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The life of a pool: creating it, closing it, waiting until nothing of it is left,
- * opening it again, and destroying it; waiting for the tasks of an open pool. Its
- * numbers.
+ * opening it again, and destroying it; waiting for the tasks of an open pool, and giving
+ * up those that have not started. Its numbers.
  */
 #define pr_fmt(fmt) "ants: " fmt
 
@@ -39,18 +39,6 @@ int ants_check_attrs(const struct ants_attrs *attrs)
 	return ants_check_sched(attrs) ?:
 	       ants_check_bounds(attrs->capacity ?: num_online_cpus(),
 				 attrs->queue_depth, attrs->min_workers, flags);
-}
-
-/*
- * Show @pool in sysfs. After an error files may have been there for a moment, and the
- * caller has to end the pool.
- */
-static int pool_show(struct ants_pool *pool)
-{
-	/* The name of a shard is that of its multi, a slash and a number. */
-	return kobject_add(&pool->kobj, pool->parent, "%s%s", pool->parent ? "shard" : "",
-			   kbasename(pool->name)) ?:
-	       ants_sysfs_show(&pool->kobj);
 }
 
 /*
@@ -161,6 +149,171 @@ static struct ants_pool *pool_alloc(struct module *owner, struct kobject *parent
 }
 
 /*
+ * Giving up what has not started. A caller may cancel pending tasks of a pool, all of them
+ * or those that it picks. When a pool is closed, what waits to be accepted fails. When the
+ * breaker has tripped, see worker.c, what was accepted fails as well: a kernel work item
+ * ends the pending work items with -EIO, and gives plain tasks back to the client. Threads
+ * leave after the tasks that they run.
+ */
+
+/**
+ * struct cancel_scan - one walk over the pending tasks
+ * @walker: the walk
+ * @match: picks tasks; NULL for all
+ * @arg: the argument of @match
+ * @err: the result of work items: -ECANCELED, or -EIO if the breaker has tripped
+ * @cancelled: number of tasks cancelled so far
+ * @dropped: slots of plain tasks that will not run, if the breaker has tripped
+ */
+struct cancel_scan {
+	struct ants_walker walker;
+	ants_match_t match;
+	void *arg;
+	int err;
+	unsigned int cancelled;
+	struct list_head dropped;
+};
+
+static void see_slot(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_slot *slot = list_entry(entry, struct ants_slot, node);
+	struct cancel_scan *s = container_of(walker, struct cancel_scan, walker);
+	struct ants_work *work = slot->tag & ANTS_TAG_WORK ? slot->data : NULL;
+	struct ants_pool *pool = walker->pool;
+
+	/* Calls are not cancelled: a caller waits for one, or has given its data away. */
+	if (s->err == -ECANCELED &&
+	    ((work && work->flags & ANTS_WORK_OWN) ||
+	     (s->match && !s->match(work ? NULL : slot->fn, slot->data, s->arg))))
+		return;
+	s->cancelled++;
+	if (work) {
+		ants_work_cancel_waiting(pool, work, s->err, &walker->todo);
+		return;
+	}
+	ants_pending_del(pool, slot);
+	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	pool->counts.cancelled++;
+	ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH, &walker->todo);
+	if (s->err == -ECANCELED)
+		ants_stock_put(pool, slot);
+	else
+		list_add_tail(&slot->node, &s->dropped);
+}
+
+unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
+				 void *arg)
+{
+	struct cancel_scan s = {
+		.walker = { .see = see_slot, .end = ants_room_freed },
+		.match = match, .arg = arg, .err = -ECANCELED,
+	};
+	unsigned int nr_high, nr;
+
+	might_sleep();
+	if (pool == ants_system_pool && !match)
+		return 0;
+	raw_spin_lock_irq(&pool->lock);
+	ants_pool_get_locked(pool);
+	nr_high = pool->pick.nr_high;
+	nr = pool->nr_pending - nr_high;
+	ants_unlock_irq(pool);
+	/* Tasks that are accepted meanwhile come after these, and keep no walk busy. */
+	ants_walk(pool, &pool->urgent.list, nr_high, &s.walker);
+	ants_walk(pool, &pool->pending, nr, &s.walker);
+	/* A worker would not have kept more, either. */
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+	ants_pool_put(pool);
+	return s.cancelled;
+}
+EXPORT_SYMBOL_GPL(ants_cancel_pending);
+
+static bool fail_round(struct ants_pool *pool, struct ants_todo *todo,
+		       void *unused)
+{
+	struct list_head *high = &pool->waiters.fifo[ANTS_PRIO_HIGH], *fifo;
+
+	while (pool->space.nr_waiting && !ants_todo_full(todo)) {
+		fifo = list_empty(high) ? &pool->waiters.fifo[ANTS_PRIO_NORMAL] : high;
+		ants_waiter_end(pool, list_first_entry(fifo, struct ants_waiter, node),
+				ants_closed_error(pool), todo);
+	}
+	return pool->space.nr_waiting;
+}
+
+static void see_delayed(struct ants_walker *walker, struct list_head *entry)
+{
+	struct ants_delayed_work *dwork = list_entry(entry, struct ants_delayed_work, node);
+
+	ants_work_cancel_waiting(walker->pool, &dwork->work,
+				 ants_closed_error(walker->pool), &walker->todo);
+	walker->todo.bits |= ANTS_TODO_WAITQ;
+}
+
+/*
+ * The pool accepts no task any more: fail what waits to be accepted, callers and work
+ * items with a timer. No other wait can begin, no item is added or becomes due, and the
+ * pool is not opened meanwhile.
+ */
+static void fail_waiting(struct ants_pool *pool)
+{
+	struct ants_walker walker = { .see = see_delayed };
+
+	ants_rounds(pool, fail_round, NULL);
+	if (!ants_peek(pool->delayed.nr))
+		return;
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_HIGH], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.due[ANTS_PRIO_NORMAL], UINT_MAX, &walker);
+	ants_walk(pool, &pool->delayed.list, UINT_MAX, &walker);
+}
+
+/*
+ * The breaker has tripped: give up what the pool had accepted. Plain tasks are given
+ * back when a walk is over: this thread may die in a function of the client. The others
+ * are pending until then.
+ */
+void ants_drop_fn(struct work_struct *work)
+{
+	struct ants_pool *pool = container_of(work, struct ants_pool,
+					      faults.work);
+	struct cancel_scan s = { .walker.see = see_slot, .err = -EIO };
+	unsigned int unwanted = 0, seen;
+	struct ants_slot *slot, *next;
+	struct ants_todo todo;
+
+	pr_err("pool %s: too many faults in a row; it takes no tasks until it is opened again\n",
+	       pool->name);
+	fail_waiting(pool);
+	do {
+		INIT_LIST_HEAD(&s.dropped);
+		seen = ants_walk(pool, &pool->urgent.list, ANTS_HOLD_MAX, &s.walker) ?:
+		       ants_walk(pool, &pool->pending, ANTS_HOLD_MAX, &s.walker);
+		list_for_each_entry_safe(slot, next, &s.dropped, node) {
+			if (pool->ops.drop)
+				pool->ops.drop(slot->fn, slot->data);
+			else
+				unwanted++;
+			raw_spin_lock_irq(&pool->lock);
+			ants_stock_put(pool, slot);
+			ants_unlock_irq(pool);
+		}
+		cond_resched_tasks_rcu_qs();
+	} while (seen);
+	if (unwanted)
+		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
+	ants_retire_idle(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
+	/* The pool may go from the end of this section on. */
+	ants_lock(pool, &todo);
+	pool->faults.queued = false;
+	ants_timer_quiesce(pool);
+	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
+	ants_unlock(pool, &todo);
+}
+
+/* Closing it. */
+
+/*
  * Close the pool, and for ever if it is @dying. This is one step: a submit comes either
  * before it, and its task runs, or after it. A reboot that is about to open the pool
  * sees that it was closed. Return the generation that ends.
@@ -196,7 +349,7 @@ bool ants_close_end(struct ants_pool *pool)
 	bool idle;
 
 	ants_pause(ANTS_PAUSE_RELEASE, pool);
-	ants_fail_waiting(pool);
+	fail_waiting(pool);
 	ants_retire_idle(pool);
 	ants_lock(pool, &todo);
 	pool->release.nr--;
@@ -312,7 +465,10 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		err = ants_registry_add(pool->name, &pool->registered, &ants_pools) ?:
 		      ants_stock_make(pool, ants_stock_level(pool)) ?:
 		      ants_workers_prepare(pool, pool->config.floor, &prepared) ?:
-		      pool_show(pool);
+		      /* The name of a shard is that of its multi, a slash and a number. */
+		      kobject_add(&pool->kobj, pool->parent, "%s%s",
+				  pool->parent ? "shard" : "", kbasename(pool->name)) ?:
+		      ants_sysfs_show(&pool->kobj);
 	if (err) {
 		ants_workers_discard(&prepared);
 		pool_destroy(pool);
@@ -369,18 +525,18 @@ struct ants_pool *__ants_pool_create(struct module *owner, struct device *dev,
 EXPORT_SYMBOL_GPL(__ants_pool_create);
 
 /*
- * Create a pool that is part of an object with a directory and a name. It has no
- * owner, because main.c destroys that object as a whole. The caller has checked
- * @attrs. @explicit: their CPUs were asked for; otherwise ants chose them.
+ * Create a pool that is part of an object with a directory and a name, which main.c
+ * destroys as a whole if its owner does not. The caller has checked @attrs. @explicit:
+ * their CPUs were asked for; otherwise ants chose them.
  */
-struct ants_pool *ants_shard_create(struct kobject *parent, const char *name,
-				    unsigned int nr,
+struct ants_pool *ants_shard_create(struct module *owner, struct kobject *parent,
+				    const char *name, unsigned int nr,
 				    const struct ants_attrs *attrs, bool explicit)
 {
 	char full_name[ANTS_NAME_LEN];
 
 	snprintf(full_name, sizeof(full_name), "%s/%u", name, nr);
-	return pool_publish(pool_alloc(NULL, parent, false, attrs, full_name), attrs, explicit);
+	return pool_publish(pool_alloc(owner, parent, false, attrs, full_name), attrs, explicit);
 }
 
 /* Closing a pool, opening it again, and waiting for its tasks. */
@@ -397,14 +553,21 @@ static bool pool_drained(struct ants_pool *pool, const void *generation)
 }
 
 /*
- * Hold a reference for a caller that will wait for all tasks of @pool. Those of the system
- * pool may never end, and a task of the pool would wait for itself. An item whose timer
- * function is about to queue it is no task yet: wait until it is, for a grace period of
- * RCU, whatever the timeout is. A caller that waits for something else uses
- * ants_pool_get_locked(), in the hold that looks at released.
+ * Wait until @over is true, for a caller that waits for all tasks of @pool. It is handed the
+ * value that *@counter has now. Without one the pool is closed, and it is handed the
+ * generation that ends.
+ *
+ * The tasks of the system pool may never end, and a task of the pool would wait for itself.
+ * An item whose timer function is about to queue it is no task yet: wait until it is, for
+ * a grace period of RCU, whatever the timeout is. A caller that waits for something else
+ * uses ants_pool_get_locked(), in the hold that looks at released.
  */
-static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
+static int wait_tasks(struct ants_pool *pool, ants_cond_t over, const unsigned int *counter,
+		      unsigned long timeout)
 {
+	unsigned int before;
+	int err;
+
 	if (pool == ants_system_pool)
 		return -EINVAL;
 	might_sleep();
@@ -415,25 +578,18 @@ static int wait_tasks_enter(struct ants_pool *pool, unsigned long timeout)
 	ants_pool_get(pool);
 	if (READ_ONCE(pool->delayed.firing))
 		cond_synchronize_rcu(READ_ONCE(pool->delayed.firing));
-	return 0;
+	before = counter ? ants_peek(*counter) : ants_close(pool);
+	ants_pause(ANTS_PAUSE_AWAIT, pool);
+	err = ants_wait_until(pool, over, &before, timeout, TASK_KILLABLE);
+	ants_pool_put(pool);
+	return err;
 }
 
 int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	unsigned int generation;
-	int err;
-
 	if (is_protected(pool))
 		return -EPERM;
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	generation = ants_close(pool);
-	ants_pause(ANTS_PAUSE_CLOSED, pool);
-	err = ants_wait_until(pool, pool_drained, &generation, timeout,
-			      TASK_KILLABLE);
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, pool_drained, NULL, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
@@ -509,55 +665,33 @@ int ants_reboot(struct ants_pool *pool)
 EXPORT_SYMBOL_GPL(ants_reboot);
 
 /*
- * Flush: wait for everything accepted so far. Each task carries one of two
- * epochs. A flush makes the other one current and waits until no task of the
- * old one is left. Flushes come one after another. One that gives up leaves its
- * epoch draining, and the next one waits for the end of that before it flips.
+ * Flush: wait for everything accepted so far. Each task carries one of two epochs. A flush
+ * flips: it makes the other one current, once no task of that is left, and waits until no
+ * task of the old one is. It ends as well when the epoch has flipped twice, whoever did
+ * that, for the second flip has waited for the same tasks. So flushes share the flips; and
+ * if one gives up, the next one waits for the end of what that has left draining.
  *
- * Drain: wait for a moment at which the pool has no task. Drains share only the
- * count of those moments, so they need not take turns.
+ * Drain: wait for a moment at which the pool has no task. Drains share the count of those
+ * moments.
  */
 
-/* Flip the epoch if it is the turn of this caller. */
-static bool flush_begin(struct ants_pool *pool, const void *unused)
+/* Has that epoch ended which was current when there were *@flips flips? Flip, if it is time. */
+static bool flush_done(struct ants_pool *pool, const void *flips)
 {
-	lockdep_assert_held(&pool->lock);
-	if (pool->flushing || pool->in_epoch[!pool->epoch])
-		return false;
-	pool->flushing = true;
-	pool->epoch = !pool->epoch;
-	return true;
-}
+	unsigned int before = *(const unsigned int *)flips;
 
-static bool flush_done(struct ants_pool *pool, const void *unused)
-{
 	lockdep_assert_held(&pool->lock);
-	return !pool->in_epoch[!pool->epoch];
+	for (; !pool->in_epoch[!pool->epoch]; pool->flips++) {
+		if (pool->flips != before)
+			return true;
+		pool->epoch = !pool->epoch;
+	}
+	return pool->flips - before > 1;
 }
 
 int ants_flush_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	struct ants_todo todo;
-	unsigned long start;
-	int err;
-
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	start = jiffies;
-	err = ants_wait_until(pool, flush_begin, NULL, timeout, TASK_KILLABLE);
-	if (!err) {
-		ants_pause(ANTS_PAUSE_FLUSH, pool);
-		err = ants_wait_until(pool, flush_done, NULL,
-				      ants_time_left(start, timeout),
-				      TASK_KILLABLE);
-		ants_lock(pool, &todo);
-		pool->flushing = false;
-		todo.bits |= ANTS_TODO_WAITQ;
-		ants_unlock(pool, &todo);
-	}
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, flush_done, &pool->flips, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_flush_timeout);
 
@@ -579,18 +713,7 @@ static bool drain_done(struct ants_pool *pool, const void *arg)
 
 int ants_drain_timeout(struct ants_pool *pool, unsigned long timeout)
 {
-	unsigned int emptied;
-	int err;
-
-	err = wait_tasks_enter(pool, timeout);
-	if (err)
-		return err;
-	emptied = ants_peek(pool->nr_emptied);
-	ants_pause(ANTS_PAUSE_DRAIN, pool);
-	err = ants_wait_until(pool, drain_done, &emptied, timeout,
-			      TASK_KILLABLE);
-	ants_pool_put(pool);
-	return err;
+	return wait_tasks(pool, drain_done, &pool->nr_emptied, timeout);
 }
 EXPORT_SYMBOL_GPL(ants_drain_timeout);
 

@@ -13,7 +13,7 @@
  * All pools, by name: from the reservation of the name until it is free again.
  */
 LIST_HEAD(ants_pools);
-/* All multis. Their names differ from each other and from those of pools. */
+/* All multis, for their names: those differ from each other and from those of pools. */
 LIST_HEAD(ants_multis);
 /* Guards both lists, and so the names. */
 DEFINE_MUTEX(ants_registry_lock);

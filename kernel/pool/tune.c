@@ -54,11 +54,8 @@ void ants_set_bounds(struct ants_pool *pool, unsigned int capacity,
 	pool->limits.in_flight = capacity == ANTS_UNLIMITED ? ANTS_UNLIMITED :
 						   capacity + queue_depth;
 	pool->limits.grant_below = pool->limits.in_flight - capacity / 2;
-	pool->config.floor = min_workers;
-	if (pool->flags & ANTS_MEM_RECLAIM)
-		pool->config.floor = max(min_workers, 1U);
-	if (pool->flags & ANTS_PREALLOC)
-		pool->config.floor = capacity;
+	pool->config.floor = pool->flags & ANTS_PREALLOC ? capacity :
+			     max(min_workers, pool->flags & ANTS_MEM_RECLAIM ? 1U : 0U);
 	set_stock_limit(pool, pool->limits.in_flight);
 	ants_update_admit_limit(pool);
 	ants_update_stay_limit(pool);
@@ -170,31 +167,30 @@ trim:
 	return err;
 }
 
-/* Set @number, which each event that it is about looks at anew. */
-static int set_number(struct ants_pool *pool, unsigned int *number, unsigned int value)
+/* Set a number that each event which it is about looks at anew. */
+static int set_number(struct ants_pool *pool, enum ants_setting what, unsigned int value)
 {
-	if (number != &pool->config.max_blocking && (!value || value > ANTS_BOUND_MAX))
-		return -EINVAL;
+	bool in_range = value && value <= ANTS_BOUND_MAX;
+	int err = 0;
+
 	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(*number, value);
-	/* Sysfs shows what was written, although the pool counts in ticks. */
-	if (number == &pool->config.expiry_ms) {
+	if (what == ANTS_SET_MAX_BLOCKING) {
+		WRITE_ONCE(pool->config.max_blocking, value);
+	} else if (what == ANTS_SET_MAX_FAULTS && in_range) {
+		WRITE_ONCE(pool->faults.max, value);
+	} else if (what == ANTS_SET_EXPIRY_MS && in_range) {
+		/* Sysfs shows what was written, although the pool counts in ticks. */
+		WRITE_ONCE(pool->config.expiry_ms, value);
 		pool->timer.expiry = msecs_to_jiffies(value);
 		ants_timer_arm_reaper(pool);
+	} else if (what == ANTS_SET_NONBLOCKING && value <= !(pool->flags & ANTS_CALLER_RUNS)) {
+		WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
+						pool->flags & ~ANTS_NONBLOCKING);
+	} else {
+		err = -EINVAL;
 	}
 	ants_unlock_irq(pool);
-	return 0;
-}
-
-static int set_nonblocking(struct ants_pool *pool, unsigned int value)
-{
-	if (value > 1 || (value && pool->flags & ANTS_CALLER_RUNS))
-		return -EINVAL;
-	raw_spin_lock_irq(&pool->lock);
-	WRITE_ONCE(pool->flags, value ? pool->flags | ANTS_NONBLOCKING :
-					pool->flags & ~ANTS_NONBLOCKING);
-	ants_unlock_irq(pool);
-	return 0;
+	return err;
 }
 
 /* Every worker that exists has a change to apply. */
@@ -218,6 +214,7 @@ void ants_affinity_change(struct ants_pool *pool,
 
 	lockdep_assert_held(&pool->config.lock);
 	ants_lock(pool, &todo);
+	pool->target.was_bound |= !pool->target.affinity->unbound;
 	swap(pool->target.affinity, affinity);
 	pool->target.mask_offline = false;
 	invalidate(pool, &todo);
@@ -247,18 +244,9 @@ int ants_set(struct ants_pool *pool, const struct ants_change *change)
 		if (!IS_ERR(affinity))
 			ants_affinity_change(pool, affinity);
 		return PTR_ERR_OR_ZERO(affinity);
-	case ANTS_SET_NONBLOCKING:
-		return set_nonblocking(pool, change->value);
-	case ANTS_SET_MAX_BLOCKING:
-		return set_number(pool, &pool->config.max_blocking, change->value);
-	case ANTS_SET_EXPIRY_MS:
-		return set_number(pool, &pool->config.expiry_ms, change->value);
-	case ANTS_SET_MAX_FAULTS:
-		return set_number(pool, &pool->faults.max, change->value);
-	case ANTS_REBOOT:
-		break;
+	default:
+		return set_number(pool, change->what, change->value);
 	}
-	return -EINVAL;
 }
 
 /* The same for a user of the pool. */
@@ -315,7 +303,7 @@ static int cpus_change(unsigned int cpu)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
-		if (!affinity->unbound || pool->target.preferred) {
+		if (!affinity->unbound || pool->target.was_bound) {
 			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);

@@ -73,30 +73,8 @@ static bool count_thread(struct ants_pool *pool, bool others)
 /* Free @w, whose thread does not say by itself that it is gone. It is not counted. */
 static void worker_free(struct ants_worker *w)
 {
-	ants_affinity_put(w->affinity);
 	kfree(w);
 	complete(&ants_gone);
-}
-
-/*
- * Tell the kernel which CPUs the thread of @w, not started yet, prefers. When a
- * cpuset isolates CPUs, or when CPUs come online, the kernel rebinds such
- * kthreads. It accepts this once only, so a mask that is set later is up to the
- * worker.
- */
-static void prefer_cpus(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_affinity *affinity;
-
-	raw_spin_lock_irq(&pool->lock);
-	affinity = ants_affinity_get(pool);
-	pool->target.preferred |= !affinity->unbound;
-	ants_unlock_irq(pool);
-	if (!affinity->unbound)
-		w->preferred = !kthread_affine_preferred(w->task,
-							 ants_affinity_cpus(affinity));
-	ants_affinity_put(affinity);
 }
 
 /*
@@ -107,12 +85,12 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 {
 	struct ants_worker *w = kzalloc_node(sizeof(*w), GFP_KERNEL, pool->node);
 	struct task_struct *task = ERR_PTR(-ENOMEM);
+	struct ants_affinity *affinity;
 
-	if (w && !ants_inject(ANTS_FAIL_WORKER)) {
+	if (w && !ants_inject(ANTS_FAIL_WORKER) && !ants_inject(ANTS_FAIL_THREAD)) {
 		w->pool = pool;
-		if (!ants_inject(ANTS_FAIL_THREAD))
-			task = kthread_create_on_node(ants_worker_fn, w, pool->node,
-						      "ants/%s", pool->name);
+		task = kthread_create_on_node(ants_worker_fn, w, pool->node,
+					      "ants/%s", pool->name);
 	}
 	if (IS_ERR(task)) {
 		atomic_dec(&ants_nr_threads);
@@ -125,7 +103,15 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 	}
 	w->task = get_task_struct(task);
 	ants_gone_later();
-	prefer_cpus(w);
+	/*
+	 * Tell the kernel which CPUs the thread prefers. When a cpuset isolates CPUs, or
+	 * when CPUs come online, the kernel rebinds such kthreads. It accepts this once
+	 * only, so a mask that is set later is up to the worker.
+	 */
+	affinity = ants_affinity_get(pool);
+	if (!affinity->unbound)
+		w->preferred = !kthread_affine_preferred(task, ants_affinity_cpus(affinity));
+	ants_affinity_put(affinity);
 	return w;
 }
 
@@ -221,52 +207,6 @@ void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 	ants_workers_discard(prepared);
 }
 
-/* The thread of @w, which was reserved, is made; or @w is the error instead. */
-static void make_end(struct ants_pool *pool, struct ants_worker *w, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->workers.nr_making = 0;
-	if (IS_ERR(w)) {
-		/*
-		 * Give the reservation back, and pause. The tasks stay: the
-		 * workers that exist run them, or else a thread that a later
-		 * try makes.
-		 */
-		pool->workers.nr--;
-		pool->workers.nr_new--;
-		ants_end_fast_path(pool);
-		ants_back_off(pool);
-		ants_dispatch(pool, todo);
-	} else {
-		worker_add(w, todo);
-		/*
-		 * The start of a new worker is a wake-up like others: the
-		 * worker checks for the next tasks when it arrives, so that no
-		 * more threads are made than are of use. But a worker_init may
-		 * sleep, so with one threads get ready side by side, unless the
-		 * last try has failed.
-		 */
-		if (!pool->ops.worker_init || pool->upkeep.backoff) {
-			ants_set_arriving(pool, w);
-			pool->workers.nr_starting++;
-		}
-	}
-}
-
-/* Reserve a worker, if a thread is wanted, and may be made: so it is not wanted twice. */
-static bool make_begin(struct ants_pool *pool)
-{
-	if (!ants_need_worker(pool) || ants_backing_off(pool))
-		return false;
-	if (!count_thread(pool, false)) {
-		pool->upkeep.held_until = jiffies + HZ;
-		return false;
-	}
-	worker_reserve(pool);
-	pool->workers.nr_making = 1;
-	return true;
-}
-
 /*
  * Making a thread blocks until it gets its first time slice, and for memory. So the
  * upkeep work, which has other duties, leaves it to this work item.
@@ -279,7 +219,14 @@ void ants_maker_fn(struct work_struct *work)
 	struct ants_worker *w;
 
 	ants_lock_batch(pool, &todo, &batch);
-	while (make_begin(pool)) {
+	while (ants_need_worker(pool) && !ants_backing_off(pool)) {
+		if (!count_thread(pool, false)) {
+			pool->upkeep.held_until = jiffies + HZ;
+			break;
+		}
+		/* So it is not wanted twice. */
+		worker_reserve(pool);
+		pool->workers.nr_making = 1;
 		ants_unlock(pool, &todo);
 		ants_pause(ANTS_PAUSE_MAKE, pool);
 		w = worker_make(pool);
@@ -289,7 +236,31 @@ void ants_maker_fn(struct work_struct *work)
 		else
 			ants_pause(ANTS_PAUSE_MADE, pool);
 		ants_lock_batch(pool, &todo, &batch);
-		make_end(pool, w, &todo);
+		pool->workers.nr_making = 0;
+		if (IS_ERR(w)) {
+			/*
+			 * Give the reservation back, and pause. The tasks stay: the
+			 * workers that exist run them, or else a thread that a later
+			 * try makes.
+			 */
+			pool->workers.nr--;
+			pool->workers.nr_new--;
+			ants_end_fast_path(pool);
+			ants_back_off(pool);
+			ants_dispatch(pool, &todo);
+			continue;
+		}
+		worker_add(w, &todo);
+		/*
+		 * The start of a new worker is a wake-up like others: the worker checks for
+		 * the next tasks when it arrives, so that no more threads are made than are
+		 * of use. But a worker_init may sleep, so with one threads get ready side by
+		 * side, unless the last try has failed.
+		 */
+		if (!pool->ops.worker_init || pool->upkeep.backoff) {
+			ants_set_arriving(pool, w);
+			pool->workers.nr_starting++;
+		}
 	}
 	/* From here on it can be queued again. */
 	pool->upkeep.making = false;

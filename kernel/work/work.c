@@ -291,7 +291,7 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		/*
 		 * Its timer function is about to run, and makes it due at @when. That is
 		 * within an RCU section that has begun, so a caller that waits for all
-		 * tasks can wait for it: see wait_tasks_enter() in pool.c.
+		 * tasks can wait for it: see wait_tasks() in pool.c.
 		 */
 		dwork->when = when;
 		WRITE_ONCE(pool->delayed.firing, get_state_synchronize_rcu());

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the files that are left out provide to the rest: the module begins and
- * ends, and has no files in sysfs. And dirty.c, whose use is a failure unless a
- * scenario wants it.
+ * ends, and has no files in sysfs.
  */
-/* First, because it defines what it prefixes messages with. */
-#define ants_clean	mend_thread
-#include "core/dirty.c"
-#undef ants_clean
 /* Of this only what looks after clients that are unloaded is used. */
 #include "main.c"
 
@@ -18,15 +13,6 @@ const struct sysfs_ops kobj_sysfs_ops;
 struct kset *ants_kset;
 
 bool shim_dirt_expected;
-
-void ants_clean(struct ants_worker *w, int locks)
-{
-	u64 was = READ_ONCE(w->pool->counts.dirty);
-
-	mend_thread(w, locks);
-	WARN(!shim_dirt_expected && READ_ONCE(w->pool->counts.dirty) != was,
-	     "a task has left its thread in another state");
-}
 
 void ants_notify_fn(struct work_struct *work)
 {

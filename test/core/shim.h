@@ -62,8 +62,6 @@ extern bool shim_verbose;
 /* core.c: the module, without its files in sysfs */
 /* Tasks may leave their thread in another state than they found it. */
 extern bool shim_dirt_expected;
-struct ants_worker;
-void ants_clean(struct ants_worker *w, int locks);
 void core_begin(void);
 void core_end(void);
 
