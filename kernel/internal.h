@@ -267,8 +267,9 @@ int ants_try_attempt(struct ants_pool *pool, ants_fn_t fn, void *data);
 
 /*
  * What may be set of a live pool; the first ones and the places also of a multi. A new one
- * is also in ants_set() and files.c. If it is an attribute: in ants_check_attrs(),
- * pool_alloc(), tools/antstat, userspace-test/fuzz_rules.h and SECURITY.md.
+ * is also in ants_set(), or in set_number() if it is no more than a number, and in files.c.
+ * If it is an attribute: in ants_check_attrs(), pool_alloc(), tools/antstat,
+ * userspace-test/fuzz_rules.h and SECURITY.md.
  */
 enum ants_setting {
 	ANTS_SET_CAPACITY = 1,

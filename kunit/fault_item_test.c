@@ -280,6 +280,31 @@ static void call_that_gives_its_data_away_dies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&released), 1);
 }
 
+static int leave_bad_cred(void *data)
+{
+	announce("NULL pointer dereference");
+	rcu_assign_pointer(current->cred, (const struct cred *)sizeof(long));
+	return 0;
+}
+
+/* The worker undoes what the function has left, and dies of that. */
+static void call_that_has_returned_dies(struct kunit *test)
+{
+	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+
+	atomic_set(&released, 0);
+	announce_death("leave_bad_cred");
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, leave_bad_cred, NULL,
+						FOREVER, release_data), -EFAULT);
+	expect_told(rig, 1, NULL, NULL);
+	expect_well(rig, 1, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&released), 1);
+	announce_death("leave_bad_cred");
+	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, leave_bad_cred, NULL, FOREVER), -EFAULT);
+	expect_told(rig, 2, NULL, NULL);
+	expect_well(rig, 2, 2);
+}
+
 static int do_call_release(struct async_call *call)
 {
 	return ants_call_release(call->pool, die_call, call->data, call->arg,
@@ -496,6 +521,7 @@ static struct kunit_case fault_item_cases[] = {
 	KUNIT_CASE(task_dies_in_what_it_waits_for),
 	KUNIT_CASE(call_dies),
 	KUNIT_CASE(call_that_gives_its_data_away_dies),
+	KUNIT_CASE(call_that_has_returned_dies),
 	KUNIT_CASE(forgotten_call_dies),
 	KUNIT_CASE(task_dies_in_a_call),
 	KUNIT_CASE(helper_dies),

@@ -1490,7 +1490,7 @@ end:	do
 		check()
 	   }
 #if DELAYS && CANCELI
-	:: d_step {	/* an item that was dropped is queued again: delayed_revive() */
+	:: d_step {	/* an item that was dropped is queued again: delay_until() */
 		_pid == 0 && ndropped > 0 && nreq < REQUEUES && !CLOSED ->
 		nr = 0;
 		do
@@ -1962,7 +1962,7 @@ end:	do
 
 /* ---- work.c ---- */
 #if JOINS && CANCELI
-/* cancel_item() */
+/* cancel() */
 inline work_cancel(id)
 {
 	if

@@ -68,9 +68,11 @@ enum ants_work_state {
  * @data: I: the argument of the client's function
  * @release: I: takes @data when neither the task nor the caller uses it any more; NULL
  *	if the caller waits for the end in any case
- * @left: changed by xchg(): either the function has returned or died, or the caller has
- *	left it behind. The other one of the two comes second, and drops it
+ * @left: 0; %ANTS_CALL_LEFT if the caller has left the call behind before the function
+ *	had ended, which then drops the call; %ANTS_CALL_OVER once the function has ended
  */
+#define ANTS_CALL_LEFT		1
+#define ANTS_CALL_OVER		2
 struct ants_own_work {
 	struct ants_work work;
 	ants_work_fn_t run;

@@ -171,7 +171,7 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 	struct look *look = container_of(walker, struct look, walker);
 	u64 started, time;
 
-	/* Starts are not noted any more if this was switched off meanwhile. */
+	/* Starts are not noted any more if that was switched off meanwhile. */
 	if (!w->fn || !(w->pool->timed & ANTS_TIMED_ALL))
 		return;
 	started = ants_time_started(w);
@@ -180,7 +180,7 @@ static void see_running(struct ants_walker *walker, struct list_head *entry)
 		look->longest = time;
 		look->func = ants_worker_func(w);
 	}
-	if (!look->limit || w->reported == started)
+	if (!look->limit || !w->pool->stall.ms || w->reported == started)
 		return;
 	if (time < look->limit) {
 		look->left = min(look->left, look->limit - time);

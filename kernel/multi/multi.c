@@ -75,6 +75,9 @@ static enum near nearness(const struct ants_cpu *a, const struct ants_cpu *b)
 {
 	enum near near = NEAR_NOT;
 
+	/* If one has gone offline meanwhile the rest may look different. */
+	if (a->cpu == b->cpu)
+		return NEAR_SAME;
 	while (near < NEAR_SAME && a->where[near] == b->where[near])
 		near++;
 	return near;
@@ -722,7 +725,7 @@ EXPORT_SYMBOL_GPL(ants_multi_try_submit);
 /*
  * Closing, flushing, opening again, and changing. Opening and changing are
  * serialised by multi->config. Closing waits for neither, and makes an opening in
- * progress fail. Only the functions here close and open shards, and they do so in
+ * progress fail. Only the functions here close and open shards, all of them and in
  * order.
  *
  * A caller that may sleep holds a reference on the first shard, so that destroy

@@ -419,8 +419,8 @@ void ants_crash_fn(struct work_struct *work)
 		data = w->data;
 		if (w->tag & ANTS_TAG_WORK) {
 			call = ants_own_work(w->data);
-			/* As in call_fn(): a call that was left behind is to be dropped. */
-			if (call && !xchg(&call->left, 1))
+			/* As in call_fn(), which may have looked before it died. */
+			if (call && xchg(&call->left, ANTS_CALL_OVER) != ANTS_CALL_LEFT)
 				call = NULL;
 			ants_client_func(w->fn, &data);
 		} else if (!(w->tag & ANTS_TAG_DETACHED)) {

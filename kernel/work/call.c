@@ -80,7 +80,7 @@ static int call_fn(struct ants_work *work)
 
 	WRITE_ONCE(work->result, ((ants_call_fn_t)(void *)work->fn)(call->data));
 	/* From here on the caller does not leave it. */
-	if (!xchg(&call->left, 1))
+	if (xchg(&call->left, ANTS_CALL_OVER) != ANTS_CALL_LEFT)
 		return 0;
 	raw_spin_lock_irq(&w->pool->lock);
 	ants_work_detach(w);
@@ -112,7 +112,8 @@ static bool call_run(struct ants_pool *pool, struct ants_own_work *call, ants_ca
 			return true;
 		if (!ants_work_cancel(work)) {
 			/* It has ended, or it runs, and the caller leaves it behind. */
-			if (call->release && READ_ONCE(work->pool) && !xchg(&call->left, 1))
+			if (call->release && READ_ONCE(work->pool) &&
+			    !cmpxchg(&call->left, 0, ANTS_CALL_LEFT))
 				return false;
 			ants_work_cancel_sync(work);
 			return true;

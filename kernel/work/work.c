@@ -241,7 +241,7 @@ static int work_claim(struct ants_pool *pool, struct ants_work *work)
 	return 0;
 }
 
-/* The states in which the function of an item runs. */
+/* The states in which the function of an item runs, or is skipped. */
 #define RUNS_STATES	(BIT(ANTS_WORK_RUNNING) | BIT(ANTS_WORK_AGAIN) | BIT(ANTS_WORK_REARMED))
 /*
  * The states in which an item of a pool has no queued run: its function runs, or it was
