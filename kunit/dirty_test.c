@@ -291,6 +291,8 @@ static void reader_goes_on(struct kunit *test)
 
 static void interrupts_are_off(struct kunit *test)
 {
+	if (!IS_ENABLED(CONFIG_LOCKDEP))
+		kunit_skip(test, "needs lockdep");
 	announce("irq_task", "interrupts off");
 	leave(test, irq_task);
 }

@@ -31,7 +31,7 @@ static inline void end_thread(void)
 {
 	static atomic_t announced;
 
-	if (debug_locks && !atomic_xchg(&announced, 1))
+	if (IS_ENABLED(CONFIG_LOCKDEP) && debug_locks && !atomic_xchg(&announced, 1))
 		announce("WARNING: .* still has locks held");
 	kthread_complete_and_exit(NULL, 1);
 }

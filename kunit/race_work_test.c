@@ -12,7 +12,6 @@
 /* In five parts, since KUnit gives a case no more than five minutes. */
 #define NR_CANCELLED	((int)(200 * repeats))
 /* How often that is made longer. */
-#define MOST_FIGHTS	40
 #define NR_CLOSED	((int)(300 * repeats))
 #define NR_FREED	((int)(500 * repeats))
 #define NR_FIRED	200
@@ -31,6 +30,7 @@ KUNIT_ARRAY_PARAM(part, parts, part_desc);
 /* One item that several threads use at the same time. */
 struct fight {
 	struct item *item;
+	unsigned long until;
 	atomic_t accepted;
 	atomic_t cancelled;
 	atomic_t waits;
@@ -43,6 +43,7 @@ static struct fight *fight_make(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->item = items_alloc(test, 1);
+	f->until = jiffies + TEST_DEADLINE;
 	return f;
 }
 
@@ -62,15 +63,14 @@ static bool stopped(struct async_call *call)
 
 /*
  * Was the item accepted @nr times, and did each of run and cancel come first now
- * and then? By chance one of them may not for long.
+ * and then? By chance one of them may not for long, and mostly where nothing takes long.
  */
 static bool fought(struct fight *f, int nr)
 {
-	int accepted = atomic_read(&f->accepted);
-
-	if (accepted < nr || accepted >= MOST_FIGHTS * nr)
-		return accepted >= nr;
-	return atomic_read(&f->cancelled) && atomic_read(&f->item->ran);
+	if (atomic_read(&f->accepted) < nr)
+		return false;
+	return time_after(jiffies, f->until) ||
+	       (atomic_read(&f->cancelled) && atomic_read(&f->item->ran));
 }
 
 /* Queue the item until the pool has accepted it often, at least @arg times. */
