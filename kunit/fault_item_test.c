@@ -267,17 +267,24 @@ static void call_dies(struct kunit *test)
 	expect_well(rig, 1, 1);
 }
 
-static void call_that_gives_its_data_away_dies(struct kunit *test)
+/* The thread dies, and the data is given away once. */
+static struct rig *call_and_die(struct kunit *test, ants_call_fn_t fn, const char *name)
 {
 	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
 
 	atomic_set(&released, 0);
-	announce_death("die_call");
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, die_call, NULL,
-						FOREVER, release_data), -EFAULT);
+	announce_death(name);
+	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, fn, NULL, FOREVER, release_data),
+			-EFAULT);
 	expect_told(rig, 1, NULL, NULL);
 	expect_well(rig, 1, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&released), 1);
+	return rig;
+}
+
+static void call_that_gives_its_data_away_dies(struct kunit *test)
+{
+	call_and_die(test, die_call, "die_call");
 }
 
 static int leave_bad_cred(void *data)
@@ -290,15 +297,8 @@ static int leave_bad_cred(void *data)
 /* The worker undoes what the function has left, and dies of that. */
 static void call_that_has_returned_dies(struct kunit *test)
 {
-	struct rig *rig = fault_rig(test, (struct ants_attrs){ .capacity = 1 });
+	struct rig *rig = call_and_die(test, leave_bad_cred, "leave_bad_cred");
 
-	atomic_set(&released, 0);
-	announce_death("leave_bad_cred");
-	KUNIT_EXPECT_EQ(test, ants_call_release(rig->pool, leave_bad_cred, NULL,
-						FOREVER, release_data), -EFAULT);
-	expect_told(rig, 1, NULL, NULL);
-	expect_well(rig, 1, 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&released), 1);
 	announce_death("leave_bad_cred");
 	KUNIT_EXPECT_EQ(test, ants_call(rig->pool, leave_bad_cred, NULL, FOREVER), -EFAULT);
 	expect_told(rig, 2, NULL, NULL);

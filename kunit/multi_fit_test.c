@@ -284,6 +284,19 @@ static void others_get_a_shard_that_has_a_cpu(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ants_fit_near(two, 2, &other, &turn) % 2, 0);
 }
 
+/* What is known of a CPU becomes less when it, or its neighbour, goes offline. */
+static void a_cpu_is_nearest_to_itself(struct kunit *test)
+{
+	const struct ants_cpu two[] = {
+		{ .cache = 1 }, { .cache = 1, .core = 1, .cpu = 1, .shard = 1 },
+	};
+	const struct ants_cpu changed = { .cache = 2, .core = 2, .cpu = 1 };
+	unsigned int i, turn = 0;
+
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, ants_fit_near(two, 2, &changed, &turn), 1);
+}
+
 /* Two nodes, each with two caches of 32 CPUs, which are four shards. */
 static void others_get_the_nearest(struct kunit *test)
 {
@@ -488,6 +501,7 @@ static struct kunit_case multi_fit_cases[] = {
 	KUNIT_CASE(fewer_are_allowed_than_fit),
 	KUNIT_CASE(others_get_the_nearest),
 	KUNIT_CASE(others_get_a_shard_that_has_a_cpu),
+	KUNIT_CASE(a_cpu_is_nearest_to_itself),
 	KUNIT_CASE(as_many_as_fit_are_made),
 	KUNIT_CASE(one_cpu_is_one_shard),
 	KUNIT_CASE(capacity_limits_the_number),

@@ -71,14 +71,14 @@ enum ants_work_state {
  * @left: 0; %ANTS_CALL_LEFT if the caller has left the call behind before the function
  *	had ended, which then drops the call; %ANTS_CALL_OVER once the function has ended
  */
-#define ANTS_CALL_LEFT		1
-#define ANTS_CALL_OVER		2
 struct ants_own_work {
 	struct ants_work work;
 	ants_work_fn_t run;
 	void *data;
 	ants_fn_t release;
 	unsigned int left;
+#define ANTS_CALL_LEFT	1
+#define ANTS_CALL_OVER	2
 };
 
 /* The item that @work is if it is one of these, else NULL. */
