@@ -452,7 +452,7 @@ inline check()
 #define URGENT_NEXT	(len(urg) > 0 && (len(pend) == 0 || hrun < HRUN))
 #endif
 
-/* pending_pop() */
+/* worker_take(), which task it is */
 inline pend_pop(x)
 {
 	if
