@@ -413,28 +413,23 @@ static __always_inline void worker_run(struct ants_pool *pool, struct ants_worke
 }
 
 /*
- * The slot of the next task, if the worker may go there from the one that it has run on the
- * fast path: see ants_end_fast_path(). Both have the same tag. So they are in one flush
- * epoch, and the last task of an epoch, for which a flush may wait, never ends here.
+ * May the worker go to the task in @slot, the oldest one if any is pending, from the one that
+ * it has run on the fast path: see ants_end_fast_path()? Both have the same tag. So they are
+ * in one flush epoch, and the last task of an epoch, for which a flush may wait, never ends
+ * here.
  */
-static __always_inline struct ants_slot *next_slot(struct ants_pool *pool,
-						   struct ants_worker *w)
+static __always_inline bool may_switch(const struct ants_pool *pool, const struct ants_worker *w,
+				       const struct ants_slot *slot)
 {
-	struct ants_slot *slot;
-
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->nr_pending <= pool->fast_above || ants_wants_attention() ||
-		     freezing(current)))
-		return NULL;
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	return likely(slot->tag == w->tag) ? slot : NULL;
+	return likely(pool->nr_pending > pool->fast_above && !ants_wants_attention() &&
+		      !freezing(current) && slot->tag == w->tag);
 }
 
-/* The task that @w has run was busy, and the one in @slot, which it takes, is. */
-static __always_inline void switch_task(struct ants_pool *pool, struct ants_worker *w,
-					struct ants_slot *slot)
+/* The task that the worker has run was busy, and the one in @slot, which it takes, is. */
+static __always_inline void switch_task(struct ants_pool *pool, struct ants_slot *slot)
 {
-	pool->in_epoch[w->tag & ANTS_TAG_EPOCH]--;
+	pool->in_epoch[slot->tag & ANTS_TAG_EPOCH]--;
 	ants_unlink(&slot->node);
 	pool->nr_pending--;
 }
@@ -472,12 +467,15 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 
 	if ((w->tag & ~ANTS_TAG_EPOCH) != ANTS_TAG_WORK)
 		return;
-	while ((slot = next_slot(pool, w))) {
+	for (;;) {
+		slot = list_first_entry(&pool->pending, struct ants_slot, node);
+		if (unlikely(!may_switch(pool, w, slot)))
+			return;
 		last = w->data;
 		next = ants_slot_work(slot);
 		if (unlikely(!items_unnoticed(last, next)))
 			return;
-		switch_task(pool, w, slot);
+		switch_task(pool, slot);
 		if (last->group) {
 			last->group->nr_left--;
 			ants_link_tail(&last->finished, &last->group->finished);
@@ -498,15 +496,15 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 /* The same from a task that is no item. Return false if it may not be taken any further. */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
 {
-	struct ants_slot *slot = next_slot(pool, w);
+	struct ants_slot *slot = list_first_entry(&pool->pending, struct ants_slot, node);
 
-	if (unlikely(!slot))
+	if (unlikely(!may_switch(pool, w, slot)))
 		return false;
 	if (unlikely(slot->tag > ANTS_TAG_EPOCH)) {
 		worker_run_items(pool, w);
 		return false;
 	}
-	switch_task(pool, w, slot);
+	switch_task(pool, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	ants_stock_put(pool, slot);
