@@ -724,7 +724,7 @@ inline pick_waiter(x)
 #define pick_waiter(x)	x = 0
 #endif
 
-/* ants_grant(): in order, never more than there is room for; due items first, but not for ever */
+/* grant(): in order, never more than there is room for; due items first, but not for ever */
 inline ants_grant(most)
 {
 	nr = 0;

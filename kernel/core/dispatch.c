@@ -287,7 +287,7 @@ static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
  * that gets no slot stays the next one: otherwise work items behind it could take all
  * room while slots come back. The timer tries again then, or if the next hold is late.
  */
-void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
+static void grant(struct ants_pool *pool, struct ants_todo *todo)
 {
 	unsigned int left = ANTS_HOLD_MAX;
 
@@ -314,21 +314,22 @@ later:
 }
 
 /*
- * A caller that all shards of a multi have refused is called back once: by the
- * shard that clears the flag that they share.
+ * Grant waiters, and then have callers called back that were refused, once no waiter is
+ * before them. To be called after each event that makes room: a task ends, the pool grows,
+ * a waiter or a due work item leaves. A section that may not call back leaves that to the
+ * timer, see ants_room_freed().
  */
-static bool take_shared(struct ants_pool *pool)
+void ants_serve_now(struct ants_pool *pool, struct ants_todo *todo)
 {
-	return pool->space.congested_all && atomic_xchg(pool->shared_congested, 0);
-}
-
-/* Have callers that were refused called back, once no waiter is before them. */
-void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_can_admit(pool))
+	grant(pool, todo);
+	if (likely(!pool->space.congested && !pool->space.congested_all) || !ants_can_admit(pool))
 		return;
-	if (take_shared(pool) || pool->space.congested) {
+	/*
+	 * A caller that all shards of a multi have refused is called back once: by the shard
+	 * that clears the flag that they share.
+	 */
+	if ((pool->space.congested_all && atomic_xchg(pool->shared_congested, 0)) ||
+	    pool->space.congested) {
 		todo->bits |= ANTS_TODO_SPACE;
 		WRITE_ONCE(pool->release.called_back, true);
 	}
@@ -342,7 +343,7 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
  */
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 {
-	ants_grant(pool, todo);
+	grant(pool, todo);
 	ants_wake_next(pool, todo);
 	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);

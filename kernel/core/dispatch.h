@@ -324,8 +324,7 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo);
-void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
-void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
+void ants_serve_now(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 /* What one section does; returns true if there is more to do. */
@@ -540,20 +539,6 @@ static inline bool ants_todo_full(const struct ants_todo *todo)
 {
 	/* The last entry is for a worker. */
 	return todo->nr_wake >= ANTS_HOLD_MAX;
-}
-
-/*
- * Grant waiters, and then call back callers that were refused. To be called
- * after each event that makes room: a task ends, the pool grows, a waiter or a
- * due work item leaves. A section that may not call back leaves that to the
- * timer, see ants_room_freed().
- */
-static inline void ants_serve_now(struct ants_pool *pool,
-				  struct ants_todo *todo)
-{
-	ants_grant(pool, todo);
-	if (unlikely(pool->space.congested || pool->space.congested_all))
-		ants_call_back(pool, todo);
 }
 
 /* Does the waiter that is probably next sleep on another CPU? */
