@@ -242,15 +242,15 @@ static inline void ants_update_admit_limit(struct ants_pool *pool)
 
 /**
  * enum ants_todo_bits - what a locked section decided, to be done after it
- * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
+ * @ANTS_TODO_WAKE: wake &ants_todo.first
+ * @ANTS_TODO_MORE: wake the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_MAKER: queue pool->upkeep.maker
  * @ANTS_TODO_WAITQ: wake pool->waitq; after ants_lock_any() the upkeep work does that
  * @ANTS_TODO_GRANT: grant the waiters that one lock hold did not reach; not after
  *	ants_lock_any()
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
- * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
- *	likewise
+ * @ANTS_TODO_REBIND: the caller is a worker, and has to rebind; likewise
  * @ANTS_TODO_TRIP: queue pool->faults.work; likewise
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
  */
@@ -264,6 +264,7 @@ enum ants_todo_bits {
 	ANTS_TODO_TRIP		= 1 << 6,
 	ANTS_TODO_NOTICE	= 1 << 7,
 	ANTS_TODO_MAKER		= 1 << 8,
+	ANTS_TODO_MORE		= 1 << 9,
 };
 
 /**
@@ -285,7 +286,6 @@ struct ants_wake_batch {
  *	stack frame small: kernels that zero stack variables make a large frame
  *	expensive
  * @batch: the others, NULL if there are none
- * @worker: the caller, if it is a worker with something to apply
  */
 struct ants_todo {
 	unsigned long flags;
@@ -293,7 +293,6 @@ struct ants_todo {
 	unsigned int nr_wake;
 	struct task_struct *first;
 	struct ants_wake_batch *batch;
-	struct ants_worker *worker;
 };
 
 /*
@@ -528,7 +527,7 @@ static inline bool ants_needs_slow_path(const struct ants_pool *pool)
 static inline void ants_todo_wake(struct ants_todo *todo,
 				  struct task_struct *task)
 {
-	todo->bits |= ANTS_TODO_WAKE;
+	todo->bits |= todo->nr_wake ? ANTS_TODO_MORE : ANTS_TODO_WAKE;
 	if (todo->nr_wake++)
 		todo->batch->wake[todo->nr_wake - 2] = task;
 	else
