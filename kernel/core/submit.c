@@ -144,20 +144,23 @@ static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
 						   const struct ants_task *tasks,
 						   unsigned int nr)
 {
-	unsigned int epoch = 0, i;
-	struct ants_slot *slot;
+	struct ants_slot *slot, *next;
+	unsigned int epoch, i;
 
 	if (unlikely(!ants_may_add_fast(pool)))
 		return 0;
-	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++) {
-		/* First, so that nothing has to outlive the call. */
-		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
-			   pool->nr_pending + i + 1);
-		epoch = pool->epoch;
-		slot = pool->stock;
-		pool->stock = slot->next;
+	/* First, so that nothing has to outlive the calls. */
+	if (unlikely(trace_ants_task_accept_enabled()))
+		for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++)
+			ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
+				   pool->nr_pending + i + 1);
+	slot = pool->stock;
+	epoch = pool->epoch;
+	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++, slot = next) {
+		next = slot->next;
 		ants_link_fast(pool, slot, tasks[i].fn, tasks[i].data, epoch);
 	}
+	pool->stock = slot;
 	pool->nr_stock -= i;
 	ants_added_fast(pool, epoch, i);
 	return i;
