@@ -434,6 +434,14 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 	       time_before_eq(pool->timer.by, when);
 }
 
+/* Make sure that the timer fires at @when or earlier, as far as the wheel is exact. */
+static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when + ants_timer_slack(when - jiffies)))
+		ants_timer_set(pool, when);
+}
+
 /*
  * Make sure that the timer fires in @ticks, which are few. The caller relies on
  * that, so the timer is not taken back; the other reasons to arm it can be told
@@ -442,22 +450,8 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
 {
-	lockdep_assert_held(&pool->lock);
 	pool->timer.waking = false;
-	if (!ants_timer_covers(pool, jiffies + ticks))
-		ants_timer_set(pool, jiffies + ticks);
-}
-
-/*
- * Arm the timer for something that may be late by a fraction of its delay: if
- * the timer is armed for @when or earlier, leave it alone.
- */
-static inline void ants_timer_arm_lazy(struct ants_pool *pool,
-				       unsigned long when)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_armed(pool, when))
-		ants_timer_set(pool, when);
+	ants_timer_arm(pool, jiffies + ticks);
 }
 
 /* The one place where a worker changes its state. */
