@@ -357,14 +357,6 @@ int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
-static int check_tasks(const struct ants_task *tasks, unsigned int nr)
-{
-	for (; nr; nr--, tasks++)
-		if (!tasks->fn || tasks->prio > ANTS_PRIO_HIGH)
-			return -EINVAL;
-	return 0;
-}
-
 /*
  * Accept the first of @tasks in this locked section, at most @nr, for which the pool has room.
  * Return how many.
@@ -389,17 +381,20 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 {
 	const struct ants_task *task;
 	struct ants_todo todo;
-	unsigned int i = 0;
 	bool held = false;
+	unsigned int i;
 	int err = 0;
 
 	ants_might_sleep();
-	if (nr > INT_MAX || check_tasks(tasks, nr))
+	if (nr > INT_MAX)
 		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (!tasks[i].fn || tasks[i].prio > ANTS_PRIO_HIGH)
+			return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
 	/* As many as there is room for in one locked section, and then those that are left. */
-	while (i < nr && !err) {
+	for (i = 0; i < nr && !err;) {
 		task = &tasks[i++];
 		err = submit_open(pool, task->fn, task->data, task->prio, &todo);
 		if (!err)
