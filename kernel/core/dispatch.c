@@ -47,16 +47,14 @@ static bool stock_grow(struct ants_pool *pool, gfp_t more)
 }
 
 /*
- * Fill the stock up to @nr slots, or somewhat more. Return false if an
- * allocation failed.
+ * Fill the stock up to @nr slots, or somewhat more, until an allocation fails.
  * Context: Process context.
  */
-bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
+void ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
 	while (ants_peek(pool->nr_stock) < nr)
 		if (!stock_grow(pool, 0))
-			return false;
-	return true;
+			break;
 }
 
 /*

@@ -21,7 +21,7 @@
 #include "trace.h"
 
 extern struct kmem_cache *ants_slot_cache;
-bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
+void ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 int ants_stock_make(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
