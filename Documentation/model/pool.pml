@@ -452,7 +452,7 @@ inline check()
 #define URGENT_NEXT	(len(urg) > 0 && (len(pend) == 0 || hrun < HRUN))
 #endif
 
-/* pending_pop() */
+/* worker_take(), which task it is */
 inline pend_pop(x)
 {
 	if
@@ -724,7 +724,7 @@ inline pick_waiter(x)
 #define pick_waiter(x)	x = 0
 #endif
 
-/* ants_grant(): in order, never more than there is room for; due items first, but not for ever */
+/* grant(): in order, never more than there is room for; due items first, but not for ever */
 inline ants_grant(most)
 {
 	nr = 0;

@@ -143,7 +143,6 @@ void ants_affinity_clear_stale(struct ants_worker *w)
 void ants_affinity_note(struct ants_worker *w, struct ants_todo *todo)
 {
 	ants_affinity_clear_stale(w);
-	todo->worker = w;
 	todo->bits |= ANTS_TODO_REBIND;
 }
 

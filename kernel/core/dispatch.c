@@ -11,6 +11,7 @@
  * that a busy pool never enters the slab.
  */
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -46,16 +47,14 @@ static bool stock_grow(struct ants_pool *pool, gfp_t more)
 }
 
 /*
- * Fill the stock up to @nr slots, or somewhat more. Return false if an
- * allocation failed.
+ * Fill the stock up to @nr slots, or somewhat more, until an allocation fails.
  * Context: Process context.
  */
-bool ants_stock_fill(struct ants_pool *pool, unsigned int nr)
+void ants_stock_fill(struct ants_pool *pool, unsigned int nr)
 {
 	while (ants_peek(pool->nr_stock) < nr)
 		if (!stock_grow(pool, 0))
-			return false;
-	return true;
+			break;
 }
 
 /*
@@ -287,7 +286,7 @@ static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
  * that gets no slot stays the next one: otherwise work items behind it could take all
  * room while slots come back. The timer tries again then, or if the next hold is late.
  */
-void ants_grant(struct ants_pool *pool, struct ants_todo *todo)
+static void grant(struct ants_pool *pool, struct ants_todo *todo)
 {
 	unsigned int left = ANTS_HOLD_MAX;
 
@@ -314,21 +313,22 @@ later:
 }
 
 /*
- * A caller that all shards of a multi have refused is called back once: by the
- * shard that clears the flag that they share.
+ * Grant waiters, and then have callers called back that were refused, once no waiter is
+ * before them. To be called after each event that makes room: a task ends, the pool grows,
+ * a waiter or a due work item leaves. A section that may not call back leaves that to the
+ * timer, see ants_room_freed().
  */
-static bool take_shared(struct ants_pool *pool)
+void ants_serve_now(struct ants_pool *pool, struct ants_todo *todo)
 {
-	return pool->space.congested_all && atomic_xchg(pool->shared_congested, 0);
-}
-
-/* Have callers that were refused called back, once no waiter is before them. */
-void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_can_admit(pool))
+	grant(pool, todo);
+	if (likely(!pool->space.congested && !pool->space.congested_all) || !ants_can_admit(pool))
 		return;
-	if (take_shared(pool) || pool->space.congested) {
+	/*
+	 * A caller that all shards of a multi have refused is called back once: by the shard
+	 * that clears the flag that they share.
+	 */
+	if ((pool->space.congested_all && atomic_xchg(pool->shared_congested, 0)) ||
+	    pool->space.congested) {
 		todo->bits |= ANTS_TODO_SPACE;
 		WRITE_ONCE(pool->release.called_back, true);
 	}
@@ -342,7 +342,7 @@ void ants_call_back(struct ants_pool *pool, struct ants_todo *todo)
  */
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo)
 {
-	ants_grant(pool, todo);
+	grant(pool, todo);
 	ants_wake_next(pool, todo);
 	if ((pool->space.congested || pool->space.congested_all) && ants_can_admit(pool))
 		ants_timer_arm_soon(pool, 1);
@@ -464,34 +464,22 @@ void ants_grant_all(struct ants_pool *pool)
 	ants_rounds(pool, grant_round, NULL);
 }
 
-static noinline void queue_works(struct ants_pool *pool,
-				 const struct ants_todo *todo)
+/*
+ * What a section leaves beside its first wake-up, with preemption off: no other thread would
+ * wake those that were granted.
+ */
+static noinline void do_rest(struct ants_pool *pool, const struct ants_todo *todo)
 {
+	unsigned int i;
+
+	for (i = 1; i < todo->nr_wake; i++)
+		wake_up_process(todo->batch->wake[i - 1]);
 	if (todo->bits & ANTS_TODO_UPKEEP)
 		queue_work(ants_wq, &pool->upkeep.work);
 	if (todo->bits & ANTS_TODO_MAKER)
 		queue_work(ants_makers_wq, &pool->upkeep.maker);
 	if (todo->bits & ANTS_TODO_TRIP)
 		queue_work(ants_wq, &pool->faults.work);
-}
-
-/* Interrupts are off, so the thread to be woken cannot vanish: see below. */
-static __always_inline void wake_first(struct ants_pool *pool,
-				       const struct ants_todo *todo)
-{
-	if (todo->nr_wake)
-		wake_up_process(todo->first);
-	if (todo->bits & (ANTS_TODO_UPKEEP | ANTS_TODO_MAKER | ANTS_TODO_TRIP))
-		queue_works(pool, todo);
-}
-
-/* The threads in the list cannot vanish within this RCU section. */
-static void wake_rest(const struct ants_todo *todo)
-{
-	unsigned int i;
-
-	for (i = 1; i < todo->nr_wake; i++)
-		wake_up_process(todo->batch->wake[i - 1]);
 }
 
 /*
@@ -510,12 +498,27 @@ static void wake_waitq(struct ants_pool *pool)
 }
 
 /*
- * Do what may sleep: wake the wait queue, whose lock sleeps on PREEMPT_RT, and
- * let a worker move to other CPUs.
+ * The slow part of ants_unlock(). From the decision to the last wake-up preemption is off,
+ * and then an RCU read section is open. So the threads to be woken cannot vanish before
+ * that, nor can the pool, even if its last task has ended. Interrupts are off for one
+ * wake-up only; the others can be interrupted. What may sleep comes last: the lock of the
+ * wait queue does on PREEMPT_RT, and a worker that moves to other CPUs.
  */
-static void do_others(struct ants_pool *pool, struct ants_todo *todo)
-	__releases(RCU)
+void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
+	__releases(&pool->lock)
 {
+	preempt_disable();
+	raw_spin_unlock(&pool->lock);
+	if (likely(todo->nr_wake))
+		wake_up_process(todo->first);
+	local_irq_enable();
+	if (likely(todo->bits == ANTS_TODO_WAKE)) {
+		preempt_enable();
+		return;
+	}
+	do_rest(pool, todo);
+	rcu_read_lock();
+	preempt_enable();
 	if (todo->bits & ANTS_TODO_WAITQ)
 		wake_waitq(pool);
 	if (todo->bits & ANTS_TODO_NOTICE)
@@ -529,44 +532,7 @@ static void do_others(struct ants_pool *pool, struct ants_todo *todo)
 	}
 	rcu_read_unlock();
 	if (todo->bits & ANTS_TODO_REBIND)
-		ants_affinity_apply(todo->worker);
-}
-
-static void unlock_wake_first(struct ants_pool *pool, struct ants_todo *todo)
-	__releases(&pool->lock)
-{
-	preempt_disable();
-	raw_spin_unlock(&pool->lock);
-	wake_first(pool, todo);
-	local_irq_enable();
-	/*
-	 * Must not be preempted: no other thread would wake those that were
-	 * granted.
-	 */
-	if (unlikely(todo->nr_wake > 1))
-		wake_rest(todo);
-	preempt_enable();
-}
-
-/*
- * The slow part of ants_unlock(). From the decision to the last wake-up
- * interrupts stay off or an RCU read section stays open. So the threads to be
- * woken cannot vanish before that, nor can the pool, even if its last task has
- * ended. Interrupts are off for one wake-up only; the others can be
- * interrupted.
- */
-void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
-	__releases(&pool->lock)
-{
-	if (likely(todo->nr_wake <= 1 &&
-		   !(todo->bits & ~(ANTS_TODO_WAKE | ANTS_TODO_UPKEEP |
-				    ANTS_TODO_MAKER)))) {
-		unlock_wake_first(pool, todo);
-		return;
-	}
-	rcu_read_lock();
-	unlock_wake_first(pool, todo);
-	do_others(pool, todo);
+		ants_affinity_apply(kthread_data(current));
 }
 
 /*
@@ -585,8 +551,10 @@ void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 		ants_todo_upkeep(pool, todo);
 	preempt_disable();
 	raw_spin_unlock(&pool->lock);
-	wake_first(pool, todo);
-	wake_rest(todo);
+	if (likely(todo->nr_wake))
+		wake_up_process(todo->first);
+	if (unlikely(todo->bits != ANTS_TODO_WAKE))
+		do_rest(pool, todo);
 	local_irq_restore(todo->flags);
 	preempt_enable();
 }

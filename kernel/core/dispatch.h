@@ -21,7 +21,7 @@
 #include "trace.h"
 
 extern struct kmem_cache *ants_slot_cache;
-bool ants_stock_fill(struct ants_pool *pool, unsigned int nr);
+void ants_stock_fill(struct ants_pool *pool, unsigned int nr);
 int ants_stock_make(struct ants_pool *pool, unsigned int nr);
 void ants_stock_trim(struct ants_pool *pool, unsigned int nr);
 void ants_scan_hit(struct ants_pool *pool, unsigned long addr);
@@ -242,15 +242,15 @@ static inline void ants_update_admit_limit(struct ants_pool *pool)
 
 /**
  * enum ants_todo_bits - what a locked section decided, to be done after it
- * @ANTS_TODO_WAKE: wake &ants_todo.first and the threads in &ants_todo.batch
+ * @ANTS_TODO_WAKE: wake &ants_todo.first
+ * @ANTS_TODO_MORE: wake the threads in &ants_todo.batch
  * @ANTS_TODO_UPKEEP: queue pool->upkeep.work
  * @ANTS_TODO_MAKER: queue pool->upkeep.maker
  * @ANTS_TODO_WAITQ: wake pool->waitq; after ants_lock_any() the upkeep work does that
  * @ANTS_TODO_GRANT: grant the waiters that one lock hold did not reach; not after
  *	ants_lock_any()
  * @ANTS_TODO_SPACE: call pool->ops.space_available; likewise
- * @ANTS_TODO_REBIND: the caller is &ants_todo.worker, and has to rebind;
- *	likewise
+ * @ANTS_TODO_REBIND: the caller is a worker, and has to rebind; likewise
  * @ANTS_TODO_TRIP: queue pool->faults.work; likewise
  * @ANTS_TODO_NOTICE: queue pool->notice.work; not after ants_lock_any()
  */
@@ -264,6 +264,7 @@ enum ants_todo_bits {
 	ANTS_TODO_TRIP		= 1 << 6,
 	ANTS_TODO_NOTICE	= 1 << 7,
 	ANTS_TODO_MAKER		= 1 << 8,
+	ANTS_TODO_MORE		= 1 << 9,
 };
 
 /**
@@ -285,7 +286,6 @@ struct ants_wake_batch {
  *	stack frame small: kernels that zero stack variables make a large frame
  *	expensive
  * @batch: the others, NULL if there are none
- * @worker: the caller, if it is a worker with something to apply
  */
 struct ants_todo {
 	unsigned long flags;
@@ -293,7 +293,6 @@ struct ants_todo {
 	unsigned int nr_wake;
 	struct task_struct *first;
 	struct ants_wake_batch *batch;
-	struct ants_worker *worker;
 };
 
 /*
@@ -324,8 +323,7 @@ void ants_unlock_todo(struct ants_pool *pool, struct ants_todo *todo)
 void ants_unlock_any(struct ants_pool *pool, struct ants_todo *todo)
 	__releases(&pool->lock);
 void ants_dispatch(struct ants_pool *pool, struct ants_todo *todo);
-void ants_grant(struct ants_pool *pool, struct ants_todo *todo);
-void ants_call_back(struct ants_pool *pool, struct ants_todo *todo);
+void ants_serve_now(struct ants_pool *pool, struct ants_todo *todo);
 void ants_grant_all(struct ants_pool *pool);
 void ants_room_freed(struct ants_pool *pool, struct ants_todo *todo);
 /* What one section does; returns true if there is more to do. */
@@ -436,6 +434,14 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 	       time_before_eq(pool->timer.by, when);
 }
 
+/* Make sure that the timer fires at @when or earlier, as far as the wheel is exact. */
+static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when + ants_timer_slack(when - jiffies)))
+		ants_timer_set(pool, when);
+}
+
 /*
  * Make sure that the timer fires in @ticks, which are few. The caller relies on
  * that, so the timer is not taken back; the other reasons to arm it can be told
@@ -444,22 +450,8 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
 {
-	lockdep_assert_held(&pool->lock);
 	pool->timer.waking = false;
-	if (!ants_timer_covers(pool, jiffies + ticks))
-		ants_timer_set(pool, jiffies + ticks);
-}
-
-/*
- * Arm the timer for something that may be late by a fraction of its delay: if
- * the timer is armed for @when or earlier, leave it alone.
- */
-static inline void ants_timer_arm_lazy(struct ants_pool *pool,
-				       unsigned long when)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_armed(pool, when))
-		ants_timer_set(pool, when);
+	ants_timer_arm(pool, jiffies + ticks);
 }
 
 /* The one place where a worker changes its state. */
@@ -529,7 +521,7 @@ static inline bool ants_needs_slow_path(const struct ants_pool *pool)
 static inline void ants_todo_wake(struct ants_todo *todo,
 				  struct task_struct *task)
 {
-	todo->bits |= ANTS_TODO_WAKE;
+	todo->bits |= todo->nr_wake ? ANTS_TODO_MORE : ANTS_TODO_WAKE;
 	if (todo->nr_wake++)
 		todo->batch->wake[todo->nr_wake - 2] = task;
 	else
@@ -540,20 +532,6 @@ static inline bool ants_todo_full(const struct ants_todo *todo)
 {
 	/* The last entry is for a worker. */
 	return todo->nr_wake >= ANTS_HOLD_MAX;
-}
-
-/*
- * Grant waiters, and then call back callers that were refused. To be called
- * after each event that makes room: a task ends, the pool grows, a waiter or a
- * due work item leaves. A section that may not call back leaves that to the
- * timer, see ants_room_freed().
- */
-static inline void ants_serve_now(struct ants_pool *pool,
-				  struct ants_todo *todo)
-{
-	ants_grant(pool, todo);
-	if (unlikely(pool->space.congested || pool->space.congested_all))
-		ants_call_back(pool, todo);
 }
 
 /* Does the waiter that is probably next sleep on another CPU? */

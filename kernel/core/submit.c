@@ -144,20 +144,23 @@ static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
 						   const struct ants_task *tasks,
 						   unsigned int nr)
 {
-	unsigned int epoch = 0, i;
-	struct ants_slot *slot;
+	struct ants_slot *slot, *next;
+	unsigned int epoch, i;
 
 	if (unlikely(!ants_may_add_fast(pool)))
 		return 0;
-	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++) {
-		/* First, so that nothing has to outlive the call. */
-		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
-			   pool->nr_pending + i + 1);
-		epoch = pool->epoch;
-		slot = pool->stock;
-		pool->stock = slot->next;
+	/* First, so that nothing has to outlive the calls. */
+	if (unlikely(trace_ants_task_accept_enabled()))
+		for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++)
+			ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
+				   pool->nr_pending + i + 1);
+	slot = pool->stock;
+	epoch = pool->epoch;
+	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++, slot = next) {
+		next = slot->next;
 		ants_link_fast(pool, slot, tasks[i].fn, tasks[i].data, epoch);
 	}
+	pool->stock = slot;
 	pool->nr_stock -= i;
 	ants_added_fast(pool, epoch, i);
 	return i;
@@ -168,12 +171,6 @@ static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, 
 	const struct ants_task task = { .fn = fn, .data = data };
 
 	return tasks_add_fast(pool, &task, 1);
-}
-
-/* Is @err one of those that ants_closed_error() returns? Then there is nothing to wait for. */
-static bool is_closed_error(int err)
-{
-	return err == -ESHUTDOWN || err == -EIO;
 }
 
 /* Refuse the task. It is counted while the pool is sure to exist. */
@@ -206,7 +203,7 @@ static noinline int accept_slow(struct ants_pool *pool, ants_fn_t fn, void *data
 	return 0;
 }
 
-/* Wait for room. The lock is held on entry and dropped here. */
+/* Wait for room, unless the pool is closed. The lock is held on entry and dropped here. */
 static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 				void *data, enum ants_prio prio,
 				unsigned long timeout, struct ants_todo *todo)
@@ -221,7 +218,8 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	waiter.data = data;
 	waiter.work = NULL;
 	waiter.prio = prio;
-	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
+	err = ants_closed_error(pool) ?:
+	      (timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT);
 	if (err)
 		return submit_reject(pool, fn, data, todo, err);
 	ants_unlock(pool, todo);
@@ -235,7 +233,7 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn, void *data
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
-	if (is_closed_error(err) || pool->flags & ANTS_NONBLOCKING)
+	if (ants_closed_error(pool) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	/* Not inside another task of it: one that submits itself would use up the stack. */
 	if (!(pool->flags & ANTS_CALLER_RUNS) || ants_runs_task_of(pool))
@@ -345,8 +343,6 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 	if (timeout)
 		ants_wait_touch(pool);
 	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
-	if (is_closed_error(err))
-		return submit_reject(pool, fn, data, &todo, err);
 	if (err)
 		return submit_wait(pool, fn, data, prio, timeout, &todo);
 	ants_unlock(pool, &todo);
@@ -361,86 +357,64 @@ int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
-static int check_tasks(const struct ants_task *tasks, unsigned int nr)
-{
-	for (; nr; nr--, tasks++)
-		if (!tasks->fn || tasks->prio > ANTS_PRIO_HIGH)
-			return -EINVAL;
-	return 0;
-}
-
-/**
- * struct batch - tasks that are submitted several at a time, in one section
- * each
- * @pool: the pool
- * @tasks: the next task
- * @nr: number of tasks left
- * @counted: the caller holds a reference, because it will come back
- */
-struct batch {
-	struct ants_pool *pool;
-	const struct ants_task *tasks;
-	unsigned int nr;
-	bool counted;
-};
-
 /*
- * If tasks are left after this section, the pool must stay until the next one.
+ * Accept the first of @tasks in this locked section, at most @nr, for which the pool has room.
+ * Return how many.
  */
-static void batch_stay(struct batch *b)
+static unsigned int accept_more(struct ants_pool *pool, const struct ants_task *tasks,
+				unsigned int nr, struct ants_todo *todo)
 {
-	if (b->nr && !b->counted) {
-		ants_pool_get_locked(b->pool);
-		b->counted = true;
-	}
-}
+	unsigned int i, done;
 
-/* Submit as many tasks as the pool has room for, in one locked section. */
-static int batch_round(struct batch *b)
-{
-	const struct ants_task *task = b->tasks++;
-	unsigned int more = min_t(unsigned int, --b->nr, ANTS_HOLD_MAX - 1);
-	struct ants_todo todo;
-	unsigned int done;
-	int err;
-
-	err = submit_open(b->pool, task->fn, task->data, task->prio, &todo);
-	if (err) {
-		/* There is no room at all: one task, as the mode of the pool says. */
-		batch_stay(b);
-		return submit_full(b->pool, task->fn, task->data, task->prio, b->counted,
-				   &todo, err);
-	}
-	for (; more; more -= done, b->tasks += done, b->nr -= done) {
-		task = b->tasks;
-		done = tasks_add_fast(b->pool, task,
-				      min_t(unsigned int, more, b->pool->fast_submits));
-		if (!done && accept_slow(b->pool, task->fn, task->data, task->prio, &todo))
+	for (i = 0; i < nr; i += done) {
+		done = tasks_add_fast(pool, tasks + i,
+				      min_t(unsigned int, nr - i, pool->fast_submits));
+		if (!done && accept_slow(pool, tasks[i].fn, tasks[i].data, tasks[i].prio, todo))
 			break;
 		done = done ?: 1;
 	}
-	batch_stay(b);
-	ants_unlock(b->pool, &todo);
-	return 0;
+	return i;
 }
 
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
-	struct batch b = { .pool = pool, .tasks = tasks, .nr = nr };
+	const struct ants_task *task;
+	struct ants_todo todo;
+	bool held = false;
+	unsigned int i;
 	int err = 0;
 
 	ants_might_sleep();
-	if (nr > INT_MAX || check_tasks(tasks, nr))
+	if (nr > INT_MAX)
 		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (!tasks[i].fn || tasks[i].prio > ANTS_PRIO_HIGH)
+			return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	while (b.nr && !err)
-		err = batch_round(&b);
-	if (b.counted)
+	/* As many as there is room for in one locked section, and then those that are left. */
+	for (i = 0; i < nr && !err;) {
+		task = &tasks[i++];
+		err = submit_open(pool, task->fn, task->data, task->prio, &todo);
+		if (!err)
+			i += accept_more(pool, task + 1,
+					 min_t(unsigned int, nr - i, ANTS_HOLD_MAX - 1), &todo);
+		/* If tasks are left after this section, the pool must stay until the next one. */
+		if (i < nr && !held) {
+			ants_pool_get_locked(pool);
+			held = true;
+		}
+		/* If there is no room at all: one task, as the mode of the pool says. */
+		if (err)
+			err = submit_full(pool, task->fn, task->data, task->prio, held, &todo, err);
+		else
+			ants_unlock(pool, &todo);
+	}
+	if (held)
 		ants_pool_put(pool);
-	nr = b.tasks - tasks - !!err;
-	return nr ?: err;
+	i -= !!err;
+	return i ?: err;
 }
 EXPORT_SYMBOL_GPL(ants_submit_batch);
 

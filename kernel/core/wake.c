@@ -14,9 +14,8 @@
  * timer may not.
  *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
- * of that time. The reaper and the look for tasks that stall tolerate that. For
- * what is due within ticks pool->timer.by says whether the timer is armed
- * precisely enough.
+ * of that time. So pool->timer.by says whether it is armed precisely enough for what is
+ * due. A worker that parks does not ask for that: the reaper tolerates the delay.
  */
 #include "../internal.h"
 
@@ -36,19 +35,6 @@ void ants_timer_set(struct ants_pool *pool, unsigned long when)
 		timer_delete(&pool->timer.timer);
 	pool->timer.by = now + by + ants_timer_slack(by);
 	mod_timer(&pool->timer.timer, when);
-}
-
-/*
- * Make sure that the timer fires at @when or earlier, as far as the wheel is
- * exact.
- */
-static void timer_arm(struct ants_pool *pool, unsigned long when)
-{
-	unsigned long slack = ants_timer_slack(when - jiffies);
-
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_covers(pool, when + slack))
-		ants_timer_set(pool, when);
 }
 
 /*
@@ -73,17 +59,16 @@ static bool wants_worker(const struct ants_pool *pool)
 	       pool->nr_pending > pool->wakes.nr + pool->workers.nr_new - late;
 }
 
-static bool below_floor(const struct ants_pool *pool)
-{
-	return !ants_closed_error(pool) &&
-	       pool->workers.nr - pool->workers.nr_leaving < pool->config.floor;
-}
-
-/* Would another thread be of use? Workers that are leaving count as well. */
+/*
+ * Would another thread be of use, for a task or because the pool is to have one? Workers
+ * that are leaving count against the capacity.
+ */
 static bool could_use_worker(const struct ants_pool *pool)
 {
 	return pool->workers.nr < pool->limits.capacity &&
-	       (wants_worker(pool) || below_floor(pool));
+	       (wants_worker(pool) ||
+		(!ants_closed_error(pool) &&
+		 pool->workers.nr - pool->workers.nr_leaving < pool->config.floor));
 }
 
 /* The pool was refused one, and is not to try again yet. */
@@ -115,14 +100,12 @@ bool ants_backing_off(const struct ants_pool *pool)
 void ants_back_off(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_backing_off(pool)) {
-		timer_arm(pool, pool->upkeep.backoff_until);
-		return;
+	if (!ants_backing_off(pool)) {
+		pool->upkeep.backoff = clamp_t(unsigned long, pool->upkeep.backoff * 2,
+					       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
+		pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
 	}
-	pool->upkeep.backoff = clamp_t(unsigned long, pool->upkeep.backoff * 2,
-				       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
-	pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
-	timer_arm(pool, pool->upkeep.backoff_until);
+	ants_timer_arm(pool, pool->upkeep.backoff_until);
 }
 
 /*
@@ -133,7 +116,7 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (could_use_worker(pool) && !pool->upkeep.making)
-		timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
+		ants_timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
 						       pool->upkeep.backoff_until);
 }
 
@@ -284,15 +267,6 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	trace_ants_worker_wake(pool, w, 0);
 }
 
-/* Is a wake-up in flight that is not late? */
-static bool wake_suffices(const struct ants_pool *pool)
-{
-	unsigned long late = pool->wakes.late;
-
-	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
-	return (BITS_PER_LONG == 64 || late) && time_before(jiffies, late);
-}
-
 /*
  * Tasks are pending. Is an idle worker to be woken, after wake-ups that are late are
  * given up? If none is idle, ask for a thread. If a wake-up is in flight, and this very
@@ -301,18 +275,19 @@ static bool wake_suffices(const struct ants_pool *pool)
  */
 static bool may_wake(struct ants_pool *pool, struct ants_todo *todo)
 {
+	unsigned long late = pool->wakes.late;
+
 	lockdep_assert_held(&pool->lock);
-	if (wake_suffices(pool))
+	/* 64-bit jiffies never come so close to wrapping that 0 is ahead. */
+	if ((BITS_PER_LONG == 64 || late) && time_before(jiffies, late))
 		return false;
-	if (!pool->workers.nr_idle) {
-		forget_late(pool);
-		ants_ask_for_worker(pool, todo);
-		return false;
-	}
-	if (pool->wakes.nr && todo->nr_wake)
+	if (pool->wakes.nr && todo->nr_wake && pool->workers.nr_idle)
 		return false;
 	forget_late(pool);
-	return !pool->wakes.nr;
+	if (pool->workers.nr_idle)
+		return !pool->wakes.nr;
+	ants_ask_for_worker(pool, todo);
+	return false;
 }
 
 /*
@@ -377,24 +352,14 @@ int ants_running_cpu(const struct ants_pool *pool)
 }
 
 /*
- * A wake-up is spurious if there is nothing to do. If another worker woke it, and
- * the last one runs on this CPU, that one could have run the tasks as well.
+ * @w, which was in flight, has arrived, late or not. Its wake-up is spurious if there is
+ * nothing to do. If another worker woke it, and the last one runs on this CPU, that one
+ * could have run the tasks as well.
  */
-static void count_spurious(struct ants_pool *pool, bool helps)
-{
-	bool spurious = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
-
-	if (helps && (spurious || ants_running_cpu(pool) == raw_smp_processor_id()))
-		pool->wakes.nr_spurious = min(pool->wakes.nr_spurious + 1U, ANTS_SPURIOUS_MAX);
-	else if (helps)
-		pool->wakes.nr_spurious = 0;
-	pool->counts.spurious_wakeups += spurious;
-}
-
-/* @w, which was in flight, has arrived, late or not. */
 void ants_worker_arrived(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
+	bool spurious = !pool->nr_pending && !pool->space.nr_waiting && !pool->space.has_due;
 	bool late = w->wake_seq != pool->wakes.seq;
 	/* Callers on other CPUs must not put off the time of one that is stuck. */
 	bool beyond = pool->wakes.nr > 1;
@@ -410,7 +375,11 @@ void ants_worker_arrived(struct ants_worker *w)
 	}
 	if (!late && !beyond)
 		pool->wakes.since = jiffies;
-	count_spurious(pool, w->helps);
+	if (w->helps && (spurious || ants_running_cpu(pool) == raw_smp_processor_id()))
+		pool->wakes.nr_spurious = min(pool->wakes.nr_spurious + 1U, ANTS_SPURIOUS_MAX);
+	else if (w->helps)
+		pool->wakes.nr_spurious = 0;
+	pool->counts.spurious_wakeups += spurious;
 	set_wake_late(pool);
 	w->helps = false;
 	pool->wakes.arrived = w;
@@ -453,7 +422,7 @@ bool ants_idle_expired(const struct ants_pool *pool)
 void ants_timer_arm_reaper(struct ants_pool *pool)
 {
 	if (pool->workers.nr_idle && may_retire(pool))
-		ants_timer_arm_lazy(pool, ants_idle_expired(pool) ?
+		ants_timer_arm(pool, ants_idle_expired(pool) ?
 					  jiffies : idle_deadline(pool));
 }
 
@@ -471,7 +440,7 @@ static void timer_rearm(struct ants_pool *pool)
 	if (!(pool->upkeep.queued && ants_idle_expired(pool)))
 		ants_timer_arm_reaper(pool);
 	if (pool->stall.armed)
-		ants_timer_arm_lazy(pool, pool->stall.at);
+		ants_timer_arm(pool, pool->stall.at);
 }
 
 /*

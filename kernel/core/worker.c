@@ -67,38 +67,6 @@ void *ants_worker_data(struct ants_pool *pool)
 }
 EXPORT_SYMBOL_GPL(ants_worker_data);
 
-/*
- * On a preemptible kernel the wake-up of a worker may preempt its submitter on the same
- * CPU. SCHED_BATCH does not: the submitter continues, and the worker then finds many
- * tasks. But where other threads want the CPU, they go first.
- */
-static void set_batch(const struct ants_pool *pool)
-{
-	struct sched_attr attr = {
-		.size = sizeof(attr),
-		.sched_policy = SCHED_BATCH,
-		.sched_nice = task_nice(current),
-	};
-
-	if (sched_setattr_nocheck(current, &attr))
-		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
-}
-
-/* Policy and affinity are set by the thread itself: modules cannot do it earlier. */
-static void worker_setup(struct ants_worker *w)
-{
-	struct ants_pool *pool = w->pool;
-	struct ants_todo todo;
-
-	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT)
-		set_batch(pool);
-	ants_lock(pool, &todo);
-	ants_affinity_note(w, &todo);
-	ants_unlock(pool, &todo);
-	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
-		set_freezable();
-}
-
 /* The first section after a start or a wake-up, whatever the worker finds. */
 static void worker_arrive(struct ants_worker *w)
 {
@@ -154,33 +122,7 @@ static void worker_rescind(struct ants_worker *w)
 	w->expired = false;
 }
 
-/*
- * The slot of a task that has started goes back into the stock. What is too much there
- * the upkeep work gives up, so that a worker never enters the slab.
- */
-static __always_inline void slot_return(struct ants_pool *pool, struct ants_slot *slot,
-					struct ants_todo *todo)
-{
-	ants_stock_put(pool, slot);
-	if (unlikely(pool->nr_stock > pool->limits.stock))
-		ants_todo_upkeep(pool, todo);
-}
-
-/* Take a task whose tag says more than its epoch; a work item has its own slot. */
-static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
-				  struct ants_todo *todo)
-{
-	struct ants_work *work = ants_slot_work(slot);
-
-	w->tag &= ~ANTS_TAG_HIGH;
-	if (!(w->tag & ANTS_TAG_WORK)) {
-		slot_return(w->pool, slot, todo);
-		return;
-	}
-	ants_work_start(w, work);
-}
-
-/* The slow path of pending_pop(): the oldest task may not be the next one. */
+/* Unlink the task that is to start next; it may not be the oldest one. */
 static noinline struct ants_slot *pending_pick(struct ants_pool *pool)
 {
 	struct list_head *fifo = ants_pick_list(&pool->urgent.list, &pool->pending,
@@ -191,23 +133,11 @@ static noinline struct ants_slot *pending_pick(struct ants_pool *pool)
 	return slot;
 }
 
-/* Unlink the task that is to start next; the caller knows that there is one. */
-static inline struct ants_slot *pending_pop(struct ants_pool *pool)
-{
-	struct ants_slot *slot;
-
-	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->pick.needed))
-		return pending_pick(pool);
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	ants_unlink(&slot->node);
-	pool->nr_pending--;
-	return slot;
-}
-
 /*
  * Take the oldest task, if there is one and the worker may stay. If no task is
- * pending, a waiter is granted here, and its task taken.
+ * pending, a waiter is granted here, and its task taken. A work item has its own slot;
+ * any other goes back into the stock, and what is too much there the upkeep work gives up,
+ * so that a worker never enters the slab.
  */
 static __always_inline bool worker_take(struct ants_pool *pool,
 					struct ants_worker *w,
@@ -224,16 +154,25 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 			return false;
 	}
 	worker_rescind(w);
-	slot = pending_pop(pool);
+	if (unlikely(pool->pick.needed)) {
+		slot = pending_pick(pool);
+	} else {
+		slot = list_first_entry(&pool->pending, struct ants_slot, node);
+		ants_unlink(&slot->node);
+		pool->nr_pending--;
+	}
 	if (unlikely(pool->timed | (slot->tag & ANTS_TAG_TIMED)))
 		ants_time_start(w, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	w->tag = slot->tag;
-	if (unlikely(slot->tag > ANTS_TAG_EPOCH))
-		take_special(w, slot, todo);
-	else
-		slot_return(pool, slot, todo);
+	if (unlikely(slot->tag & ANTS_TAG_WORK)) {
+		ants_work_start(w, ants_slot_work(slot));
+	} else {
+		ants_stock_put(pool, slot);
+		if (unlikely(pool->nr_stock > pool->limits.stock))
+			ants_todo_upkeep(pool, todo);
+	}
 	if (++pool->nr_busy > pool->counts.peak_busy)
 		pool->counts.peak_busy = pool->nr_busy;
 	return true;
@@ -474,28 +413,23 @@ static __always_inline void worker_run(struct ants_pool *pool, struct ants_worke
 }
 
 /*
- * The slot of the next task, if the worker may go there from the one that it has run on the
- * fast path: see ants_end_fast_path(). Both have the same tag. So they are in one flush
- * epoch, and the last task of an epoch, for which a flush may wait, never ends here.
+ * May the worker go to the task in @slot, the oldest one if any is pending, from the one that
+ * it has run on the fast path: see ants_end_fast_path()? Both have the same tag. So they are
+ * in one flush epoch, and the last task of an epoch, for which a flush may wait, never ends
+ * here.
  */
-static __always_inline struct ants_slot *next_slot(struct ants_pool *pool,
-						   struct ants_worker *w)
+static __always_inline bool may_switch(const struct ants_pool *pool, const struct ants_worker *w,
+				       const struct ants_slot *slot)
 {
-	struct ants_slot *slot;
-
 	lockdep_assert_held(&pool->lock);
-	if (unlikely(pool->nr_pending <= pool->fast_above || ants_wants_attention() ||
-		     freezing(current)))
-		return NULL;
-	slot = list_first_entry(&pool->pending, struct ants_slot, node);
-	return likely(slot->tag == w->tag) ? slot : NULL;
+	return likely(pool->nr_pending > pool->fast_above && !ants_wants_attention() &&
+		      !freezing(current) && slot->tag == w->tag);
 }
 
-/* The task that @w has run was busy, and the one in @slot, which it takes, is. */
-static __always_inline void switch_task(struct ants_pool *pool, struct ants_worker *w,
-					struct ants_slot *slot)
+/* The task that the worker has run was busy, and the one in @slot, which it takes, is. */
+static __always_inline void switch_task(struct ants_pool *pool, struct ants_slot *slot)
 {
-	pool->in_epoch[w->tag & ANTS_TAG_EPOCH]--;
+	pool->in_epoch[slot->tag & ANTS_TAG_EPOCH]--;
 	ants_unlink(&slot->node);
 	pool->nr_pending--;
 }
@@ -533,12 +467,15 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 
 	if ((w->tag & ~ANTS_TAG_EPOCH) != ANTS_TAG_WORK)
 		return;
-	while ((slot = next_slot(pool, w))) {
+	for (;;) {
+		slot = list_first_entry(&pool->pending, struct ants_slot, node);
+		if (unlikely(!may_switch(pool, w, slot)))
+			return;
 		last = w->data;
 		next = ants_slot_work(slot);
 		if (unlikely(!items_unnoticed(last, next)))
 			return;
-		switch_task(pool, w, slot);
+		switch_task(pool, slot);
 		if (last->group) {
 			last->group->nr_left--;
 			ants_link_tail(&last->finished, &last->group->finished);
@@ -559,15 +496,15 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 /* The same from a task that is no item. Return false if it may not be taken any further. */
 static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
 {
-	struct ants_slot *slot = next_slot(pool, w);
+	struct ants_slot *slot = list_first_entry(&pool->pending, struct ants_slot, node);
 
-	if (unlikely(!slot))
+	if (unlikely(!may_switch(pool, w, slot)))
 		return false;
 	if (unlikely(slot->tag > ANTS_TAG_EPOCH)) {
 		worker_run_items(pool, w);
 		return false;
 	}
-	switch_task(pool, w, slot);
+	switch_task(pool, slot);
 	w->fn = slot->fn;
 	w->data = slot->data;
 	ants_stock_put(pool, slot);
@@ -613,6 +550,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	__must_hold(&w->pool->lock)
 {
 	if (!worker_take(pool, w, todo)) {
+		w->fn = NULL;
 		if (unlikely(pool->wakes.deferred))
 			ants_deferred_end(pool);
 		return false;
@@ -692,7 +630,6 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	pool->counts.reaped += w->expired;
 	/* A new affinity takes the pool to be applied. */
 	todo->bits &= ~ANTS_TODO_REBIND;
-	w->fn = NULL;
 	ants_cursors_skip(pool, &w->member);
 	if (w == pool->wakes.arrived)
 		pool->wakes.arrived = NULL;
@@ -727,7 +664,6 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	struct ants_pool *pool = w->pool;
 
 	ants_worker_move(w, ANTS_IDLE);
-	w->fn = NULL;
 	w->idle_since = jiffies;
 	/* In front of the first one. */
 	ants_link_tail(&w->node, pool->workers.idle.next);
@@ -771,40 +707,37 @@ static noinline void worker_freeze(struct ants_worker *w,
 	ants_lock(pool, todo);
 }
 
-/* The client's part of the start of a thread. */
-static bool worker_get_ready(struct ants_worker *w)
-{
-	if (w->pool->ops.worker_init)
-		w->local = w->pool->ops.worker_init(w->pool);
-	if (is_dirty(0))
-		clean(w, 0);
-	if (!IS_ERR(w->local))
-		return true;
-	pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", w->pool->name,
-			    w->local);
-	return false;
-}
-
 /*
- * The client's part of the end of a thread. It comes before the reservation is
- * given back, so there are never more results of worker_init in use than
- * workers allowed. It may block.
- * The worker counts as leaving, and does not return to work.
+ * What a thread does first, and the client's part of that. Policy and affinity are set by
+ * the thread itself: modules cannot do it earlier.
+ *
+ * On a preemptible kernel the wake-up of a worker may preempt its submitter on the same
+ * CPU. SCHED_BATCH does not: the submitter continues, and the worker then finds many
+ * tasks. But where other threads want the CPU, they go first.
  */
-static noinline void worker_exit(struct ants_worker *w, struct ants_todo *todo)
-	__must_hold(&w->pool->lock)
+static void worker_get_ready(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
+	struct sched_attr batch = {
+		.size = sizeof(batch),
+		.sched_policy = SCHED_BATCH,
+		.sched_nice = task_nice(current),
+	};
+	struct ants_todo todo;
 
-	if (w->state != ANTS_LEAVING) {
-		pool->workers.nr_leaving++;
-		ants_worker_move(w, ANTS_LEAVING);
-	}
-	w->fn = NULL;
-	ants_dispatch(pool, todo);
-	ants_unlock(pool, todo);
-	pool->ops.worker_exit(pool, w->local);
-	ants_lock(pool, todo);
+	if (READ_ONCE(pool->flags) & ANTS_THROUGHPUT && sched_setattr_nocheck(current, &batch))
+		pr_warn_once("pool %s: no SCHED_BATCH\n", pool->name);
+	ants_lock(pool, &todo);
+	ants_affinity_note(w, &todo);
+	ants_unlock(pool, &todo);
+	if (READ_ONCE(pool->flags) & ANTS_FREEZABLE)
+		set_freezable();
+	if (pool->ops.worker_init)
+		w->local = pool->ops.worker_init(pool);
+	if (is_dirty(0))
+		clean(w, 0);
+	if (IS_ERR(w->local))
+		pr_warn_ratelimited("pool %s: worker_init failed: %pe\n", pool->name, w->local);
 }
 
 /* From the start of the thread of @w to the moment at which it leaves the pool. */
@@ -813,13 +746,11 @@ static void worker_live(struct ants_worker *w)
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
 	struct ants_todo todo;
-	bool ready;
 
-	worker_setup(w);
-	ready = worker_get_ready(w);
+	worker_get_ready(w);
 	ants_pause(ANTS_PAUSE_NEW, pool);
 	ants_lock_batch(pool, &todo, &batch);
-	if (unlikely(!ready)) {
+	if (IS_ERR(w->local)) {
 		/* The thread is as good as not made. */
 		worker_arrive(w);
 		breaker_count(pool, true, &todo);
@@ -837,8 +768,21 @@ static void worker_live(struct ants_worker *w)
 			break;
 		worker_park(w, &todo);
 	}
-	if (pool->ops.worker_exit)
-		worker_exit(w, &todo);
+	if (pool->ops.worker_exit) {
+		/*
+		 * The client's part of the end comes before the reservation is given back, so
+		 * there are never more results of worker_init in use than workers allowed. It
+		 * may block. The worker counts as leaving, and does not return to work.
+		 */
+		if (w->state != ANTS_LEAVING) {
+			pool->workers.nr_leaving++;
+			ants_worker_move(w, ANTS_LEAVING);
+		}
+		ants_dispatch(pool, &todo);
+		ants_unlock(pool, &todo);
+		pool->ops.worker_exit(pool, w->local);
+		ants_lock(pool, &todo);
+	}
 leave:
 	worker_leave(w, &todo);
 }
@@ -901,6 +845,7 @@ void ants_worker_abort(struct ants_worker *w)
 		if (w->tag & ANTS_TAG_WORK)
 			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
 		worker_finish(pool, w, &todo);
+		w->fn = NULL;
 	}
 	breaker_count(pool, is_new, &todo);
 	todo.bits |= ANTS_TODO_WAITQ | ANTS_TODO_NOTICE;
