@@ -128,7 +128,6 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 /* Items with a timer */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
-void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);

@@ -146,14 +146,12 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	struct ants_inner *inner = ants_inner_of(w);
 	struct ants_pool *pool = w->pool;
 
-	if (is_not_admitted(work))
+	if (work->state != ANTS_WORK_PENDING)
 		ants_check_over(pool);
-	if (work->state == ANTS_WORK_WAITING) {
+	if (work->state == ANTS_WORK_WAITING)
 		ants_waiter_end(pool, work->slot.data, 0, todo);
-	} else if (work->state == ANTS_WORK_DUE) {
-		ants_delayed_del(pool, ants_to_delayed(work));
+	else if (work->state != ANTS_WORK_PENDING)
 		ants_work_pend(pool, work, todo);
-	}
 	ants_pending_del(pool, &work->slot);
 	inner->epoch = work->slot.tag & ANTS_TAG_EPOCH;
 	inner->work = work;
@@ -298,10 +296,7 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_work_move(work, ANTS_WORK_DELAYED);
 		return queued;
 	}
-	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
-		ants_work_dequeue(pool, work, todo);
-	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
-		ants_delayed_del(pool, dwork);
+	ants_work_dequeue(pool, work, todo);
 	dwork->when = when;
 	/* One that runs is due when it has ended, or later. */
 	if (BIT(work->state) & RUNS_STATES)
@@ -859,8 +854,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	} else {
 		/* A run may be queued behind the one in progress. */
 		queued = work->state != ANTS_WORK_RUNNING;
-		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_dequeue(pool, work, &todo);
+		ants_work_dequeue(pool, work, &todo);
 		if (queued)
 			ants_work_move(work, ANTS_WORK_RUNNING);
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
