@@ -449,21 +449,18 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		ants_work_end(pool, work, work->result, todo);
 		return;
 	}
-	if (work->state == ANTS_WORK_AGAIN)
-		err = pool->faults.tripped ? -EIO : 0;
-	else
-		err = ants_group_stops(work) ? -ECANCELED : ants_closed_error(pool);
+	/* A run that was accepted takes place even if the pool was closed since. */
+	err = ants_group_stops(work) ? -ECANCELED :
+	      pool->released && work->state == ANTS_WORK_REARMED ? -ESHUTDOWN :
+	      pool->faults.tripped ? -EIO : 0;
 	if (err) {
 		ants_work_dequeue(pool, work, todo);
 		ants_work_end(pool, work, err, todo);
 		return;
 	}
-	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
-		if (leader->until == ANTS_UNTIL_RUN)
+	hlist_for_each_entry_safe(leader, next, &work->waiters, link)
+		if (leader->until != ANTS_UNTIL_END && !--leader->until)
 			ring_done(pool, leader, work->result, todo);
-		else if (leader->until == ANTS_UNTIL_NEXT)
-			leader->until = ANTS_UNTIL_RUN;
-	}
 	if (work->state == ANTS_WORK_AGAIN) {
 		pool->nr_again--;
 		work_link(pool, work, todo);
