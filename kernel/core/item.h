@@ -142,11 +142,6 @@ static inline bool ants_group_stops(const struct ants_work *work)
 
 #define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)
 
-static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
-{
-	return container_of(slot, struct ants_work, slot);
-}
-
 /* The item is in no pool from here on, and may go. */
 static inline void ants_work_unclaim(struct ants_work *work)
 {

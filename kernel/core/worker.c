@@ -170,14 +170,11 @@ static __always_inline void slot_return(struct ants_pool *pool, struct ants_slot
 static noinline void take_special(struct ants_worker *w, struct ants_slot *slot,
 				  struct ants_todo *todo)
 {
-	struct ants_work *work = ants_slot_work(slot);
-
 	w->tag &= ~ANTS_TAG_HIGH;
-	if (!(w->tag & ANTS_TAG_WORK)) {
+	if (w->tag & ANTS_TAG_WORK)
+		ants_work_start(w, w->data);
+	else
 		slot_return(w->pool, slot, todo);
-		return;
-	}
-	ants_work_start(w, work);
 }
 
 /* The slow path of pending_pop(): the oldest task may not be the next one. */
@@ -535,7 +532,7 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 		return;
 	while ((slot = next_slot(pool, w))) {
 		last = w->data;
-		next = ants_slot_work(slot);
+		next = slot->data;
 		if (unlikely(!items_unnoticed(last, next)))
 			return;
 		switch_task(pool, w, slot);
