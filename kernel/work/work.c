@@ -206,18 +206,6 @@ static bool may_join(const struct ants_worker *w)
 	return !w->pool->ordered && w->depth < ANTS_JOIN_DEPTH;
 }
 
-/*
- * May the caller run @work, which it submits to @pool? A detached item may be
- * gone before its end is counted. In worker_init and worker_exit there
- * is no task around it.
- */
-static bool may_run_inside(struct ants_pool *pool, const struct ants_work *work)
-{
-	const struct ants_worker *w = ants_worker_of(pool);
-
-	return w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED);
-}
-
 /* Is it an item that can be queued? Not called with a lock of a pool held. */
 static bool work_is_valid(struct ants_work *work)
 {
@@ -320,19 +308,6 @@ static inline void group_enter(struct ants_group *group, struct ants_work *work)
 	group->nr_left++;
 }
 
-/* Accept @work, which was in no pool a moment ago. */
-static int work_enter(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_group *group, struct ants_todo *todo)
-{
-	int err = work_claim(pool, work);
-
-	if (err)
-		return err;
-	group_enter(group, work);
-	ants_work_pend(pool, work, todo);
-	return 0;
-}
-
 /*
  * As accept_slow() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
@@ -353,10 +328,13 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
-	err = work_enter(pool, work, group, todo);
-	if (!err)
-		ants_wake_for_submitter(pool, todo);
-	return err;
+	err = work_claim(pool, work);
+	if (err)
+		return err;
+	group_enter(group, work);
+	ants_work_pend(pool, work, todo);
+	ants_wake_for_submitter(pool, todo);
+	return 0;
 }
 
 static int check_group(const struct ants_group *group,
@@ -428,63 +406,48 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
 /*
- * The pool is full: enqueue the caller as a waiter. If the item belongs to a group,
- * the group must wait for this caller as well.
+ * The slow path of work_queue(). If the pool is full, a task of it that would wait without a
+ * limit runs the item, unless that is detached, and may be gone before its end is counted;
+ * in worker_init and worker_exit there is no task around it. Any other caller becomes a
+ * waiter, for which the group has to wait as well.
  */
-static int work_enrol(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_group *group, unsigned long timeout,
-		      struct ants_waiter *waiter, struct ants_todo *todo)
-{
-	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
-	int err;
-
-	if (!timeout)
-		return -ETIMEDOUT;
-	err = work_claim(pool, work);
-	if (err)
-		return err;
-	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
-	err = ants_wait_enrol(pool, waiter, nested);
-	if (err) {
-		ants_work_unclaim(work);
-		return err;
-	}
-	work->slot.data = waiter;
-	group_enter(group, work);
-	ants_work_move(work, ANTS_WORK_WAITING);
-	ants_work_offer(work, todo);
-	return 0;
-}
-
-/* The slow path of work_queue(). */
 static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *work,
 				    struct ants_group *group, unsigned long timeout)
 	__releases(&pool->lock)
 {
+	bool endless = timeout >= MAX_SCHEDULE_TIMEOUT;
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	struct ants_waiter waiter;
-	bool full;
+	struct ants_worker *w;
 	int err;
 
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
-	full = err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING);
-	if (full && timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
-		err = work_enter(pool, work, group, &todo);
-		if (!err) {
-			/* It was accepted beyond the bound. */
-			ants_check_over(pool);
-			join_run(ants_worker_of(pool), work, &todo);
-			ants_dispatch(pool, &todo);
-		}
-	} else if (full) {
-		err = work_enrol(pool, work, group, timeout, &waiter, &todo);
-		if (!err) {
-			ants_unlock(pool, &todo);
-			return ants_wait(pool, &waiter, timeout);
-		}
+	if (err != -EAGAIN || (group && pool->flags & ANTS_NONBLOCKING))
+		goto out;
+	err = timeout ? work_claim(pool, work) : -ETIMEDOUT;
+	if (err)
+		goto out;
+	w = ants_worker_of(pool);
+	if (endless && w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED)) {
+		group_enter(group, work);
+		join_run(w, work, &todo);
+		ants_dispatch(pool, &todo);
+		goto out;
 	}
+	waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
+	err = ants_wait_enrol(pool, &waiter, endless && w);
+	if (!err) {
+		work->slot.data = &waiter;
+		group_enter(group, work);
+		ants_work_move(work, ANTS_WORK_WAITING);
+		ants_work_offer(work, &todo);
+		ants_unlock(pool, &todo);
+		return ants_wait(pool, &waiter, timeout);
+	}
+	ants_work_unclaim(work);
+out:
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
 	else
