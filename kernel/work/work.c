@@ -533,13 +533,6 @@ static struct ants_pool *work_lock(struct ants_work *work, struct ants_todo *tod
 	return pool;
 }
 
-/* Drop the lock. */
-static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
-{
-	__acquire(&pool->lock);
-	ants_unlock_any(pool, todo);
-}
-
 /*
  * Waiting for a work item: until it has ended, or until one run of it has; or for a
  * group of them. A task that waits for an item of its own pool occupies a thread, and
@@ -649,34 +642,45 @@ static bool needs_others(const struct ants_work_waiter *waiter)
 }
 
 /*
- * The waiter of the innermost task of @w is enqueued. Run what no other thread has
- * started, and sleep, until it is notified. The pool stays, because the caller is one of
- * its tasks. Return 0, -ETIMEDOUT or -EINTR.
+ * Wait for the event that @own says, and store there what was waited for. The lock is
+ * held on entry, and dropped here. Return 0, -ETIMEDOUT or -EINTR.
  *
- * As for callers that wait for room in their own pool, one worker must be left that does
- * not wait: pool->nr_joining has those that sleep for good. If this was the last one, the
- * newest of those callers gives up. Before that they are given the room that items have
- * left, so a look that has run one is followed by another.
+ * @w: the caller is a task of the pool, which stays, and joins: run what no other thread
+ * has started, and sleep, until the wait has ended. As for callers that wait for room in their
+ * own pool, one worker must be left that does not wait: pool->nr_joining has those that sleep
+ * for good. If this was the last one, the newest of those callers gives up. Before that they
+ * are given the room that items have left, so a look that has run one is followed by another.
  */
-static int join(struct ants_worker *w, unsigned long timeout, unsigned int state)
+static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_work_waiter *own,
+		    unsigned long timeout)
+	__releases(&pool->lock)
 {
-	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
-	struct ants_group *group = waiter->group;
-	bool counted = false, more = false, done;
-	struct ants_pool *pool = w->pool;
+	/* Not on the stack: the task may die in what it runs meanwhile. */
+	struct ants_work_waiter *waiter = w ? &ants_inner_of(w)->waiter : own;
+	unsigned int state = ants_killable_state(pool, 1);
+	struct ants_group *group = own->group;
+	bool counted, more = false;
 	unsigned long start = jiffies;
 	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	struct ants_work *work;
-	struct ants_todo todo;
 	int err = 0;
 
-	for (;;) {
-		/* May wake a caller that gives up, and those that wait for its item. */
-		ants_lock_batch(pool, &todo, &batch);
-		pool->nr_joining -= counted;
+	own->joins = w;
+	if (w)
+		*waiter = *own;
+	ants_work_await(waiter);
+	if (!w) {
+		ants_unlock_irq(pool);
+		/* For an item lockdep was told before, and then the pool may be gone. */
+		if (group)
+			ants_wait_touch(pool);
+		return ants_work_sleep(pool, own, timeout, state);
+	}
+	while (!waiter->done) {
 		if (!more) {
 			WRITE_ONCE(waiter->offered, false);
-			if (group && !waiter->done)
+			if (group)
 				group->join_at = group->works.next;
 		}
 		for (more = false; (work = next_item(pool, waiter)); more = true)
@@ -684,51 +688,20 @@ static int join(struct ants_worker *w, unsigned long timeout, unsigned int state
 		more |= group && !waiter->done && group->join_at != &group->works;
 		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter);
 		pool->nr_joining += counted;
+		/* The caller that gives up may be the submitter of the item, which ends then. */
 		if (counted && pool->waiters.nr_nested &&
 		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
 			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
 							      struct ants_waiter, nested),
 					-EDEADLK, &todo);
 		ants_dispatch(pool, &todo);
-		done = waiter->done;
-		/* The caller that gave up may have been the submitter of the item. */
-		pool->nr_joining -= done && counted;
 		ants_unlock(pool, &todo);
-		if (done)
-			return err;
 		if (!more)
 			err = ants_work_sleep(pool, waiter, ants_time_left(start, timeout), state);
+		ants_lock_batch(pool, &todo, &batch);
+		pool->nr_joining -= counted;
 	}
-}
-
-/*
- * Wait for the event that @own says, and store there what was waited for. The lock is
- * held on entry, and dropped here. @w: the caller is a task of the pool, and joins. Return
- * 0, -ETIMEDOUT or -EINTR.
- */
-static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_work_waiter *own,
-		    unsigned long timeout)
-	__releases(&pool->lock)
-{
-	unsigned int state = ants_killable_state(pool, 1);
-	struct ants_work_waiter *waiter = own;
-	int err;
-
-	if (w) {
-		/* Not on the stack: the task may die in what it runs meanwhile. */
-		waiter = &ants_inner_of(w)->waiter;
-		*waiter = *own;
-		waiter->joins = true;
-	}
-	ants_work_await(waiter);
-	ants_unlock_irq(pool);
-	if (!w) {
-		/* For an item lockdep was told before, and then the pool may be gone. */
-		if (own->group)
-			ants_wait_touch(pool);
-		return ants_work_sleep(pool, own, timeout, state);
-	}
-	err = join(w, timeout, state);
+	ants_unlock(pool, &todo);
 	*own = *waiter;
 	return err;
 }
@@ -762,6 +735,7 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 		waiter.result = ants_work_result(work);
 		goto ended;
 	}
+	__acquire(&pool->lock);
 	if (flush)
 		waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT : ANTS_UNTIL_RUN;
 	w = ants_worker_of(pool);
@@ -770,11 +744,10 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 	} else if (w && must_not_wait(w, &waiter)) {
 		err = -EDEADLK;
 	} else {
-		__acquire(&pool->lock);
 		err = wait_for(pool, w, &waiter, timeout);
 		goto ended;
 	}
-	work_unlock(pool, &todo);
+	ants_unlock_any(pool, &todo);
 ended:
 	if (!err && result)
 		*result = waiter.result;
@@ -809,6 +782,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	pool = work_lock(work, &todo, sync);
 	if (!pool)
 		return false;
+	__acquire(&pool->lock);
 	if (!work_runner(work)) {
 		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, &todo);
 	} else if (work->flags & ANTS_WORK_DETACHED) {
@@ -834,7 +808,7 @@ static bool cancel(struct ants_work *work, bool sync)
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
 		ants_work_await(&waiter);
 	}
-	work_unlock(pool, &todo);
+	ants_unlock_any(pool, &todo);
 	if (waits)
 		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 	if (self) {
