@@ -262,10 +262,8 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	int err, queued;
 
 	/* As ants_queue_work(): where the item is comes before what this pool is. */
-	if (READ_ONCE(work->pool))
-		err = may_run_again(pool, work, states);
-	else
-		err = ants_closed_error(pool) ?: work_claim(pool, work);
+	err = READ_ONCE(work->pool) ? may_run_again(pool, work, states) :
+				      ants_closed_error(pool) ?: work_claim(pool, work);
 	if (err)
 		return err;
 	queued = !!(BIT(work->state) & QUEUED_STATES);
@@ -873,11 +871,9 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	else if (ret)
+	else
 		/* A run that was put off may have left room. */
 		ants_room_freed(pool, &todo);
-	else
-		ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }
@@ -913,16 +909,18 @@ EXPORT_SYMBOL_GPL(ants_mod_delayed_work);
  * of all others, and its own of an earlier time. An item that has never been in a group
  * has 0.
  */
-static void group_begin(struct ants_group *group)
+static void group_begin(struct ants_group *group, struct ants_pool *pool, bool cancel_on_error)
 {
 	static atomic64_t stamps;
 
+	*group = (struct ants_group){
+		.pool = pool,
+		.stamp = atomic64_inc_return(&stamps),
+		.cancel_on_error = cancel_on_error,
+	};
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
-	group->stamp = atomic64_inc_return(&stamps);
-	group->error = 0;
-	group->sealed = false;
-	group->cancelled = false;
+	INIT_LIST_HEAD(&group->node);
 }
 
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
@@ -930,11 +928,7 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 {
 	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
 		return -EINVAL;
-	memset(group, 0, sizeof(*group));
-	INIT_LIST_HEAD(&group->node);
-	group->pool = pool;
-	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
-	group_begin(group);
+	group_begin(group, pool, flags & ANTS_GROUP_CANCEL_ON_ERROR);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
@@ -1064,7 +1058,7 @@ int ants_group_reset(struct ants_group *group)
 
 	raw_spin_lock_irq(&group->pool->lock);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
-		group_begin(group);
+		group_begin(group, group->pool, group->cancel_on_error);
 		err = 0;
 	}
 	ants_unlock_irq(group->pool);
