@@ -1222,7 +1222,7 @@ inline take_off(id, x)
 	pend??eval(x)
 }
 
-/* join(): takes the item off, whether or not it is admitted yet, or goes to sleep */
+/* wait_for(): takes the item off, whether or not it is admitted yet, or goes to sleep */
 inline join_help(x)
 {
 	nr = TARGET(task[x]);

@@ -271,11 +271,8 @@ static void grant_due(struct ants_pool *pool, struct ants_todo *todo)
 	struct list_head *fifo = ants_pick_list(&pool->delayed.due[ANTS_PRIO_HIGH],
 						&pool->delayed.due[ANTS_PRIO_NORMAL],
 						&pool->delayed.high_due_grants);
-	struct ants_delayed_work *dwork;
 
-	dwork = list_first_entry(fifo, struct ants_delayed_work, node);
-	ants_delayed_del(pool, dwork);
-	ants_work_pend(pool, &dwork->work, todo);
+	ants_work_pend(pool, &list_first_entry(fifo, struct ants_delayed_work, node)->work, todo);
 }
 
 /*

@@ -227,6 +227,40 @@ static void work_link(struct ants_pool *pool, struct ants_work *work,
 }
 
 /*
+ * Take the item off the list that it is in, if any: it is admitted, put off, or ends. A run
+ * that was accepted and has not started is taken back.
+ */
+void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work, struct ants_todo *todo)
+{
+	struct ants_delayed_work *dwork = ants_to_delayed(work);
+
+	lockdep_assert_held(&pool->lock);
+	switch (work->state) {
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_DROPPED:
+	case ANTS_WORK_DUE:
+		ants_cursors_skip(pool, &dwork->node);
+		list_del(&dwork->node);
+		pool->delayed.nr--;
+		pool->space.has_due = !list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL]) ||
+				!list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]);
+		ants_update_admit_limit(pool);
+		return;
+	case ANTS_WORK_PENDING:
+		ants_pending_del(pool, &work->slot);
+		break;
+	case ANTS_WORK_AGAIN:
+		pool->nr_again--;
+		break;
+	default:
+		return;
+	}
+	ants_trace(task_cancel, pool, ants_work_run, work);
+	pool->counts.cancelled++;
+	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
+}
+
+/*
  * Accept a work item. The caller dispatches. One whose function is running becomes
  * pending once the function has returned; its run then takes over the admission of
  * the one that has ended.
@@ -235,15 +269,18 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
-			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
+	/* ANTS_PRIO_HIGH is 1, and ANTS_PRIO_NORMAL 0. */
+	work->slot.tag = pool->epoch | ANTS_TAG_WORK | work->prio * ANTS_TAG_HIGH;
 	ants_task_count(pool);
 	ants_trace(task_accept, pool, ants_work_run, work,
 		   pool->nr_pending + (work->state != ANTS_WORK_RUNNING));
-	if (unlikely(work->state == ANTS_WORK_RUNNING)) {
-		ants_work_move(work, ANTS_WORK_AGAIN);
-		pool->nr_again++;
-		return;
+	if (unlikely(work->state != ANTS_WORK_IDLE)) {
+		if (work->state == ANTS_WORK_RUNNING) {
+			ants_work_move(work, ANTS_WORK_AGAIN);
+			pool->nr_again++;
+			return;
+		}
+		ants_work_dequeue(pool, work, todo);
 	}
 	work_link(pool, work, todo);
 }
@@ -346,18 +383,6 @@ void ants_work_end(struct ants_pool *pool, struct ants_work *work, int result,
  * it.
  */
 
-/* The item leaves the delayed and the due ones: it is admitted, or it ends. */
-void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork)
-{
-	lockdep_assert_held(&pool->lock);
-	ants_cursors_skip(pool, &dwork->node);
-	list_del(&dwork->node);
-	pool->delayed.nr--;
-	pool->space.has_due = !list_empty(&pool->delayed.due[ANTS_PRIO_NORMAL]) ||
-			!list_empty(&pool->delayed.due[ANTS_PRIO_HIGH]);
-	ants_update_admit_limit(pool);
-}
-
 /*
  * Have a delayed work item due at dwork->when. A time that has come needs no timer: items
  * that are due at once keep their order. Then admit it, or append it to those that wait
@@ -372,7 +397,6 @@ static void delayed_due(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		return;
 	}
 	if (ants_can_admit(pool)) {
-		ants_delayed_del(pool, dwork);
 		ants_work_pend(pool, &dwork->work, todo);
 		return;
 	}
@@ -425,50 +449,24 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 		ants_work_end(pool, work, work->result, todo);
 		return;
 	}
-	if (work->state == ANTS_WORK_AGAIN)
-		err = pool->faults.tripped ? -EIO : 0;
-	else
-		err = ants_group_stops(work) ? -ECANCELED : ants_closed_error(pool);
+	/* A run that was accepted takes place even if the pool was closed since. */
+	err = ants_group_stops(work) ? -ECANCELED :
+	      pool->released && work->state == ANTS_WORK_REARMED ? -ESHUTDOWN :
+	      pool->faults.tripped ? -EIO : 0;
 	if (err) {
-		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_dequeue(pool, work, todo);
+		ants_work_dequeue(pool, work, todo);
 		ants_work_end(pool, work, err, todo);
 		return;
 	}
-	hlist_for_each_entry_safe(leader, next, &work->waiters, link) {
-		if (leader->until == ANTS_UNTIL_RUN)
+	hlist_for_each_entry_safe(leader, next, &work->waiters, link)
+		if (leader->until != ANTS_UNTIL_END && !--leader->until)
 			ring_done(pool, leader, work->result, todo);
-		else if (leader->until == ANTS_UNTIL_NEXT)
-			leader->until = ANTS_UNTIL_RUN;
-	}
 	if (work->state == ANTS_WORK_AGAIN) {
 		pool->nr_again--;
 		work_link(pool, work, todo);
 	} else {
 		ants_delayed_arm(pool, ants_to_delayed(work), todo);
 	}
-}
-
-/* Take back a run that is accepted but has not started. */
-void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
-		       struct ants_todo *todo)
-{
-	lockdep_assert_held(&pool->lock);
-	if (work->state == ANTS_WORK_AGAIN)
-		pool->nr_again--;
-	else
-		ants_pending_del(pool, &work->slot);
-	ants_trace(task_cancel, pool, ants_work_run, work);
-	pool->counts.cancelled++;
-	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
-}
-
-/* Remove an item from its list and end it. */
-static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
-			int result, struct ants_todo *todo)
-{
-	ants_delayed_del(pool, dwork);
-	ants_work_end(pool, &dwork->work, result, todo);
 }
 
 /*
@@ -478,22 +476,21 @@ static void delayed_end(struct ants_pool *pool, struct ants_delayed_work *dwork,
 bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, int err,
 			      struct ants_todo *todo)
 {
-	struct ants_delayed_work *dwork = ants_to_delayed(work);
-
 	lockdep_assert_held(&pool->lock);
-	switch ((enum ants_work_state)work->state) {
-	case ANTS_WORK_DELAYED:
-	case ANTS_WORK_DUE:
-		/* If its timer function is about to run, that ends it. */
-		if (work->state == ANTS_WORK_DUE || timer_delete(&dwork->timer))
-			delayed_end(pool, dwork, err, todo);
-		else if (err == -ECANCELED)
-			ants_work_move(work, ANTS_WORK_DROPPED);
-		return true;
+	switch (work->state) {
 	case ANTS_WORK_WAITING:
 		ants_waiter_end(pool, work->slot.data, err, todo);
 		return true;
+	case ANTS_WORK_DELAYED:
+	case ANTS_WORK_DUE:
 	case ANTS_WORK_PENDING:
+		/* If its timer function is about to run, that ends it. */
+		if (work->state == ANTS_WORK_DELAYED &&
+		    !timer_delete(&ants_to_delayed(work)->timer)) {
+			if (err == -ECANCELED)
+				ants_work_move(work, ANTS_WORK_DROPPED);
+			return true;
+		}
 		ants_work_dequeue(pool, work, todo);
 		ants_work_end(pool, work, err, todo);
 		return true;
@@ -515,10 +512,12 @@ void ants_delayed_timer_fn(struct timer_list *timer)
 	ants_pause(ANTS_PAUSE_DUE, pool);
 	ants_lock_batch(pool, &todo, &batch);
 	err = dwork->work.state == ANTS_WORK_DROPPED ? -ECANCELED : ants_closed_error(pool);
-	if (err)
-		delayed_end(pool, dwork, err, &todo);
-	else
+	if (err) {
+		ants_work_dequeue(pool, &dwork->work, &todo);
+		ants_work_end(pool, &dwork->work, err, &todo);
+	} else {
 		delayed_due(pool, dwork, &todo);
+	}
 	ants_wake_next(pool, &todo);
 	ants_job_ends(pool, &todo);
 	ants_unlock(pool, &todo);

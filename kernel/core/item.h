@@ -128,7 +128,6 @@ bool ants_notify_round(struct ants_pool *pool, struct ants_todo *todo,
 /* Items with a timer */
 void ants_delayed_arm(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		      struct ants_todo *todo);
-void ants_delayed_del(struct ants_pool *pool, struct ants_delayed_work *dwork);
 
 /* Groups, under the lock of their pool */
 void ants_group_stop(struct ants_group *group, struct ants_todo *todo);
@@ -142,11 +141,6 @@ static inline bool ants_group_stops(const struct ants_work *work)
 }
 
 #define ants_to_delayed(item)	container_of(item, struct ants_delayed_work, work)
-
-static inline struct ants_work *ants_slot_work(struct ants_slot *slot)
-{
-	return container_of(slot, struct ants_work, slot);
-}
 
 /* The item is in no pool from here on, and may go. */
 static inline void ants_work_unclaim(struct ants_work *work)

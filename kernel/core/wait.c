@@ -67,35 +67,33 @@ static void waiter_spin(struct ants_waiter *waiter)
 }
 
 /*
- * Why a caller that sleeps in @state must stop: -EINTR or -ETIMEDOUT; 0 if it may go on.
- */
-static __always_inline int sleep_error(unsigned int state, unsigned long timeout)
-{
-	if (signal_pending_state(state, current) ||
-	    (state != TASK_UNINTERRUPTIBLE && ants_should_stop()))
-		return -EINTR;
-	return timeout ? 0 : -ETIMEDOUT;
-}
-
-/*
- * Sleep until @over returns true. Whoever makes it true wakes the caller. Return 0,
- * -EINTR or -ETIMEDOUT.
+ * Sleep until @over returns true, which is called with the lock held if @locked. Whoever
+ * makes it true wakes the caller. Return 0, -EINTR or -ETIMEDOUT.
  */
 static __always_inline int sleep_until(struct ants_pool *pool, ants_cond_t over,
-				       const void *arg, unsigned long timeout,
-				       unsigned int state)
+				       const void *arg, bool locked,
+				       unsigned long timeout, unsigned int state)
 {
+	bool is_over;
 	int err = 0;
 
 	timeout = min_t(unsigned long, timeout, MAX_SCHEDULE_TIMEOUT);
-	for (;;) {
+	while (!err) {
 		set_current_state(ants_sleep_state(state));
-		if (over(pool, arg))
+		if (locked)
+			raw_spin_lock_irq(&pool->lock);
+		is_over = over(pool, arg);
+		if (locked)
+			ants_unlock_irq(pool);
+		if (is_over)
 			break;
-		err = sleep_error(state, timeout);
-		if (err)
-			break;
-		timeout = ants_schedule_timeout(state, timeout);
+		if (signal_pending_state(state, current) ||
+		    (state != TASK_UNINTERRUPTIBLE && ants_should_stop()))
+			err = -EINTR;
+		else if (!timeout)
+			err = -ETIMEDOUT;
+		else
+			timeout = ants_schedule_timeout(state, timeout);
 	}
 	__set_current_state(TASK_RUNNING);
 	return err;
@@ -119,7 +117,8 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 }
 
 /*
- * Enqueue @waiter, or return why not. @nested: the wait has no time limit, and
+ * Enqueue @waiter of a caller that has found the pool open, and full, in this hold of the
+ * lock; or return why not. @nested: the wait has no time limit, and
  * it occupies a worker of the same pool. If every worker that the capacity allows waits
  * like that, no task can end to make room.
  */
@@ -127,8 +126,6 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
 {
 	lockdep_assert_held(&pool->lock);
-	if (ants_closed_error(pool))
-		return ants_closed_error(pool);
 	if (nested &&
 	    pool->waiters.nr_nested + pool->nr_joining + 1 >= pool->limits.capacity)
 		return -EDEADLK;
@@ -159,61 +156,46 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	return 0;
 }
 
-static int waiter_result(const struct ants_waiter *waiter)
+static bool waiter_is_over(struct ants_pool *pool, const void *arg)
 {
+	const struct ants_waiter *waiter = arg;
+
 	/* Pairs with smp_store_release() in ants_waiter_end(). */
-	return smp_load_acquire(&waiter->result);
-}
-
-/*
- * Give up with @err, unless the wait has ended meanwhile: a grant beats a
- * signal and a timeout. Afterwards the next waiter may be due.
- *
- * The pool is there: if the result is not set inside this RCU section, the
- * waiter is still in the FIFO, and after destroy has seen no waiter it waits
- * for RCU readers.
- */
-static int wait_withdraw(struct ants_pool *pool, struct ants_waiter *waiter,
-			 int err)
-{
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
-
-	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
-	rcu_read_lock();
-	if (waiter_result(waiter) == ANTS_STILL_WAITING) {
-		ants_lock_batch(pool, &todo, &batch);
-		if (waiter->result == ANTS_STILL_WAITING) {
-			ants_waiter_end(pool, waiter, err, &todo);
-			/* Mostly the only thread to wake is the caller. */
-			if (todo.nr_wake == 1)
-				todo.nr_wake = 0;
-			ants_dispatch(pool, &todo);
-		}
-		ants_unlock(pool, &todo);
-	}
-	rcu_read_unlock();
-	return waiter_result(waiter);
-}
-
-static bool waiter_is_over(struct ants_pool *pool, const void *waiter)
-{
-	return waiter_result(waiter) != ANTS_STILL_WAITING;
+	return smp_load_acquire(&waiter->result) != ANTS_STILL_WAITING;
 }
 
 /*
  * Wait until the pool ends the wait of @waiter, which is enqueued. Return the
  * result; nothing refers to the waiter any more.
+ *
+ * A caller that must stop gives up, unless the wait has ended meanwhile: a grant beats a
+ * signal and a timeout. Afterwards the next waiter may be due. The pool is there: if the
+ * result is not set inside this RCU section, the waiter is still in the FIFO, and after
+ * destroy has seen no waiter it waits for RCU readers.
  */
-int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter,
-	      unsigned long timeout)
+int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter, unsigned long timeout)
 {
+	struct ants_wake_batch batch;
+	struct ants_todo todo;
 	int err;
 
 	if (waiter->spun)
 		waiter_spin(waiter);
-	err = sleep_until(pool, waiter_is_over, waiter, timeout, waiter->sleep);
-	return err ? wait_withdraw(pool, waiter, err) : waiter_result(waiter);
+	err = sleep_until(pool, waiter_is_over, waiter, false, timeout, waiter->sleep);
+	if (!err)
+		return waiter->result;
+	ants_pause(ANTS_PAUSE_WITHDRAW, pool);
+	rcu_read_lock();
+	if (!waiter_is_over(pool, waiter)) {
+		ants_lock_batch(pool, &todo, &batch);
+		if (waiter->result == ANTS_STILL_WAITING) {
+			ants_waiter_end(pool, waiter, err, &todo);
+			ants_dispatch(pool, &todo);
+		}
+		ants_unlock(pool, &todo);
+	}
+	rcu_read_unlock();
+	return waiter->result;
 }
 
 /*
@@ -277,23 +259,6 @@ void ants_config_unlock(struct ants_pool *pool, struct mutex *config)
 	ants_pool_put(pool);
 }
 
-/* A condition that is looked at with the lock of the pool held. */
-struct locked_cond {
-	ants_cond_t cond;
-	const void *arg;
-};
-
-static bool cond_is_true(struct ants_pool *pool, const void *arg)
-{
-	const struct locked_cond *locked = arg;
-	bool ret;
-
-	raw_spin_lock_irq(&pool->lock);
-	ret = locked->cond(pool, locked->arg);
-	ants_unlock_irq(pool);
-	return ret;
-}
-
 /*
  * Wait until @cond returns true; it may take what it waited for. The caller
  * holds a reference, or owns the pool. A caller in TASK_UNINTERRUPTIBLE is not frozen,
@@ -303,14 +268,13 @@ static bool cond_is_true(struct ants_pool *pool, const void *arg)
 int ants_wait_until(struct ants_pool *pool, ants_cond_t cond, const void *arg,
 		    unsigned long timeout, unsigned int state)
 {
-	const struct locked_cond locked = { .cond = cond, .arg = arg };
 	DECLARE_WAITQUEUE(wait, current);
 	int err;
 
 	if (state == TASK_KILLABLE)
 		state = ants_killable_state(pool, 0);
 	add_wait_queue(&pool->waitq, &wait);
-	err = sleep_until(pool, cond_is_true, &locked, timeout, state);
+	err = sleep_until(pool, cond, arg, true, timeout, state);
 	remove_wait_queue(&pool->waitq, &wait);
 	return err;
 }
@@ -333,14 +297,12 @@ static bool is_done_or_offered(struct ants_pool *pool, const void *arg)
 int ants_work_sleep(struct ants_pool *pool, struct ants_work_waiter *waiter,
 		    unsigned long timeout, unsigned int state)
 {
-	int err = sleep_until(pool, is_done_or_offered, waiter, timeout, state);
+	int err = sleep_until(pool, is_done_or_offered, waiter, false, timeout, state);
 	bool gone = false;
 
-	if (!err)
-		return 0;
 	rcu_read_lock();
 	/* Pairs with smp_store_release() in ring_done(). */
-	if (!smp_load_acquire(&waiter->done)) {
+	if (err && !smp_load_acquire(&waiter->done)) {
 		raw_spin_lock_irq(&pool->lock);
 		gone = ants_waiter_withdraw(waiter);
 		ants_unlock_irq(pool);

@@ -167,7 +167,7 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 	w->data = slot->data;
 	w->tag = slot->tag;
 	if (unlikely(slot->tag & ANTS_TAG_WORK)) {
-		ants_work_start(w, ants_slot_work(slot));
+		ants_work_start(w, w->data);
 	} else {
 		ants_stock_put(pool, slot);
 		if (unlikely(pool->nr_stock > pool->limits.stock))
@@ -472,7 +472,7 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 		if (unlikely(!may_switch(pool, w, slot)))
 			return;
 		last = w->data;
-		next = ants_slot_work(slot);
+		next = slot->data;
 		if (unlikely(!items_unnoticed(last, next)))
 			return;
 		switch_task(pool, slot);

@@ -51,10 +51,9 @@ static void multi_touch(const struct ants_multi *multi)
 {
 	struct ants_pool *pool;
 
-	if (!IS_ENABLED(CONFIG_LOCKDEP) || is_own_task(multi))
-		return;
-	for_each_shard(pool, multi)
-		ants_wait_touch(pool);
+	if (!is_own_task(multi))
+		for_each_shard(pool, multi)
+			ants_wait_touch(pool);
 }
 
 /*
@@ -102,13 +101,11 @@ static int compare(const void *left, const void *right)
 static unsigned int cut_cache(struct ants_cpu *cpus, unsigned int nr,
 			      unsigned int parts, unsigned int shard)
 {
-	unsigned int i, part = 0, last = 0, begin = 0, longest = 0;
+	unsigned int i, part = 0, begin = 0, longest = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (i && nearness(&cpus[i - 1], &cpus[i]) < NEAR_CORE)
+		if (i * parts / nr > part && nearness(&cpus[i - 1], &cpus[i]) < NEAR_CORE) {
 			part = i * parts / nr;
-		if (part != last) {
-			last = part;
 			begin = i;
 			shard++;
 		}
@@ -660,23 +657,23 @@ static noinline int submit_elsewhere(struct ants_multi *multi, unsigned int nr,
 		if (!err || err == -ESHUTDOWN)
 			return err;
 	}
-	if (err != -EAGAIN && err != -ENOMEM)
+	if ((err != -EAGAIN && err != -ENOMEM) ||
+	    (!timed && READ_ONCE(last->flags) & ANTS_NONBLOCKING))
 		err = multi_refuse(multi, last, fn, data, err);
-	else if (timed)
-		err = ants_submit_timeout(last, fn, data, timeout);
-	else if (READ_ONCE(last->flags) & ANTS_CALLER_RUNS && !ants_runs_task_of(last))
+	else if (!timed && READ_ONCE(last->flags) & ANTS_CALLER_RUNS && !ants_runs_task_of(last))
 		err = ants_run_here(last, fn, data, ANTS_PRIO_NORMAL);
-	else if (!(READ_ONCE(last->flags) & ANTS_NONBLOCKING))
-		err = ants_submit(last, fn, data);
 	else
-		err = multi_refuse(multi, last, fn, data, err);
+		err = ants_submit_timeout(last, fn, data, timeout);
 	ants_pool_put(last);
 	return err;
 }
 
-static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn,
-					void *data, unsigned long timeout,
-					bool timed)
+/*
+ * If all shards are full, wait for @timeout if @timed, else as the shard that the caller
+ * would wait in is configured; not at all unless the caller @may_sleep.
+ */
+static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data,
+					unsigned long timeout, bool timed, bool may_sleep)
 {
 	unsigned int nr = choose_shard(multi);
 	struct ants_pool *pool = multi->shards[nr].pool;
@@ -687,38 +684,32 @@ static __always_inline int multi_submit(struct ants_multi *multi, ants_fn_t fn,
 	if (IS_ENABLED(CONFIG_LOCKDEP) && timeout &&
 	    (timed || !(READ_ONCE(pool->flags) & ANTS_NONBLOCKING)))
 		multi_touch(multi);
-	err = ants_submit_attempt(pool, fn, data, true);
+	err = may_sleep ? ants_submit_attempt(pool, fn, data, true) :
+			  ants_try_attempt(pool, fn, data);
 	if (likely(!err) || err == -ESHUTDOWN)
 		return err;
-	return submit_elsewhere(multi, nr, fn, data, err, timeout, timed);
+	if (may_sleep)
+		return submit_elsewhere(multi, nr, fn, data, err, timeout, timed);
+	err = try_others(multi, nr, fn, data, err, false);
+	return multi_refuse(multi, pool, fn, data, err);
 }
 
 int ants_multi_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
-	return multi_submit(multi, fn, data, MAX_SCHEDULE_TIMEOUT, false);
+	return multi_submit(multi, fn, data, MAX_SCHEDULE_TIMEOUT, false, true);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit);
 
 int ants_multi_submit_timeout(struct ants_multi *multi, ants_fn_t fn,
 			      void *data, unsigned long timeout)
 {
-	return multi_submit(multi, fn, data, timeout, true);
+	return multi_submit(multi, fn, data, timeout, true, true);
 }
 EXPORT_SYMBOL_GPL(ants_multi_submit_timeout);
 
 int ants_multi_try_submit(struct ants_multi *multi, ants_fn_t fn, void *data)
 {
-	unsigned int nr = choose_shard(multi);
-	struct ants_pool *pool = multi->shards[nr].pool;
-	int err;
-
-	if (unlikely(!fn))
-		return -EINVAL;
-	err = ants_try_attempt(pool, fn, data);
-	if (likely(!err) || err == -ESHUTDOWN)
-		return err;
-	err = try_others(multi, nr, fn, data, err, false);
-	return multi_refuse(multi, pool, fn, data, err);
+	return multi_submit(multi, fn, data, 0, true, false);
 }
 EXPORT_SYMBOL_GPL(ants_multi_try_submit);
 
@@ -779,7 +770,7 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 {
 	struct ants_pool *pool, *first = multi->shards[0].pool;
 	unsigned long left, start = jiffies;
-	unsigned int generation = 0;
+	unsigned int generation = 0, nr;
 	int err = 0;
 
 	might_sleep();
@@ -792,13 +783,11 @@ static int wait_all(struct ants_multi *multi, unsigned long timeout, bool releas
 		generation = close_all(multi, false);
 		ants_pause(ANTS_PAUSE_AWAIT, first);
 	}
-	for_each_shard(pool, multi) {
+	for (nr = 0; !err && (pool = ants_shard(multi, nr)); nr++) {
 		left = ants_time_left(start, timeout);
 		err = release ? ants_wait_until(pool, shard_drained, &generation, left,
 						TASK_KILLABLE) :
 				ants_flush_timeout(pool, left);
-		if (err)
-			break;
 	}
 	ants_pool_put(first);
 	return err;

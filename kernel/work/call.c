@@ -252,35 +252,6 @@ static int helper_fn(struct ants_work *work)
 }
 
 /*
- * Queue @nr helpers, or as many as the pool has room for, and take part. If the
- * caller is a task, it may die there.
- */
-static void loop_run(struct ants_loop *loop, unsigned int nr)
-{
-	struct each_helper *helper = loop->helpers;
-	struct ants_worker *w = ants_this_worker();
-
-	for (; loop->nr < nr; loop->nr++, helper++) {
-		*helper = (struct each_helper){
-			.own.run = helper_fn,
-			.own.data = loop->ctx,
-			.loop = loop,
-		};
-		INIT_ANTS_WORK(&helper->own.work, (void *)loop->fn);
-		helper->own.work.flags = ANTS_WORK_OWN;
-		if (ants_queue_work(loop->pool, &helper->own.work))
-			break;
-	}
-	if (w) {
-		loop->outer = w->loops;
-		w->loops = loop;
-	}
-	each_run(loop);
-	if (w)
-		w->loops = loop->outer;
-}
-
-/*
  * Wait for the helpers that run; the others do not start. Numbers are missing
  * if one of them has died.
  */
@@ -328,9 +299,10 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	struct ants_loop alone = {
 		.n = n, .chunk = MAX_CHUNK, .fn = fn, .ctx = ctx, .pool = pool,
 	};
+	struct ants_worker *w = ants_this_worker();
 	struct ants_loop *loop = NULL;
+	struct each_helper *helper;
 	unsigned long nr;
-	gfp_t gfp;
 	int err;
 
 	might_sleep();
@@ -348,9 +320,10 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	/* No more helpers than the pool has room for, and the loop has work for. */
 	nr = min3(n ? n - 1 : 0UL, nr, MAX_HELPERS);
 	/* Helpers are optional: a loop in memory reclaim does not wait for them. */
-	gfp = READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT : GFP_KERNEL;
 	if (nr)
-		loop = kmalloc(struct_size(loop, helpers, nr), gfp | __GFP_NOWARN);
+		loop = kzalloc(struct_size(loop, helpers, nr), __GFP_NOWARN |
+			       (READ_ONCE(pool->flags) & ANTS_MEM_RECLAIM ? GFP_NOWAIT :
+									    GFP_KERNEL));
 	ants_pause(ANTS_PAUSE_EACH, pool);
 	if (!loop) {
 		/* The caller alone does not need the pool. */
@@ -360,7 +333,23 @@ int ants_for_each(struct ants_pool *pool, unsigned long n, ants_each_fn_t fn,
 	}
 	*loop = alone;
 	loop->chunk = clamp(n / ((nr + 1) * CHUNKS), 1UL, MAX_CHUNK);
-	loop_run(loop, nr);
+	for (helper = loop->helpers; loop->nr < nr; loop->nr++, helper++) {
+		helper->loop = loop;
+		helper->own.run = helper_fn;
+		helper->own.data = ctx;
+		INIT_ANTS_WORK(&helper->own.work, (void *)fn);
+		helper->own.work.flags = ANTS_WORK_OWN;
+		if (ants_queue_work(pool, &helper->own.work))
+			break;
+	}
+	/* A caller that is a task may die in the loop. */
+	if (w) {
+		loop->outer = w->loops;
+		w->loops = loop;
+	}
+	each_run(loop);
+	if (w)
+		w->loops = loop->outer;
 	return loop_end(loop);
 }
 EXPORT_SYMBOL_GPL(ants_for_each);

@@ -146,14 +146,12 @@ static void join_run(struct ants_worker *w, struct ants_work *work,
 	struct ants_inner *inner = ants_inner_of(w);
 	struct ants_pool *pool = w->pool;
 
-	if (is_not_admitted(work))
+	if (work->state != ANTS_WORK_PENDING)
 		ants_check_over(pool);
-	if (work->state == ANTS_WORK_WAITING) {
+	if (work->state == ANTS_WORK_WAITING)
 		ants_waiter_end(pool, work->slot.data, 0, todo);
-	} else if (work->state == ANTS_WORK_DUE) {
-		ants_delayed_del(pool, ants_to_delayed(work));
+	else if (work->state != ANTS_WORK_PENDING)
 		ants_work_pend(pool, work, todo);
-	}
 	ants_pending_del(pool, &work->slot);
 	inner->epoch = work->slot.tag & ANTS_TAG_EPOCH;
 	inner->work = work;
@@ -206,18 +204,6 @@ bool ants_inner_abort_round(struct ants_pool *pool, struct ants_todo *todo, void
 static bool may_join(const struct ants_worker *w)
 {
 	return !w->pool->ordered && w->depth < ANTS_JOIN_DEPTH;
-}
-
-/*
- * May the caller run @work, which it submits to @pool? A detached item may be
- * gone before its end is counted. In worker_init and worker_exit there
- * is no task around it.
- */
-static bool may_run_inside(struct ants_pool *pool, const struct ants_work *work)
-{
-	const struct ants_worker *w = ants_worker_of(pool);
-
-	return w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED);
 }
 
 /* Is it an item that can be queued? Not called with a lock of a pool held. */
@@ -276,10 +262,8 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	int err, queued;
 
 	/* As ants_queue_work(): where the item is comes before what this pool is. */
-	if (READ_ONCE(work->pool))
-		err = may_run_again(pool, work, states);
-	else
-		err = ants_closed_error(pool) ?: work_claim(pool, work);
+	err = READ_ONCE(work->pool) ? may_run_again(pool, work, states) :
+				      ants_closed_error(pool) ?: work_claim(pool, work);
 	if (err)
 		return err;
 	queued = !!(BIT(work->state) & QUEUED_STATES);
@@ -298,10 +282,7 @@ static int delay_until(struct ants_pool *pool, struct ants_delayed_work *dwork,
 		ants_work_move(work, ANTS_WORK_DELAYED);
 		return queued;
 	}
-	if (work->state == ANTS_WORK_PENDING || work->state == ANTS_WORK_AGAIN)
-		ants_work_dequeue(pool, work, todo);
-	else if (work->state == ANTS_WORK_DELAYED || work->state == ANTS_WORK_DUE)
-		ants_delayed_del(pool, dwork);
+	ants_work_dequeue(pool, work, todo);
 	dwork->when = when;
 	/* One that runs is due when it has ended, or later. */
 	if (BIT(work->state) & RUNS_STATES)
@@ -325,19 +306,6 @@ static inline void group_enter(struct ants_group *group, struct ants_work *work)
 	group->nr_left++;
 }
 
-/* Accept @work, which was in no pool a moment ago. */
-static int work_enter(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_group *group, struct ants_todo *todo)
-{
-	int err = work_claim(pool, work);
-
-	if (err)
-		return err;
-	group_enter(group, work);
-	ants_work_pend(pool, work, todo);
-	return 0;
-}
-
 /*
  * As accept_slow() in submit.c: while callers wait the pool has no room, so a
  * newcomer cannot overtake them.
@@ -358,10 +326,13 @@ static int work_accept(struct ants_pool *pool, struct ants_work *work,
 	}
 	if (!ants_can_admit(pool))
 		return ants_closed_error(pool) ?: -EAGAIN;
-	err = work_enter(pool, work, group, todo);
-	if (!err)
-		ants_wake_for_submitter(pool, todo);
-	return err;
+	err = work_claim(pool, work);
+	if (err)
+		return err;
+	group_enter(group, work);
+	ants_work_pend(pool, work, todo);
+	ants_wake_for_submitter(pool, todo);
+	return 0;
 }
 
 static int check_group(const struct ants_group *group,
@@ -433,63 +404,48 @@ int ants_queue_work(struct ants_pool *pool, struct ants_work *work)
 EXPORT_SYMBOL_GPL(ants_queue_work);
 
 /*
- * The pool is full: enqueue the caller as a waiter. If the item belongs to a group,
- * the group must wait for this caller as well.
+ * The slow path of work_queue(). If the pool is full, a task of it that would wait without a
+ * limit runs the item, unless that is detached, and may be gone before its end is counted;
+ * in worker_init and worker_exit there is no task around it. Any other caller becomes a
+ * waiter, for which the group has to wait as well.
  */
-static int work_enrol(struct ants_pool *pool, struct ants_work *work,
-		      struct ants_group *group, unsigned long timeout,
-		      struct ants_waiter *waiter, struct ants_todo *todo)
-{
-	bool nested = timeout >= MAX_SCHEDULE_TIMEOUT && ants_in_pool(pool);
-	int err;
-
-	if (!timeout)
-		return -ETIMEDOUT;
-	err = work_claim(pool, work);
-	if (err)
-		return err;
-	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
-	err = ants_wait_enrol(pool, waiter, nested);
-	if (err) {
-		ants_work_unclaim(work);
-		return err;
-	}
-	work->slot.data = waiter;
-	group_enter(group, work);
-	ants_work_move(work, ANTS_WORK_WAITING);
-	ants_work_offer(work, todo);
-	return 0;
-}
-
-/* The slow path of work_queue(). */
 static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *work,
 				    struct ants_group *group, unsigned long timeout)
 	__releases(&pool->lock)
 {
+	bool endless = timeout >= MAX_SCHEDULE_TIMEOUT;
 	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	struct ants_waiter waiter;
-	bool full;
+	struct ants_worker *w;
 	int err;
 
 	err = (group ? check_group(group, work) : 0) ?:
 	      work_accept(pool, work, group, &todo);
-	full = err == -EAGAIN && !(group && pool->flags & ANTS_NONBLOCKING);
-	if (full && timeout >= MAX_SCHEDULE_TIMEOUT && may_run_inside(pool, work)) {
-		err = work_enter(pool, work, group, &todo);
-		if (!err) {
-			/* It was accepted beyond the bound. */
-			ants_check_over(pool);
-			join_run(ants_worker_of(pool), work, &todo);
-			ants_dispatch(pool, &todo);
-		}
-	} else if (full) {
-		err = work_enrol(pool, work, group, timeout, &waiter, &todo);
-		if (!err) {
-			ants_unlock(pool, &todo);
-			return ants_wait(pool, &waiter, timeout);
-		}
+	if (err != -EAGAIN || (group && pool->flags & ANTS_NONBLOCKING))
+		goto out;
+	err = timeout ? work_claim(pool, work) : -ETIMEDOUT;
+	if (err)
+		goto out;
+	w = ants_worker_of(pool);
+	if (endless && w && w->fn && may_join(w) && !(work->flags & ANTS_WORK_DETACHED)) {
+		group_enter(group, work);
+		join_run(w, work, &todo);
+		ants_dispatch(pool, &todo);
+		goto out;
 	}
+	waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
+	err = ants_wait_enrol(pool, &waiter, endless && w);
+	if (!err) {
+		work->slot.data = &waiter;
+		group_enter(group, work);
+		ants_work_move(work, ANTS_WORK_WAITING);
+		ants_work_offer(work, &todo);
+		ants_unlock(pool, &todo);
+		return ants_wait(pool, &waiter, timeout);
+	}
+	ants_work_unclaim(work);
+out:
 	if (err)
 		ants_refused(pool, ants_work_run, work, err);
 	else
@@ -573,13 +529,6 @@ static struct ants_pool *work_lock(struct ants_work *work, struct ants_todo *tod
 	}
 	rcu_read_unlock();
 	return pool;
-}
-
-/* Drop the lock. */
-static void work_unlock(struct ants_pool *pool, struct ants_todo *todo)
-{
-	__acquire(&pool->lock);
-	ants_unlock_any(pool, todo);
 }
 
 /*
@@ -691,34 +640,45 @@ static bool needs_others(const struct ants_work_waiter *waiter)
 }
 
 /*
- * The waiter of the innermost task of @w is enqueued. Run what no other thread has
- * started, and sleep, until it is notified. The pool stays, because the caller is one of
- * its tasks. Return 0, -ETIMEDOUT or -EINTR.
+ * Wait for the event that @own says, and store there what was waited for. The lock is
+ * held on entry, and dropped here. Return 0, -ETIMEDOUT or -EINTR.
  *
- * As for callers that wait for room in their own pool, one worker must be left that does
- * not wait: pool->nr_joining has those that sleep for good. If this was the last one, the
- * newest of those callers gives up. Before that they are given the room that items have
- * left, so a look that has run one is followed by another.
+ * @w: the caller is a task of the pool, which stays, and joins: run what no other thread
+ * has started, and sleep, until the wait has ended. As for callers that wait for room in their
+ * own pool, one worker must be left that does not wait: pool->nr_joining has those that sleep
+ * for good. If this was the last one, the newest of those callers gives up. Before that they
+ * are given the room that items have left, so a look that has run one is followed by another.
  */
-static int join(struct ants_worker *w, unsigned long timeout, unsigned int state)
+static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_work_waiter *own,
+		    unsigned long timeout)
+	__releases(&pool->lock)
 {
-	struct ants_work_waiter *waiter = &ants_inner_of(w)->waiter;
-	struct ants_group *group = waiter->group;
-	bool counted = false, more = false, done;
-	struct ants_pool *pool = w->pool;
+	/* Not on the stack: the task may die in what it runs meanwhile. */
+	struct ants_work_waiter *waiter = w ? &ants_inner_of(w)->waiter : own;
+	unsigned int state = ants_killable_state(pool, 1);
+	struct ants_group *group = own->group;
+	bool counted, more = false;
 	unsigned long start = jiffies;
 	struct ants_wake_batch batch;
+	struct ants_todo todo = { .batch = &batch };
 	struct ants_work *work;
-	struct ants_todo todo;
 	int err = 0;
 
-	for (;;) {
-		/* May wake a caller that gives up, and those that wait for its item. */
-		ants_lock_batch(pool, &todo, &batch);
-		pool->nr_joining -= counted;
+	own->joins = w;
+	if (w)
+		*waiter = *own;
+	ants_work_await(waiter);
+	if (!w) {
+		ants_unlock_irq(pool);
+		/* For an item lockdep was told before, and then the pool may be gone. */
+		if (group)
+			ants_wait_touch(pool);
+		return ants_work_sleep(pool, own, timeout, state);
+	}
+	while (!waiter->done) {
 		if (!more) {
 			WRITE_ONCE(waiter->offered, false);
-			if (group && !waiter->done)
+			if (group)
 				group->join_at = group->works.next;
 		}
 		for (more = false; (work = next_item(pool, waiter)); more = true)
@@ -726,51 +686,20 @@ static int join(struct ants_worker *w, unsigned long timeout, unsigned int state
 		more |= group && !waiter->done && group->join_at != &group->works;
 		counted = timeout >= MAX_SCHEDULE_TIMEOUT && !more && needs_others(waiter);
 		pool->nr_joining += counted;
+		/* The caller that gives up may be the submitter of the item, which ends then. */
 		if (counted && pool->waiters.nr_nested &&
 		    pool->waiters.nr_nested + pool->nr_joining >= pool->limits.capacity)
 			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
 							      struct ants_waiter, nested),
 					-EDEADLK, &todo);
 		ants_dispatch(pool, &todo);
-		done = waiter->done;
-		/* The caller that gave up may have been the submitter of the item. */
-		pool->nr_joining -= done && counted;
 		ants_unlock(pool, &todo);
-		if (done)
-			return err;
 		if (!more)
 			err = ants_work_sleep(pool, waiter, ants_time_left(start, timeout), state);
+		ants_lock_batch(pool, &todo, &batch);
+		pool->nr_joining -= counted;
 	}
-}
-
-/*
- * Wait for the event that @own says, and store there what was waited for. The lock is
- * held on entry, and dropped here. @w: the caller is a task of the pool, and joins. Return
- * 0, -ETIMEDOUT or -EINTR.
- */
-static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_work_waiter *own,
-		    unsigned long timeout)
-	__releases(&pool->lock)
-{
-	unsigned int state = ants_killable_state(pool, 1);
-	struct ants_work_waiter *waiter = own;
-	int err;
-
-	if (w) {
-		/* Not on the stack: the task may die in what it runs meanwhile. */
-		waiter = &ants_inner_of(w)->waiter;
-		*waiter = *own;
-		waiter->joins = true;
-	}
-	ants_work_await(waiter);
-	ants_unlock_irq(pool);
-	if (!w) {
-		/* For an item lockdep was told before, and then the pool may be gone. */
-		if (own->group)
-			ants_wait_touch(pool);
-		return ants_work_sleep(pool, own, timeout, state);
-	}
-	err = join(w, timeout, state);
+	ants_unlock(pool, &todo);
 	*own = *waiter;
 	return err;
 }
@@ -804,6 +733,7 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 		waiter.result = ants_work_result(work);
 		goto ended;
 	}
+	__acquire(&pool->lock);
 	if (flush)
 		waiter.until = work->state == ANTS_WORK_AGAIN ? ANTS_UNTIL_NEXT : ANTS_UNTIL_RUN;
 	w = ants_worker_of(pool);
@@ -812,11 +742,10 @@ static int work_wait(struct ants_work *work, bool flush, unsigned long timeout, 
 	} else if (w && must_not_wait(w, &waiter)) {
 		err = -EDEADLK;
 	} else {
-		__acquire(&pool->lock);
 		err = wait_for(pool, w, &waiter, timeout);
 		goto ended;
 	}
-	work_unlock(pool, &todo);
+	ants_unlock_any(pool, &todo);
 ended:
 	if (!err && result)
 		*result = waiter.result;
@@ -851,6 +780,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	pool = work_lock(work, &todo, sync);
 	if (!pool)
 		return false;
+	__acquire(&pool->lock);
 	if (!work_runner(work)) {
 		queued = ants_work_cancel_waiting(pool, work, -ECANCELED, &todo);
 	} else if (work->flags & ANTS_WORK_DETACHED) {
@@ -859,8 +789,7 @@ static bool cancel(struct ants_work *work, bool sync)
 	} else {
 		/* A run may be queued behind the one in progress. */
 		queued = work->state != ANTS_WORK_RUNNING;
-		if (work->state == ANTS_WORK_AGAIN)
-			ants_work_dequeue(pool, work, &todo);
+		ants_work_dequeue(pool, work, &todo);
 		if (queued)
 			ants_work_move(work, ANTS_WORK_RUNNING);
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_STOP);
@@ -877,7 +806,7 @@ static bool cancel(struct ants_work *work, bool sync)
 		WRITE_ONCE(work->flags, work->flags | ANTS_WORK_CLOSED);
 		ants_work_await(&waiter);
 	}
-	work_unlock(pool, &todo);
+	ants_unlock_any(pool, &todo);
 	if (waits)
 		ants_work_sleep(pool, &waiter, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
 	if (self) {
@@ -942,11 +871,9 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	else if (ret)
+	else
 		/* A run that was put off may have left room. */
 		ants_room_freed(pool, &todo);
-	else
-		ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }
@@ -982,16 +909,18 @@ EXPORT_SYMBOL_GPL(ants_mod_delayed_work);
  * of all others, and its own of an earlier time. An item that has never been in a group
  * has 0.
  */
-static void group_begin(struct ants_group *group)
+static void group_begin(struct ants_group *group, struct ants_pool *pool, bool cancel_on_error)
 {
 	static atomic64_t stamps;
 
+	*group = (struct ants_group){
+		.pool = pool,
+		.stamp = atomic64_inc_return(&stamps),
+		.cancel_on_error = cancel_on_error,
+	};
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
-	group->stamp = atomic64_inc_return(&stamps);
-	group->error = 0;
-	group->sealed = false;
-	group->cancelled = false;
+	INIT_LIST_HEAD(&group->node);
 }
 
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
@@ -999,11 +928,7 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 {
 	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
 		return -EINVAL;
-	memset(group, 0, sizeof(*group));
-	INIT_LIST_HEAD(&group->node);
-	group->pool = pool;
-	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
-	group_begin(group);
+	group_begin(group, pool, flags & ANTS_GROUP_CANCEL_ON_ERROR);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
@@ -1133,7 +1058,7 @@ int ants_group_reset(struct ants_group *group)
 
 	raw_spin_lock_irq(&group->pool->lock);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
-		group_begin(group);
+		group_begin(group, group->pool, group->cancel_on_error);
 		err = 0;
 	}
 	ants_unlock_irq(group->pool);
