@@ -603,10 +603,10 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
 						      node);
 	struct ants_row *row = &shown.rows[shown.nr++];
-	const void *data;
+	const void *data = waiter->data;
 
 	*row = (struct ants_row){
-		.func = ants_waiter_func(waiter, &data), .what = prio_names[waiter->prio],
+		.func = ants_client_func(waiter->fn, &data), .what = prio_names[waiter->prio],
 		.ms = jiffies64_to_msecs(jiffies - waiter->since),
 		.pid = task_pid_nr(waiter->task),
 	};

@@ -132,7 +132,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
-	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
+	ants_trace(task_accept, pool, fn, data, 1);
 	ants_pending_link(pool, slot, high);
 }
 

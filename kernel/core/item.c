@@ -238,8 +238,7 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK |
 			 (work->prio == ANTS_PRIO_HIGH ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
-	ants_trace(task_accept, pool, ants_work_run, work,
-		   pool->nr_pending + (work->state != ANTS_WORK_RUNNING));
+	ants_trace(task_accept, pool, ants_work_run, work, work->state != ANTS_WORK_RUNNING);
 	if (unlikely(work->state == ANTS_WORK_RUNNING)) {
 		ants_work_move(work, ANTS_WORK_AGAIN);
 		pool->nr_again++;
@@ -419,7 +418,7 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	if (likely(work->state != ANTS_WORK_AGAIN &&
 		   work->state != ANTS_WORK_REARMED)) {
 		if (unlikely(work->flags & ANTS_WORK_SKIPPED)) {
-			ants_trace(task_cancel, pool, ants_work_run, work);
+			trace_ants_task_cancel(pool, NULL, ants_work_run, work, 0, 0);
 			pool->counts.cancelled++;
 		}
 		ants_work_end(pool, work, work->result, todo);
@@ -458,7 +457,7 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		pool->nr_again--;
 	else
 		ants_pending_del(pool, &work->slot);
-	ants_trace(task_cancel, pool, ants_work_run, work);
+	trace_ants_task_cancel(pool, NULL, ants_work_run, work, 0, 0);
 	pool->counts.cancelled++;
 	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
 }
@@ -556,14 +555,6 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 	if (own)
 		ants_scan_hit(pool, (unsigned long)own->release);
 	ants_scan_hit(pool, ants_client_func(fn, &data));
-}
-
-/* The function that a submitter waits to hand over, and its argument. */
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data)
-{
-	*data = waiter->work ?: waiter->data;
-	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
 }
 
 /* The function that a worker runs, or 0. A detached work item may be gone. */

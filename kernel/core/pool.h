@@ -50,10 +50,10 @@
  * struct ants_waiter - a submitter that waits, on its own stack
  * @node: L: in a FIFO of pool->waiters.fifo
  * @task: I: the submitter
- * @fn: I: the function of its task
+ * @fn: I: the function of its task, as a slot has it
  * @data: I: the argument of that function
- * @work: I: the work item that it wants to submit instead, which brings its own
- *	slot; NULL if none
+ * @work: I: the work item that it wants to submit, which brings its own slot; NULL if
+ *	none
  * @since: I: jiffies when it was enqueued
  * @stamp: I: the clock at that time if pool->timed was set, else 0
  * @prio: I: the priority of its task

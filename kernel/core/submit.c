@@ -81,9 +81,9 @@ int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_pr
 		pool->counts.caller_runs++;
 	ants_unlock_irq(pool);
 	if (!err) {
-		trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
+		trace_ants_task_start(pool, NULL, fn, data, 0, 0);
 		fn(data);
-		trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
+		trace_ants_task_end(pool, NULL, fn, data, 0, 0);
 	}
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
@@ -151,8 +151,7 @@ static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
 		return 0;
 	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++) {
 		/* First, so that nothing has to outlive the call. */
-		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
-			   pool->nr_pending + i + 1);
+		ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data, i + 1);
 		epoch = pool->epoch;
 		slot = pool->stock;
 		pool->stock = slot->next;

@@ -192,7 +192,7 @@ static void see_slot(struct ants_walker *walker, struct list_head *entry)
 		return;
 	}
 	ants_pending_del(pool, slot);
-	ants_trace(task_cancel, pool, slot->fn, slot->data);
+	trace_ants_task_cancel(pool, NULL, slot->fn, slot->data, 0, 0);
 	pool->counts.cancelled++;
 	ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH, &walker->todo);
 	if (s->err == -ECANCELED)
@@ -326,7 +326,7 @@ unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 	ants_lock(pool, &todo);
 	/* One that could not be created has never been open. */
 	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool, NULL, 0);
+		trace_ants_pool_release(pool, NULL, NULL, NULL, 0, 0);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
@@ -640,7 +640,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->faults.tripped, false);
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
-		trace_ants_pool_reboot(pool, NULL, 0);
+		trace_ants_pool_reboot(pool, NULL, NULL, NULL, 0, 0);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
 	}

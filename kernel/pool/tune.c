@@ -138,7 +138,7 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	}
 	ants_lock_batch(pool, &todo, &batch);
 	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	trace_ants_pool_tune(pool, NULL, was);
+	trace_ants_pool_tune(pool, NULL, NULL, NULL, 0, was);
 	ants_timer_arm_reaper(pool);
 	ants_dispatch(pool, &todo);
 	/* In case what follows is delayed. */

@@ -390,7 +390,7 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 	if (unlikely((group && (!hlist_empty(&group->waiters) || check_group(group, work))) ||
 		     work_claim(pool, work)))
 		return false;
-	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
+	ants_trace(task_accept, pool, ants_work_run, work, 1);
 	group_enter(group, work);
 	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
@@ -448,7 +448,9 @@ static int work_enrol(struct ants_pool *pool, struct ants_work *work,
 	err = work_claim(pool, work);
 	if (err)
 		return err;
-	*waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
+	*waiter = (struct ants_waiter){
+		.fn = ants_work_run, .data = work, .work = work, .prio = work->prio,
+	};
 	err = ants_wait_enrol(pool, waiter, nested);
 	if (err) {
 		ants_work_unclaim(work);
