@@ -366,23 +366,6 @@ void ants_upkeep_fn(struct work_struct *work)
 	ants_unlock(pool, &todo);
 }
 
-/* The function of the client that the thread of @w runs. */
-static unsigned long client_func(const struct ants_worker *w)
-{
-	const struct ants_pool *pool = w->pool;
-
-	if (READ_ONCE(pool->faults.caller) == w->task)
-		return (unsigned long)pool->ops.space_available;
-	if (w->depth)
-		return w->inner[w->depth - 1].func_addr;
-	if (w->state == ANTS_NEW)
-		return (unsigned long)pool->ops.worker_init;
-	if (w->state == ANTS_LEAVING)
-		return (unsigned long)pool->ops.worker_exit;
-	/* Else no function of a client has run. */
-	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
-}
-
 /*
  * Clean up after a worker whose thread has died. The pid of the thread is given back once
  * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
@@ -397,7 +380,7 @@ void ants_crash_fn(struct work_struct *work)
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
 	struct ants_own_work *call = NULL;
-	char name[ANTS_FUNC_LEN];
+	char *name = pool->faults.last;
 	struct ants_todo todo;
 	unsigned long func;
 
@@ -414,7 +397,16 @@ void ants_crash_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	pool->faults.aborting++;
 	pool->counts.faults++;
-	func = client_func(w);
+	if (READ_ONCE(pool->faults.caller) == w->task)
+		func = (unsigned long)pool->ops.space_available;
+	else if (w->depth)
+		func = w->inner[w->depth - 1].func_addr;
+	else if (w->state == ANTS_NEW)
+		func = (unsigned long)pool->ops.worker_init;
+	else if (w->state == ANTS_LEAVING)
+		func = (unsigned long)pool->ops.worker_exit;
+	else /* Without a task no function of a client has run. */
+		func = w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 	if (w->fn) {
 		data = w->data;
 		if (w->tag & ANTS_TAG_WORK) {
@@ -427,14 +419,11 @@ void ants_crash_fn(struct work_struct *work)
 			fn = w->fn;
 		}
 	}
-	ants_unlock_irq(pool);
-	/* Its name is kept, for its module may go. */
-	snprintf(name, sizeof(name), "%ps", (void *)func);
+	/* The name is kept, for its module may go. To look it up takes no lock. */
+	snprintf(name, ANTS_FUNC_LEN, "%ps", (void *)func);
 	/* Without a symbol %ps prints an address, which users must not see. */
 	if (name[0] == '0' || name[0] == '(')
-		strscpy(name, "unknown", sizeof(name));
-	raw_spin_lock_irq(&pool->lock);
-	memcpy(pool->faults.last, name, sizeof(name));
+		strscpy(name, "unknown", ANTS_FUNC_LEN);
 	ants_unlock_irq(pool);
 	ants_rounds(pool, ants_inner_abort_round, w);
 	ants_worker_abort(w);
