@@ -429,12 +429,8 @@ void ants_notify_fn(struct work_struct *work)
 					      notice.work);
 	const char *state, *told = pool->notice.state ?: "open";
 	struct ants_stats stats;
-	bool gone;
 
-	raw_spin_lock_irq(&pool->lock);
-	gone = pool->notice.gone;
-	ants_unlock_irq(pool);
-	if (gone)
+	if (READ_ONCE(pool->notice.gone))
 		return;
 	ants_stall_look(pool);
 	/*

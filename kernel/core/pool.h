@@ -376,7 +376,7 @@ struct ants_notices {
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* L: the files are being removed */
+	/* O: the files are being removed */
 	bool gone;
 };
 

@@ -47,9 +47,8 @@ int ants_check_attrs(const struct ants_attrs *attrs)
  */
 static void pool_hide(struct ants_pool *pool)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->notice.gone = true;
-	ants_unlock_irq(pool);
+	/* Whoever queues the work after it was cancelled has it see this. */
+	WRITE_ONCE(pool->notice.gone, true);
 	cancel_work_sync(&pool->notice.work);
 	if (pool->kobj.state_in_sysfs)
 		kobject_del(&pool->kobj);
@@ -208,18 +207,15 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 		.walker = { .see = see_slot, .end = ants_room_freed },
 		.match = match, .arg = arg, .err = -ECANCELED,
 	};
-	unsigned int nr_high, nr;
+	unsigned int nr;
 
 	might_sleep();
 	if (pool == ants_system_pool && !match)
 		return 0;
-	raw_spin_lock_irq(&pool->lock);
-	ants_pool_get_locked(pool);
-	nr_high = pool->pick.nr_high;
-	nr = pool->nr_pending - nr_high;
-	ants_unlock_irq(pool);
+	ants_pool_get(pool);
 	/* Tasks that are accepted meanwhile come after these, and keep no walk busy. */
-	ants_walk(pool, &pool->urgent.list, nr_high, &s.walker);
+	nr = ants_peek(pool->nr_pending);
+	ants_walk(pool, &pool->urgent.list, ants_peek(pool->pick.nr_high), &s.walker);
 	ants_walk(pool, &pool->pending, nr, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
@@ -293,16 +289,14 @@ void ants_drop_fn(struct work_struct *work)
 				pool->ops.drop(slot->fn, slot->data);
 			else
 				unwanted++;
-			raw_spin_lock_irq(&pool->lock);
-			ants_stock_put(pool, slot);
-			ants_unlock_irq(pool);
+			/* A reboot fills the stock; until then none is needed. */
+			kmem_cache_free(ants_slot_cache, slot);
 		}
 		cond_resched_tasks_rcu_qs();
 	} while (seen);
 	if (unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
 	ants_retire_idle(pool);
-	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.queued = false;
