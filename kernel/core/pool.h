@@ -423,12 +423,13 @@ struct ants_affinity {
 struct ants_target {
 	/* C: nice value, policy and CPUs of the workers */
 	struct ants_affinity *affinity;
-	/* L: number of times that @affinity has changed, or that a CPU came */
+	/*
+	 * L: number of times that @affinity has changed, or that a CPU came; while it is 0
+	 * no worker was bound if @affinity has no CPUs that were asked for
+	 */
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
-	/* L: an earlier @affinity had CPUs that were asked for: workers may be bound to some */
-	bool was_bound;
 	/* L: no CPU of the mask was online, and that was logged */
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */
