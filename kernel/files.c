@@ -194,7 +194,7 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 		return -ENOMEM;
 	for (nr = 0; (pool = pool_of(kobj, nr)); nr++) {
 		raw_spin_lock_irq(&pool->lock);
-		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
+		cpumask_or(mask, mask, to_cpumask(pool->target.affinity->cpus));
 		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
@@ -404,14 +404,12 @@ EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
  * has told before. Only the removal of the files waits for this work item.
  */
 
-#define ENV_LEN		128
-
 /* What a file of the pool shows has changed; and what its parent's shows. */
 __printf(4, 5)
 static void notify_programs(struct ants_pool *pool, const char *dir, const char *file,
 			    const char *fmt, ...)
 {
-	char env[ENV_LEN], *envp[] = { env, NULL };
+	char env[128], *envp[] = { env, NULL };
 	va_list args;
 
 	sysfs_notify(&pool->kobj, dir, file);

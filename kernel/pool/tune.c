@@ -300,7 +300,7 @@ static int cpus_change(unsigned int cpu)
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
 		if (!affinity->unbound || pool->target.seq) {
-			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
+			if (cpumask_intersects(to_cpumask(affinity->cpus), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);
 		}
