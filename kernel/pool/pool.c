@@ -463,13 +463,14 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		      kobject_add(&pool->kobj, pool->parent, "%s%s",
 				  pool->parent ? "shard" : "", kbasename(pool->name)) ?:
 		      ants_sysfs_show(&pool->kobj);
-	if (err) {
-		ants_workers_discard(&prepared);
-		pool_destroy(pool);
-		return ERR_PTR(err);
-	}
+	/* A closed pool starts none of them. */
+	if (err)
+		ants_close(pool);
 	ants_workers_start(pool, &prepared);
-	return pool;
+	if (!err)
+		return pool;
+	pool_destroy(pool);
+	return ERR_PTR(err);
 }
 
 static void destroy_with_device(void *pool)

@@ -110,7 +110,7 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 	 */
 	affinity = ants_affinity_get(pool);
 	if (!affinity->unbound)
-		w->preferred = !kthread_affine_preferred(task, ants_affinity_cpus(affinity));
+		w->preferred = !kthread_affine_preferred(task, to_cpumask(affinity->cpus));
 	ants_affinity_put(affinity);
 	return w;
 }
@@ -130,20 +130,6 @@ static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 	list_add_tail(&w->member, &w->pool->workers.list);
 	ants_todo_wake(todo, w->task);
 	trace_ants_worker_make(w->pool, w->task, NULL, NULL, 0, 0);
-}
-
-void ants_workers_discard(struct list_head *prepared)
-{
-	struct ants_worker *w, *next;
-
-	list_for_each_entry_safe(w, next, prepared, node) {
-		list_del(&w->node);
-		/* It was never woken, so it never enters its function. */
-		kthread_stop(w->task);
-		put_task_struct(w->task);
-		atomic_dec(&ants_nr_threads);
-		worker_free(w);
-	}
 }
 
 /*
@@ -203,8 +189,17 @@ static bool start_round(struct ants_pool *pool, struct ants_todo *todo,
 /* Start as many of @prepared as the capacity allows, and discard the others. */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
+	struct ants_worker *w, *next;
+
 	ants_rounds(pool, start_round, prepared);
-	ants_workers_discard(prepared);
+	list_for_each_entry_safe(w, next, prepared, node) {
+		list_del(&w->node);
+		/* It was never woken, so it never enters its function. */
+		kthread_stop(w->task);
+		put_task_struct(w->task);
+		atomic_dec(&ants_nr_threads);
+		worker_free(w);
+	}
 }
 
 /*
@@ -316,15 +311,6 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 		ants_todo_wake(&walker->todo, w->task);
 }
 
-/* Is nothing left to do for the upkeep work? */
-static bool upkeep_done(const struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
-	       !pool->upkeep.stock_wanted && !pool->target.rebind_wanted &&
-	       !ants_idle_expired(pool) && pool->nr_stock <= pool->limits.stock;
-}
-
 void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
@@ -334,7 +320,10 @@ void ants_upkeep_fn(struct work_struct *work)
 	bool rebind, idle;
 
 	ants_lock(pool, &todo);
-	while (!upkeep_done(pool)) {
+	/* As long as there is anything to do. */
+	while (!hlist_empty(&pool->unnotified) || !list_empty(&pool->cancelled_groups) ||
+	       pool->upkeep.stock_wanted || pool->target.rebind_wanted ||
+	       ants_idle_expired(pool) || pool->nr_stock > pool->limits.stock) {
 		/* For a caller that may not take the lock of the wait queue; see below. */
 		todo.bits |= ANTS_TODO_WAITQ;
 		pool->upkeep.stock_wanted = false;
