@@ -589,12 +589,12 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
 /*
- * Is the pool drained, and was it not closed again since @release_seq was read?
+ * -EBUSY if the pool is not drained, or was closed again since @release_seq was read; else 0.
  */
-static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
+static int open_error(const struct ants_pool *pool, unsigned int release_seq)
 {
 	lockdep_assert_held(&pool->lock);
-	return !ants_closed_since(pool, release_seq) && ants_is_drained(pool);
+	return ants_closed_since(pool, release_seq) || !ants_is_drained(pool) ? -EBUSY : 0;
 }
 
 /*
@@ -606,23 +606,21 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	unsigned int stock = ants_peek(pool->nr_stock);
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
-	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
-	may = may_open(pool, release_seq);
+	err = open_error(pool, release_seq);
 	ants_unlock_irq(pool);
-	if (!may)
-		return -EBUSY;
+	if (err)
+		return err;
 	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
 	      ants_workers_prepare(pool, pool->config.floor, &prepared);
 	if (!err)
 		ants_pause(ANTS_PAUSE_REBOOT, pool);
 	/* Decide and open in one step, so that no release is overtaken. */
 	ants_lock(pool, &todo);
-	if (!may_open(pool, release_seq))
-		err = -EBUSY;
+	err = open_error(pool, release_seq) ?: err;
 	if (!err) {
 		WRITE_ONCE(pool->released, false);
 		WRITE_ONCE(pool->release.generation,
