@@ -116,6 +116,13 @@ void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int er
 	}
 }
 
+/* Count a task that was accepted and will not start. */
+void ants_cancelled(struct ants_pool *pool, ants_fn_t fn, const void *data)
+{
+	trace_ants_task_cancel(pool, NULL, fn, data, 0, 0);
+	pool->counts.cancelled++;
+}
+
 /*
  * A task was accepted while main.c scans for those of a module; note a match.
  */
@@ -217,7 +224,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (unlikely(result)) {
 		pool->counts.rejected++;
 		/* The work item may be gone once it has ended. */
-		trace_ants_waiter_give_up(pool, waiter->task, waiter->fn, waiter->data, 0, result);
+		trace_ants_waiter_give_up(pool, &waiter->task, waiter->fn, waiter->data, 0, result);
 		if (waiter->work)
 			ants_work_end(pool, waiter->work, result, todo);
 	} else if (waiter->work) {
@@ -228,8 +235,8 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		pool->waiters.nr_nested--;
 	}
 	ants_update_admit_limit(pool);
-	if (!result)
-		trace_ants_waiter_grant(pool, waiter->task, waiter->fn, waiter->data, 0, 0);
+	if (trace_ants_waiter_grant_enabled() && !result)
+		trace_ants_waiter_grant(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);

@@ -337,6 +337,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int err);
+void __cold ants_cancelled(struct ants_pool *pool, ants_fn_t fn, const void *data);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 

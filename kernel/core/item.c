@@ -417,10 +417,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	if (likely(work->state != ANTS_WORK_AGAIN &&
 		   work->state != ANTS_WORK_REARMED)) {
-		if (unlikely(work->flags & ANTS_WORK_SKIPPED)) {
-			trace_ants_task_cancel(pool, NULL, ants_work_run, work, 0, 0);
-			pool->counts.cancelled++;
-		}
+		if (unlikely(work->flags & ANTS_WORK_SKIPPED))
+			ants_cancelled(pool, ants_work_run, work);
 		ants_work_end(pool, work, work->result, todo);
 		return;
 	}
@@ -457,8 +455,7 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work,
 		pool->nr_again--;
 	else
 		ants_pending_del(pool, &work->slot);
-	trace_ants_task_cancel(pool, NULL, ants_work_run, work, 0, 0);
-	pool->counts.cancelled++;
+	ants_cancelled(pool, ants_work_run, work);
 	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
 }
 

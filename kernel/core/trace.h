@@ -16,15 +16,15 @@
 #include "pool.h"
 
 /*
- * All events have the same fields, and print those that tell something. @thread is what the
- * event is about, NULL if that is the caller; of waiters the thread that grants one is not
- * the one that waits. @fn and @data are those of a task, as they are handed to a worker;
+ * All events have the same fields, and print those that tell something. @thread is the member
+ * with the thread of a worker or a waiter, which costs nothing while the event is off; NULL
+ * stands for the caller. @fn and @data are those of a task, as they are handed to a worker;
  * @more: so many tasks are pending that are not counted yet. @value is an error, or the
  * capacity before, only of events that print it.
  */
 
 #define EVENT_PROTO							\
-	TP_PROTO(const struct ants_pool *pool, const struct task_struct *thread, ants_fn_t fn,\
+	TP_PROTO(const struct ants_pool *pool, struct task_struct *const *thread, ants_fn_t fn,\
 		 const void *data, unsigned int more, int value)
 #define EVENT_ARGS	TP_ARGS(pool, thread, fn, data, more, value)
 
@@ -51,7 +51,7 @@ DECLARE_EVENT_CLASS(ants_event, EVENT_PROTO, EVENT_ARGS,
 		memcpy(__entry->pool, pool->name, ANTS_NAME_LEN);
 		__entry->data = data;
 		__entry->function = (void *)ants_client_func(fn, &__entry->data);
-		__entry->pid = thread ? thread->pid : current->pid;
+		__entry->pid = thread ? (*thread)->pid : current->pid;
 		__entry->error = value;
 		/* Where these are printed, the lock is held. */
 		__entry->running = data_race(pool->workers.nr);

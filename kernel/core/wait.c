@@ -151,7 +151,8 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
 	ants_update_admit_limit(pool);
-	trace_ants_waiter_enrol(pool, waiter->task, waiter->fn, waiter->data, 0, 0);
+	if (trace_ants_waiter_enrol_enabled())
+		trace_ants_waiter_enrol(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);

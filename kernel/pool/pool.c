@@ -191,8 +191,7 @@ static void see_slot(struct ants_walker *walker, struct list_head *entry)
 		return;
 	}
 	ants_pending_del(pool, slot);
-	trace_ants_task_cancel(pool, NULL, slot->fn, slot->data, 0, 0);
-	pool->counts.cancelled++;
+	ants_cancelled(pool, slot->fn, slot->data);
 	ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH, &walker->todo);
 	if (s->err == -ECANCELED)
 		ants_stock_put(pool, slot);

@@ -129,7 +129,7 @@ static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
 	ants_todo_wake(todo, w->task);
-	trace_ants_worker_make(w->pool, w->task, NULL, NULL, 0, 0);
+	trace_ants_worker_make(w->pool, &w->task, NULL, NULL, 0, 0);
 }
 
 /*
@@ -290,7 +290,7 @@ static bool retire_round(struct ants_pool *pool, struct ants_todo *todo,
 		ants_worker_move(w, ANTS_LEAVING);
 		w->expired = !surplus;
 		ants_todo_wake(todo, w->task);
-		trace_ants_worker_retire(pool, w->task, NULL, NULL, 0, 0);
+		trace_ants_worker_retire(pool, &w->task, NULL, NULL, 0, 0);
 	}
 	ants_timer_arm_reaper(pool);
 	return false;
