@@ -53,16 +53,16 @@ DECLARE_EVENT_CLASS(ants_event, EVENT_PROTO, EVENT_ARGS,
 		__entry->function = (void *)ants_client_func(fn, &__entry->data);
 		__entry->pid = thread ? (*thread)->pid : current->pid;
 		__entry->error = value;
-		/* Where these are printed, the lock is held. */
-		__entry->running = data_race(pool->workers.nr);
-		__entry->idle = data_race(pool->workers.nr_idle);
-		__entry->busy = data_race(pool->nr_busy);
-		__entry->pending = data_race(pool->nr_pending) + more;
-		__entry->waiting = data_race(pool->space.nr_waiting);
+		/* Where these numbers are printed, the lock is held. */
+		__entry->running = ants_peek(pool->workers.nr);
+		__entry->idle = ants_peek(pool->workers.nr_idle);
+		__entry->busy = ants_peek(pool->nr_busy);
+		__entry->pending = ants_peek(pool->nr_pending) + more;
+		__entry->waiting = ants_peek(pool->space.nr_waiting);
 		__entry->old_capacity = value;
-		__entry->capacity = data_race(pool->limits.capacity);
-		__entry->queue_depth = data_race(pool->config.queue_depth);
-		__entry->min_workers = data_race(pool->config.min_workers);
+		__entry->capacity = ants_peek(pool->limits.capacity);
+		__entry->queue_depth = ants_peek(pool->config.queue_depth);
+		__entry->min_workers = ants_peek(pool->config.min_workers);
 	),
 
 	TP_printk("pool=%s function=%ps data=%p", __entry->pool,
