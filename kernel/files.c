@@ -194,7 +194,7 @@ static ssize_t cpulist_show(struct kobject *kobj, struct kobj_attribute *attr,
 		return -ENOMEM;
 	for (nr = 0; (pool = pool_of(kobj, nr)); nr++) {
 		raw_spin_lock_irq(&pool->lock);
-		cpumask_or(mask, mask, ants_affinity_cpus(pool->target.affinity));
+		cpumask_or(mask, mask, to_cpumask(pool->target.affinity->cpus));
 		ants_unlock_irq(pool);
 	}
 	len = sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(mask));
@@ -404,14 +404,12 @@ EXPORT_SYMBOL_FOR_TESTS(ants_pool_groups);
  * has told before. Only the removal of the files waits for this work item.
  */
 
-#define ENV_LEN		128
-
 /* What a file of the pool shows has changed; and what its parent's shows. */
 __printf(4, 5)
 static void notify_programs(struct ants_pool *pool, const char *dir, const char *file,
 			    const char *fmt, ...)
 {
-	char env[ENV_LEN], *envp[] = { env, NULL };
+	char env[128], *envp[] = { env, NULL };
 	va_list args;
 
 	sysfs_notify(&pool->kobj, dir, file);
@@ -429,12 +427,8 @@ void ants_notify_fn(struct work_struct *work)
 					      notice.work);
 	const char *state, *told = pool->notice.state ?: "open";
 	struct ants_stats stats;
-	bool gone;
 
-	raw_spin_lock_irq(&pool->lock);
-	gone = pool->notice.gone;
-	ants_unlock_irq(pool);
-	if (gone)
+	if (READ_ONCE(pool->notice.gone))
 		return;
 	ants_stall_look(pool);
 	/*
@@ -603,10 +597,10 @@ static void see_waiter(struct ants_walker *walker, struct list_head *entry)
 	const struct ants_waiter *waiter = list_entry(entry, struct ants_waiter,
 						      node);
 	struct ants_row *row = &shown.rows[shown.nr++];
-	const void *data;
+	const void *data = waiter->data;
 
 	*row = (struct ants_row){
-		.func = ants_waiter_func(waiter, &data), .what = prio_names[waiter->prio],
+		.func = ants_client_func(waiter->fn, &data), .what = prio_names[waiter->prio],
 		.ms = jiffies64_to_msecs(jiffies - waiter->since),
 		.pid = task_pid_nr(waiter->task),
 	};

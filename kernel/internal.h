@@ -109,11 +109,6 @@ static inline unsigned long ants_time_left(unsigned long start,
 	return timeout - min(timeout, jiffies - start);
 }
 
-static inline struct cpumask *ants_affinity_cpus(struct ants_affinity *affinity)
-{
-	return to_cpumask(affinity->cpus);
-}
-
 /* Does @w have the last change still to apply? */
 static inline bool ants_affinity_is_stale(const struct ants_worker *w)
 {
@@ -235,7 +230,6 @@ extern unsigned int ants_max_threads;
 int ants_workers_prepare(struct ants_pool *pool, unsigned int nr,
 			 struct list_head *prepared);
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared);
-void ants_workers_discard(struct list_head *prepared);
 void ants_retire_idle(struct ants_pool *pool);
 void ants_maker_fn(struct work_struct *work);
 void ants_upkeep_fn(struct work_struct *work);

@@ -154,14 +154,9 @@ static void wait_for_tasks(const struct module *mod)
 	}
 }
 
-static struct ants_multi *multi_of(const struct ants_pool *pool)
-{
-	return pool->parent ? container_of(pool->parent, struct ants_multi, kobj) : NULL;
-}
-
 /*
  * Called first, so that a task that submits itself again comes to an end. To close a
- * pool calls no client. All shards of a multi are closed with the first of them.
+ * pool calls no client.
  */
 static void close_forgotten(const struct module *mod)
 {
@@ -169,9 +164,7 @@ static void close_forgotten(const struct module *mod)
 
 	mutex_lock(&ants_registry_lock);
 	list_for_each_entry(pool, &ants_pools, registered)
-		if (pool->owner == mod && multi_of(pool))
-			ants_multi_release(multi_of(pool));
-		else if (pool->owner == mod)
+		if (pool->owner == mod)
 			ants_close(pool);
 	mutex_unlock(&ants_registry_lock);
 }
@@ -190,7 +183,8 @@ again:
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod) {
 			mutex_unlock(&ants_registry_lock);
-			multi = multi_of(pool);
+			multi = pool->parent ? container_of(pool->parent, struct ants_multi,
+							    kobj) : NULL;
 			pr_err("module %s did not destroy %s %s\n", mod->name,
 			       multi ? "multi" : "pool", multi ? multi->name : pool->name);
 			if (multi)

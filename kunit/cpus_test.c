@@ -143,7 +143,7 @@ static void shards_keep_to_cpus_that_are_online(struct kunit *test)
 	for (i = 0; multi && i < 2; i++) {
 		affinity = ants_multi_shard(multi, i)->target.affinity;
 		KUNIT_EXPECT_TRUE(test,
-				  cpumask_equal(ants_affinity_cpus(affinity),
+				  cpumask_equal(to_cpumask(affinity->cpus),
 						&asked));
 	}
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);

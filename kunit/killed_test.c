@@ -67,7 +67,7 @@ static void change_of_a_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->nice, 0);
 	KUNIT_EXPECT_EQ(test, pool->target.affinity->sched, ANTS_SCHED_NORMAL);
 	KUNIT_EXPECT_TRUE(test,
-			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
+			  cpumask_equal(to_cpumask(pool->target.affinity->cpus),
 					cpumask_of(0)));
 	KUNIT_EXPECT_EQ(test, ants_reboot(pool), 0);
 }

@@ -333,7 +333,7 @@ static struct ants_multi *fit_multi(struct kunit *test,
 
 static const struct cpumask *cpus_of(struct ants_multi *multi, unsigned int nr)
 {
-	return ants_affinity_cpus(multi->shards[nr].pool->target.affinity);
+	return to_cpumask(multi->shards[nr].pool->target.affinity->cpus);
 }
 
 /*

@@ -166,7 +166,7 @@ static void cpus_and_policy_are_independent(struct kunit *test)
 	expect_sched(test, pool, ANTS_SCHED_FIFO_LOW);
 	KUNIT_EXPECT_EQ(test, ants_set_sched(pool, ANTS_SCHED_NORMAL), 0);
 	KUNIT_EXPECT_TRUE(test,
-			  cpumask_equal(ants_affinity_cpus(pool->target.affinity),
+			  cpumask_equal(to_cpumask(pool->target.affinity->cpus),
 					cpumask_of(0)));
 	KUNIT_EXPECT_TRUE(test, pool->target.affinity->explicit);
 	KUNIT_EXPECT_EQ(test, ants_set_cpumask(pool, NULL), 0);

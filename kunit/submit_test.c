@@ -250,7 +250,7 @@ static int do_wait_there(struct async_call *call)
 	int err;
 
 	err = set_cpus_allowed_ptr(current,
-				   ants_affinity_cpus(i->pool->target.affinity));
+				   to_cpumask(i->pool->target.affinity->cpus));
 	return err ?: ants_submit(i->pool, count_task, i->count);
 }
 

@@ -62,7 +62,7 @@ struct ants_affinity *ants_affinity_alloc(const struct ants_pool *pool,
 	refcount_set(&affinity->users, 1);
 	affinity->nice = attrs->nice;
 	affinity->sched = attrs->sched;
-	mask = ants_affinity_cpus(affinity);
+	mask = to_cpumask(affinity->cpus);
 	affinity->explicit = explicit;
 	if (attrs->cpumask) {
 		cpumask_and(mask, attrs->cpumask, cpu_possible_mask);
@@ -86,7 +86,7 @@ struct ants_affinity *ants_affinity_with(const struct ants_pool *pool,
 	struct ants_affinity *old = pool->target.affinity;
 	struct ants_attrs attrs = {
 		.flags = pool->flags, .nice = old->nice, .sched = old->sched,
-		.cpumask = old->unbound ? NULL : ants_affinity_cpus(old),
+		.cpumask = old->unbound ? NULL : to_cpumask(old->cpus),
 	};
 	bool explicit = old->explicit;
 
@@ -168,7 +168,7 @@ static int bind_unisolated(const struct cpumask *cpus)
  */
 static void apply_cpus(struct ants_worker *w, struct ants_affinity *affinity)
 {
-	const struct cpumask *cpus = ants_affinity_cpus(affinity);
+	const struct cpumask *cpus = to_cpumask(affinity->cpus);
 	struct ants_target *target = &w->pool->target;
 	bool first;
 	int err;

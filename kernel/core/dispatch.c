@@ -107,12 +107,19 @@ void ants_stock_trim(struct ants_pool *pool, unsigned int nr)
 /* Count a task as refused with @err. */
 void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int err)
 {
-	ants_trace(task_refuse, pool, fn, data, err);
+	trace_ants_task_refuse(pool, NULL, fn, data, 0, err);
 	pool->counts.rejected++;
 	if (err == -EAGAIN && pool->ops.space_available) {
 		pool->space.congested = true;
 		ants_end_fast_path(pool);
 	}
+}
+
+/* Count a task that was accepted and will not start. */
+void ants_cancelled(struct ants_pool *pool, ants_fn_t fn, const void *data)
+{
+	trace_ants_task_cancel(pool, NULL, fn, data, 0, 0);
+	pool->counts.cancelled++;
 }
 
 /*
@@ -216,8 +223,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	if (unlikely(result)) {
 		pool->counts.rejected++;
 		/* The work item may be gone once it has ended. */
-		if (trace_ants_waiter_give_up_enabled())
-			ants_trace_waiter(pool, waiter, result);
+		trace_ants_waiter_give_up(pool, &waiter->task, waiter->fn, waiter->data, 0, result);
 		if (waiter->work)
 			ants_work_end(pool, waiter->work, result, todo);
 	} else if (waiter->work) {
@@ -229,7 +235,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	}
 	ants_update_admit_limit(pool);
 	if (trace_ants_waiter_grant_enabled() && !result)
-		ants_trace_waiter(pool, waiter, result);
+		trace_ants_waiter_grant(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	waiter_spin_end(pool, waiter, result);
 	/* Pairs with smp_load_acquire() in ants_wait(). */
 	smp_store_release(&waiter->result, result);

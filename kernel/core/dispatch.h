@@ -132,7 +132,7 @@ static __always_inline void ants_task_add(struct ants_pool *pool,
 	slot->data = data;
 	slot->tag = pool->epoch | (high ? ANTS_TAG_HIGH : 0);
 	ants_task_count(pool);
-	ants_trace(task_accept, pool, fn, data, pool->nr_pending + 1);
+	ants_trace(task_accept, pool, fn, data, 1);
 	ants_pending_link(pool, slot, high);
 }
 
@@ -335,6 +335,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 		     int result, struct ants_todo *todo);
 void ants_todo_upkeep(struct ants_pool *pool, struct ants_todo *todo);
 void ants_refused(struct ants_pool *pool, ants_fn_t fn, const void *data, int err);
+void __cold ants_cancelled(struct ants_pool *pool, ants_fn_t fn, const void *data);
 void ants_timer_quiesce(struct ants_pool *pool);
 void ants_job_ends(struct ants_pool *pool, struct ants_todo *todo);
 

@@ -255,8 +255,7 @@ void ants_work_dequeue(struct ants_pool *pool, struct ants_work *work, struct an
 	default:
 		return;
 	}
-	ants_trace(task_cancel, pool, ants_work_run, work);
-	pool->counts.cancelled++;
+	ants_cancelled(pool, ants_work_run, work);
 	ants_task_uncount(pool, work->slot.tag & ANTS_TAG_EPOCH, todo);
 }
 
@@ -272,8 +271,7 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 	/* ANTS_PRIO_HIGH is 1, and ANTS_PRIO_NORMAL 0. */
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK | work->prio * ANTS_TAG_HIGH;
 	ants_task_count(pool);
-	ants_trace(task_accept, pool, ants_work_run, work,
-		   pool->nr_pending + (work->state != ANTS_WORK_RUNNING));
+	ants_trace(task_accept, pool, ants_work_run, work, work->state != ANTS_WORK_RUNNING);
 	if (unlikely(work->state != ANTS_WORK_IDLE)) {
 		if (work->state == ANTS_WORK_RUNNING) {
 			ants_work_move(work, ANTS_WORK_AGAIN);
@@ -442,10 +440,8 @@ void ants_work_finish(struct ants_pool *pool, struct ants_work *work,
 	lockdep_assert_held(&pool->lock);
 	if (likely(work->state != ANTS_WORK_AGAIN &&
 		   work->state != ANTS_WORK_REARMED)) {
-		if (unlikely(work->flags & ANTS_WORK_SKIPPED)) {
-			ants_trace(task_cancel, pool, ants_work_run, work);
-			pool->counts.cancelled++;
-		}
+		if (unlikely(work->flags & ANTS_WORK_SKIPPED))
+			ants_cancelled(pool, ants_work_run, work);
 		ants_work_end(pool, work, work->result, todo);
 		return;
 	}
@@ -555,14 +551,6 @@ void ants_scan_task(struct ants_pool *pool, ants_fn_t fn, const void *data)
 	if (own)
 		ants_scan_hit(pool, (unsigned long)own->release);
 	ants_scan_hit(pool, ants_client_func(fn, &data));
-}
-
-/* The function that a submitter waits to hand over, and its argument. */
-unsigned long ants_waiter_func(const struct ants_waiter *waiter,
-			       const void **data)
-{
-	*data = waiter->work ?: waiter->data;
-	return ants_client_func(waiter->work ? ants_work_run : waiter->fn, data);
 }
 
 /* The function that a worker runs, or 0. A detached work item may be gone. */

@@ -115,7 +115,6 @@ bool ants_work_cancel_waiting(struct ants_pool *pool, struct ants_work *work, in
 
 /* The function of a client */
 unsigned long ants_client_func(ants_fn_t fn, const void **data);
-unsigned long ants_waiter_func(const struct ants_waiter *waiter, const void **data);
 unsigned long ants_worker_func(const struct ants_worker *w);
 
 /* Callers that wait for a work item */

@@ -50,10 +50,10 @@
  * struct ants_waiter - a submitter that waits, on its own stack
  * @node: L: in a FIFO of pool->waiters.fifo
  * @task: I: the submitter
- * @fn: I: the function of its task
+ * @fn: I: the function of its task, as a slot has it
  * @data: I: the argument of that function
- * @work: I: the work item that it wants to submit instead, which brings its own
- *	slot; NULL if none
+ * @work: I: the work item that it wants to submit, which brings its own slot; NULL if
+ *	none
  * @since: I: jiffies when it was enqueued
  * @stamp: I: the clock at that time if pool->timed was set, else 0
  * @prio: I: the priority of its task
@@ -376,7 +376,7 @@ struct ants_notices {
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* L: the files are being removed */
+	/* O: the files are being removed */
 	bool gone;
 };
 
@@ -423,12 +423,13 @@ struct ants_affinity {
 struct ants_target {
 	/* C: nice value, policy and CPUs of the workers */
 	struct ants_affinity *affinity;
-	/* L: number of times that @affinity has changed, or that a CPU came */
+	/*
+	 * L: number of times that @affinity has changed, or that a CPU came; while it is 0
+	 * no worker was bound if @affinity has no CPUs that were asked for
+	 */
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
-	/* L: an earlier @affinity had CPUs that were asked for: workers may be bound to some */
-	bool was_bound;
 	/* L: no CPU of the mask was online, and that was logged */
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */

@@ -81,9 +81,9 @@ int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_pr
 		pool->counts.caller_runs++;
 	ants_unlock_irq(pool);
 	if (!err) {
-		trace_ants_task_start(pool, NULL, (unsigned long)fn, data, 0, 0);
+		trace_ants_task_start(pool, NULL, fn, data, 0, 0);
 		fn(data);
-		trace_ants_task_end(pool, NULL, (unsigned long)fn, data, 0, 0);
+		trace_ants_task_end(pool, NULL, fn, data, 0, 0);
 	}
 	raw_spin_lock_irq(&bucket->lock);
 	hlist_del(&run->node);
@@ -152,8 +152,7 @@ static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
 	/* First, so that nothing has to outlive the calls. */
 	if (unlikely(trace_ants_task_accept_enabled()))
 		for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++)
-			ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data,
-				   pool->nr_pending + i + 1);
+			ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data, i + 1);
 	slot = pool->stock;
 	epoch = pool->epoch;
 	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++, slot = next) {

@@ -149,7 +149,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		pool->counts.peak_waiting = pool->space.nr_waiting;
 	ants_update_admit_limit(pool);
 	if (trace_ants_waiter_enrol_enabled())
-		ants_trace_waiter(pool, waiter, ANTS_STILL_WAITING);
+		trace_ants_waiter_enrol(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);

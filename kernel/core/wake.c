@@ -264,7 +264,7 @@ static void wake_idle(struct ants_pool *pool, struct ants_worker *w,
 	pool->wakes.nr++;
 	set_wake_late(pool);
 	ants_todo_wake(todo, w->task);
-	trace_ants_worker_wake(pool, w, 0);
+	trace_ants_worker_wake(pool, &w->task, NULL, NULL, 0, 0);
 }
 
 /*

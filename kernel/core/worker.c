@@ -638,7 +638,7 @@ static void worker_leave(struct ants_worker *w, struct ants_todo *todo)
 	pool->workers.nr--;
 	atomic_dec(&ants_nr_threads);
 	ants_end_fast_path(pool);
-	trace_ants_worker_leave(pool, w, 0);
+	trace_ants_worker_leave(pool, &w->task, NULL, NULL, 0, 0);
 	ants_worker_move(w, ANTS_LEFT);
 	if (!pool->workers.nr)
 		ants_job_ends(pool, todo);
@@ -669,7 +669,7 @@ static void worker_park(struct ants_worker *w, struct ants_todo *todo)
 	ants_link_tail(&w->node, pool->workers.idle.next);
 	pool->workers.nr_idle++;
 	ants_end_fast_path(pool);
-	trace_ants_worker_park(pool, w, 0);
+	trace_ants_worker_park(pool, &w->task, NULL, NULL, 0, 0);
 	if (!ants_timer_armed(pool, w->idle_since + pool->timer.expiry + 1))
 		ants_timer_arm_reaper(pool);
 	if (pool->timer.waking && !ants_nr_arriving(pool))

@@ -596,7 +596,7 @@ static int multi_refuse(struct ants_multi *multi, struct ants_pool *pool,
 	if (!err || err == -ESHUTDOWN)
 		return err;
 	ants_lock_any(pool, &todo);
-	ants_trace(task_refuse, pool, fn, data, err);
+	trace_ants_task_refuse(pool, NULL, fn, data, 0, err);
 	pool->counts.rejected++;
 	ants_unlock_any(pool, &todo);
 	if (err != -EAGAIN || !pool->ops.space_available)

@@ -47,9 +47,8 @@ int ants_check_attrs(const struct ants_attrs *attrs)
  */
 static void pool_hide(struct ants_pool *pool)
 {
-	raw_spin_lock_irq(&pool->lock);
-	pool->notice.gone = true;
-	ants_unlock_irq(pool);
+	/* Whoever queues the work after it was cancelled has it see this. */
+	WRITE_ONCE(pool->notice.gone, true);
 	cancel_work_sync(&pool->notice.work);
 	if (pool->kobj.state_in_sysfs)
 		kobject_del(&pool->kobj);
@@ -192,8 +191,7 @@ static void see_slot(struct ants_walker *walker, struct list_head *entry)
 		return;
 	}
 	ants_pending_del(pool, slot);
-	ants_trace(task_cancel, pool, slot->fn, slot->data);
-	pool->counts.cancelled++;
+	ants_cancelled(pool, slot->fn, slot->data);
 	ants_task_uncount(pool, slot->tag & ANTS_TAG_EPOCH, &walker->todo);
 	if (s->err == -ECANCELED)
 		ants_stock_put(pool, slot);
@@ -208,18 +206,15 @@ unsigned int ants_cancel_pending(struct ants_pool *pool, ants_match_t match,
 		.walker = { .see = see_slot, .end = ants_room_freed },
 		.match = match, .arg = arg, .err = -ECANCELED,
 	};
-	unsigned int nr_high, nr;
+	unsigned int nr;
 
 	might_sleep();
 	if (pool == ants_system_pool && !match)
 		return 0;
-	raw_spin_lock_irq(&pool->lock);
-	ants_pool_get_locked(pool);
-	nr_high = pool->pick.nr_high;
-	nr = pool->nr_pending - nr_high;
-	ants_unlock_irq(pool);
+	ants_pool_get(pool);
 	/* Tasks that are accepted meanwhile come after these, and keep no walk busy. */
-	ants_walk(pool, &pool->urgent.list, nr_high, &s.walker);
+	nr = ants_peek(pool->nr_pending);
+	ants_walk(pool, &pool->urgent.list, ants_peek(pool->pick.nr_high), &s.walker);
 	ants_walk(pool, &pool->pending, nr, &s.walker);
 	/* A worker would not have kept more, either. */
 	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
@@ -293,16 +288,14 @@ void ants_drop_fn(struct work_struct *work)
 				pool->ops.drop(slot->fn, slot->data);
 			else
 				unwanted++;
-			raw_spin_lock_irq(&pool->lock);
-			ants_stock_put(pool, slot);
-			ants_unlock_irq(pool);
+			/* A reboot fills the stock; until then none is needed. */
+			kmem_cache_free(ants_slot_cache, slot);
 		}
 		cond_resched_tasks_rcu_qs();
 	} while (seen);
 	if (unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
 	ants_retire_idle(pool);
-	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.queued = false;
@@ -326,7 +319,7 @@ unsigned int ants_close_begin(struct ants_pool *pool, bool dying)
 	ants_lock(pool, &todo);
 	/* One that could not be created has never been open. */
 	if (!pool->released && pool->kobj.state_in_sysfs)
-		trace_ants_pool_release(pool, NULL, 0);
+		trace_ants_pool_release(pool, NULL, NULL, NULL, 0, 0);
 	WRITE_ONCE(pool->released, true);
 	WRITE_ONCE(pool->release.dying, pool->release.dying || dying);
 	WRITE_ONCE(pool->release.seq, pool->release.seq + 1);
@@ -469,13 +462,14 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 		      kobject_add(&pool->kobj, pool->parent, "%s%s",
 				  pool->parent ? "shard" : "", kbasename(pool->name)) ?:
 		      ants_sysfs_show(&pool->kobj);
-	if (err) {
-		ants_workers_discard(&prepared);
-		pool_destroy(pool);
-		return ERR_PTR(err);
-	}
+	/* A closed pool starts none of them. */
+	if (err)
+		ants_close(pool);
 	ants_workers_start(pool, &prepared);
-	return pool;
+	if (!err)
+		return pool;
+	pool_destroy(pool);
+	return ERR_PTR(err);
 }
 
 static void destroy_with_device(void *pool)
@@ -594,12 +588,12 @@ int ants_release_timeout(struct ants_pool *pool, unsigned long timeout)
 EXPORT_SYMBOL_GPL(ants_release_timeout);
 
 /*
- * Is the pool drained, and was it not closed again since @release_seq was read?
+ * -EBUSY if the pool is not drained, or was closed again since @release_seq was read; else 0.
  */
-static bool may_open(const struct ants_pool *pool, unsigned int release_seq)
+static int open_error(const struct ants_pool *pool, unsigned int release_seq)
 {
 	lockdep_assert_held(&pool->lock);
-	return !ants_closed_since(pool, release_seq) && ants_is_drained(pool);
+	return ants_closed_since(pool, release_seq) || !ants_is_drained(pool) ? -EBUSY : 0;
 }
 
 /*
@@ -611,23 +605,21 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 	unsigned int stock = ants_peek(pool->nr_stock);
 	struct ants_todo todo;
 	LIST_HEAD(prepared);
-	bool may;
 	int err;
 
 	lockdep_assert_held(&pool->config.lock);
 	raw_spin_lock_irq(&pool->lock);
-	may = may_open(pool, release_seq);
+	err = open_error(pool, release_seq);
 	ants_unlock_irq(pool);
-	if (!may)
-		return -EBUSY;
+	if (err)
+		return err;
 	err = ants_stock_make(pool, ants_stock_level(pool)) ?:
 	      ants_workers_prepare(pool, pool->config.floor, &prepared);
 	if (!err)
 		ants_pause(ANTS_PAUSE_REBOOT, pool);
 	/* Decide and open in one step, so that no release is overtaken. */
 	ants_lock(pool, &todo);
-	if (!may_open(pool, release_seq))
-		err = -EBUSY;
+	err = open_error(pool, release_seq) ?: err;
 	if (!err) {
 		WRITE_ONCE(pool->released, false);
 		WRITE_ONCE(pool->release.generation,
@@ -640,7 +632,7 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		WRITE_ONCE(pool->faults.tripped, false);
 		ants_update_admit_limit(pool);
 		ants_update_stay_limit(pool);
-		trace_ants_pool_reboot(pool, NULL, 0);
+		trace_ants_pool_reboot(pool, NULL, NULL, NULL, 0, 0);
 		/* Programs are told that it is open. */
 		todo.bits |= ANTS_TODO_WAITQ;
 	}

@@ -25,15 +25,13 @@ DEFINE_MUTEX(ants_registry_lock);
 int ants_set_name(char name[ANTS_NAME_LEN], const char *fmt, va_list args)
 {
 	int len = vsnprintf(name, ANTS_NAME_LEN, fmt, args);
+	/* If its length is another one, it was cut off, or has a NUL inside. */
+	bool good = len && len == (int)strlen(name) && strcmp(name, ".") && strcmp(name, "..");
 	const char *c;
 
-	/* It was cut off, or has a NUL inside. */
-	if (len != (int)strlen(name))
-		return -EINVAL;
 	for (c = name; *c; c++)
-		if (*c < ' ' || *c > '~' || *c == '/')
-			return -EINVAL;
-	return len && strcmp(name, ".") && strcmp(name, "..") ? 0 : -EINVAL;
+		good &= *c >= ' ' && *c <= '~' && *c != '/';
+	return good ? 0 : -EINVAL;
 }
 
 /*
@@ -97,10 +95,8 @@ void ants_object_init(struct kobject *kobj, const struct kobj_type *type)
  */
 void ants_wait_gone(void)
 {
-	while (atomic_read(&nr_unseen)) {
+	while (atomic_dec_if_positive(&nr_unseen) >= 0)
 		wait_for_completion(&ants_gone);
-		atomic_dec(&nr_unseen);
-	}
 	/* Lets the last release function return from complete(). */
 	synchronize_rcu();
 }

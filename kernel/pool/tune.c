@@ -124,21 +124,19 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	unsigned int nr;
 	int err;
 
-	if (pool->ordered && capacity != 1)
-		return -EINVAL;
-	err = ants_check_bounds(capacity, queue_depth, min_workers,
-				pool->flags) ?:
-	      prealloc_missing(pool, capacity, queue_depth, &prepared);
-	if (err) {
-		ants_workers_discard(&prepared);
-		raw_spin_lock_irq(&pool->lock);
-		set_stock_limit(pool, pool->limits.in_flight);
-		ants_unlock_irq(pool);
-		goto trim;
-	}
+	err = pool->ordered && capacity != 1 ? -EINVAL :
+	      ants_check_bounds(capacity, queue_depth, min_workers, pool->flags);
+	if (err)
+		return err;
+	err = prealloc_missing(pool, capacity, queue_depth, &prepared);
 	ants_lock_batch(pool, &todo, &batch);
-	ants_set_bounds(pool, capacity, queue_depth, min_workers);
-	trace_ants_pool_tune(pool, NULL, was);
+	/* After an error there is nothing more to do than to give up what was made. */
+	if (err) {
+		set_stock_limit(pool, pool->limits.in_flight);
+	} else {
+		ants_set_bounds(pool, capacity, queue_depth, min_workers);
+		trace_ants_pool_tune(pool, NULL, NULL, NULL, 0, was);
+	}
 	ants_timer_arm_reaper(pool);
 	ants_dispatch(pool, &todo);
 	/* In case what follows is delayed. */
@@ -158,7 +156,6 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 	if (nr)
 		ants_stock_fill(pool, nr + pool->limits.spare_slots);
 	ants_grant_all(pool);
-trim:
 	/*
 	 * Give up slots that a preallocated pool does not need: it has shrunk,
 	 * or it could not grow after they were made.
@@ -214,7 +211,6 @@ void ants_affinity_change(struct ants_pool *pool,
 
 	lockdep_assert_held(&pool->config.lock);
 	ants_lock(pool, &todo);
-	pool->target.was_bound |= !pool->target.affinity->unbound;
 	swap(pool->target.affinity, affinity);
 	pool->target.mask_offline = false;
 	invalidate(pool, &todo);
@@ -303,8 +299,8 @@ static int cpus_change(unsigned int cpu)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
-		if (!affinity->unbound || pool->target.was_bound) {
-			if (cpumask_intersects(ants_affinity_cpus(affinity), cpu_online_mask))
+		if (!affinity->unbound || pool->target.seq) {
+			if (cpumask_intersects(to_cpumask(affinity->cpus), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);
 		}

@@ -110,7 +110,7 @@ static struct ants_worker *worker_make(struct ants_pool *pool)
 	 */
 	affinity = ants_affinity_get(pool);
 	if (!affinity->unbound)
-		w->preferred = !kthread_affine_preferred(task, ants_affinity_cpus(affinity));
+		w->preferred = !kthread_affine_preferred(task, to_cpumask(affinity->cpus));
 	ants_affinity_put(affinity);
 	return w;
 }
@@ -129,21 +129,7 @@ static void worker_add(struct ants_worker *w, struct ants_todo *todo)
 	w->affinity_seq = w->pool->target.seq;
 	list_add_tail(&w->member, &w->pool->workers.list);
 	ants_todo_wake(todo, w->task);
-	trace_ants_worker_make(w->pool, w, 0);
-}
-
-void ants_workers_discard(struct list_head *prepared)
-{
-	struct ants_worker *w, *next;
-
-	list_for_each_entry_safe(w, next, prepared, node) {
-		list_del(&w->node);
-		/* It was never woken, so it never enters its function. */
-		kthread_stop(w->task);
-		put_task_struct(w->task);
-		atomic_dec(&ants_nr_threads);
-		worker_free(w);
-	}
+	trace_ants_worker_make(w->pool, &w->task, NULL, NULL, 0, 0);
 }
 
 /*
@@ -203,8 +189,17 @@ static bool start_round(struct ants_pool *pool, struct ants_todo *todo,
 /* Start as many of @prepared as the capacity allows, and discard the others. */
 void ants_workers_start(struct ants_pool *pool, struct list_head *prepared)
 {
+	struct ants_worker *w, *next;
+
 	ants_rounds(pool, start_round, prepared);
-	ants_workers_discard(prepared);
+	list_for_each_entry_safe(w, next, prepared, node) {
+		list_del(&w->node);
+		/* It was never woken, so it never enters its function. */
+		kthread_stop(w->task);
+		put_task_struct(w->task);
+		atomic_dec(&ants_nr_threads);
+		worker_free(w);
+	}
 }
 
 /*
@@ -295,7 +290,7 @@ static bool retire_round(struct ants_pool *pool, struct ants_todo *todo,
 		ants_worker_move(w, ANTS_LEAVING);
 		w->expired = !surplus;
 		ants_todo_wake(todo, w->task);
-		trace_ants_worker_retire(pool, w, 0);
+		trace_ants_worker_retire(pool, &w->task, NULL, NULL, 0, 0);
 	}
 	ants_timer_arm_reaper(pool);
 	return false;
@@ -316,15 +311,6 @@ static void see_parked(struct ants_walker *walker, struct list_head *entry)
 		ants_todo_wake(&walker->todo, w->task);
 }
 
-/* Is nothing left to do for the upkeep work? */
-static bool upkeep_done(const struct ants_pool *pool)
-{
-	lockdep_assert_held(&pool->lock);
-	return hlist_empty(&pool->unnotified) && list_empty(&pool->cancelled_groups) &&
-	       !pool->upkeep.stock_wanted && !pool->target.rebind_wanted &&
-	       !ants_idle_expired(pool) && pool->nr_stock <= pool->limits.stock;
-}
-
 void ants_upkeep_fn(struct work_struct *work)
 {
 	struct ants_pool *pool = container_of(work, struct ants_pool, upkeep.work);
@@ -334,7 +320,10 @@ void ants_upkeep_fn(struct work_struct *work)
 	bool rebind, idle;
 
 	ants_lock(pool, &todo);
-	while (!upkeep_done(pool)) {
+	/* As long as there is anything to do. */
+	while (!hlist_empty(&pool->unnotified) || !list_empty(&pool->cancelled_groups) ||
+	       pool->upkeep.stock_wanted || pool->target.rebind_wanted ||
+	       ants_idle_expired(pool) || pool->nr_stock > pool->limits.stock) {
 		/* For a caller that may not take the lock of the wait queue; see below. */
 		todo.bits |= ANTS_TODO_WAITQ;
 		pool->upkeep.stock_wanted = false;
@@ -366,23 +355,6 @@ void ants_upkeep_fn(struct work_struct *work)
 	ants_unlock(pool, &todo);
 }
 
-/* The function of the client that the thread of @w runs. */
-static unsigned long client_func(const struct ants_worker *w)
-{
-	const struct ants_pool *pool = w->pool;
-
-	if (READ_ONCE(pool->faults.caller) == w->task)
-		return (unsigned long)pool->ops.space_available;
-	if (w->depth)
-		return w->inner[w->depth - 1].func_addr;
-	if (w->state == ANTS_NEW)
-		return (unsigned long)pool->ops.worker_init;
-	if (w->state == ANTS_LEAVING)
-		return (unsigned long)pool->ops.worker_exit;
-	/* Else no function of a client has run. */
-	return w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
-}
-
 /*
  * Clean up after a worker whose thread has died. The pid of the thread is given back once
  * nothing runs in thread_ends(). Nobody waits for the thread itself: it is gone, or
@@ -397,7 +369,7 @@ void ants_crash_fn(struct work_struct *work)
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
 	struct ants_own_work *call = NULL;
-	char name[ANTS_FUNC_LEN];
+	char *name = pool->faults.last;
 	struct ants_todo todo;
 	unsigned long func;
 
@@ -414,7 +386,16 @@ void ants_crash_fn(struct work_struct *work)
 	raw_spin_lock_irq(&pool->lock);
 	pool->faults.aborting++;
 	pool->counts.faults++;
-	func = client_func(w);
+	if (READ_ONCE(pool->faults.caller) == w->task)
+		func = (unsigned long)pool->ops.space_available;
+	else if (w->depth)
+		func = w->inner[w->depth - 1].func_addr;
+	else if (w->state == ANTS_NEW)
+		func = (unsigned long)pool->ops.worker_init;
+	else if (w->state == ANTS_LEAVING)
+		func = (unsigned long)pool->ops.worker_exit;
+	else /* Without a task no function of a client has run. */
+		func = w->fn ? ants_worker_func(w) : (unsigned long)ants_worker_fn;
 	if (w->fn) {
 		data = w->data;
 		if (w->tag & ANTS_TAG_WORK) {
@@ -427,14 +408,11 @@ void ants_crash_fn(struct work_struct *work)
 			fn = w->fn;
 		}
 	}
-	ants_unlock_irq(pool);
-	/* Its name is kept, for its module may go. */
-	snprintf(name, sizeof(name), "%ps", (void *)func);
+	/* The name is kept, for its module may go. To look it up takes no lock. */
+	snprintf(name, ANTS_FUNC_LEN, "%ps", (void *)func);
 	/* Without a symbol %ps prints an address, which users must not see. */
 	if (name[0] == '0' || name[0] == '(')
-		strscpy(name, "unknown", sizeof(name));
-	raw_spin_lock_irq(&pool->lock);
-	memcpy(pool->faults.last, name, sizeof(name));
+		strscpy(name, "unknown", ANTS_FUNC_LEN);
 	ants_unlock_irq(pool);
 	ants_rounds(pool, ants_inner_abort_round, w);
 	ants_worker_abort(w);

@@ -361,7 +361,7 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 	if (unlikely((group && (!hlist_empty(&group->waiters) || check_group(group, work))) ||
 		     work_claim(pool, work)))
 		return false;
-	ants_trace(task_accept, pool, ants_work_run, work, pool->nr_pending + 1);
+	ants_trace(task_accept, pool, ants_work_run, work, 1);
 	group_enter(group, work);
 	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
@@ -434,7 +434,9 @@ static noinline int work_queue_slow(struct ants_pool *pool, struct ants_work *wo
 		ants_dispatch(pool, &todo);
 		goto out;
 	}
-	waiter = (struct ants_waiter){ .work = work, .prio = work->prio };
+	waiter = (struct ants_waiter){
+		.fn = ants_work_run, .data = work, .work = work, .prio = work->prio,
+	};
 	err = ants_wait_enrol(pool, &waiter, endless && w);
 	if (!err) {
 		work->slot.data = &waiter;
