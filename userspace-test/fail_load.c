@@ -352,7 +352,8 @@ CASE(writes, fail_and_change_nothing)
 	int err;
 
 	ASSERT_LE(0, file);
-	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST; tally.nth++) {
+	for (tally.nth = 1; PASSED_SO_FAR && tally.nth < MOST;
+	     tally.nth = next_fault(tally.nth)) {
 		EXPECT_EQ(0, put(self->pool, variant->file, was));
 		err = write_nth(file, value, tally.nth, &left);
 		EXPECT_TRUE(!err || (!left && err == -ENOMEM));
