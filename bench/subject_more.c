@@ -77,14 +77,16 @@ static int queue_work_submit(struct job *jobs, unsigned int nr)
 
 static int batch_submit(struct job *jobs, unsigned int nr)
 {
-	struct ants_task tasks[16];
+	struct ants_task tasks[16] = { };
 	unsigned int n, i;
 	int ret;
 
+	for (i = 0; i < ARRAY_SIZE(tasks); i++)
+		tasks[i].fn = body->call;
 	for (; nr; nr -= n, jobs += n) {
 		n = min_t(unsigned int, nr, ARRAY_SIZE(tasks));
 		for (i = 0; i < n; i++)
-			tasks[i] = (struct ants_task){ body->call, jobs + i };
+			tasks[i].data = jobs + i;
 		ret = ants_submit_batch(pool, tasks, n);
 		if (ret < 0)
 			return ret;
