@@ -17,6 +17,8 @@ static inline bool trace_##name##_enabled(void)				\
 	return false;							\
 }
 
+#define tracepoint_enabled(name)	trace_##name##_enabled()
+
 #define DECLARE_EVENT_CLASS(name, ...)
 #define TRACE_EVENT(name, proto, ...)	SHIM_TRACEPOINT(name, proto)
 #define DEFINE_EVENT(class, name, proto, ...)				\
