@@ -156,7 +156,7 @@ static void wait_for_tasks(const struct module *mod)
 
 /*
  * Called first, so that a task that submits itself again comes to an end. To close a
- * pool calls no client.
+ * pool calls no client. All shards of a multi are closed before one can be opened again.
  */
 static void close_forgotten(const struct module *mod)
 {
@@ -165,7 +165,10 @@ static void close_forgotten(const struct module *mod)
 	mutex_lock(&ants_registry_lock);
 	list_for_each_entry(pool, &ants_pools, registered)
 		if (pool->owner == mod)
-			ants_close(pool);
+			ants_close_begin(pool, false);
+	list_for_each_entry(pool, &ants_pools, registered)
+		if (pool->owner == mod)
+			ants_close_end(pool);
 	mutex_unlock(&ants_registry_lock);
 }
 

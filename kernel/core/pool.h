@@ -61,8 +61,8 @@
  * @spun: L: it spins before it sleeps
  * @spins: it has not stopped spinning; set to false by the submitter, which does
  *	not hold the lock
- * @nested: L: in pool->waiters.nested if it is an untimed wait inside a task of the
- *	same pool, else empty
+ * @is_nested: L: it is an untimed wait inside a task of the same pool
+ * @nested: L: then in pool->waiters.nested
  * @result: L: ANTS_STILL_WAITING, then 0 or -errno. Stored with release as the
  *	last access to the waiter by another thread; pairs with the acquire in
  *	ants_wait(). Afterwards the waiter touches only its own stack: the pool
@@ -80,6 +80,7 @@ struct ants_waiter {
 	unsigned int sleep;
 	bool spun;
 	bool spins;
+	bool is_nested;
 	struct list_head nested;
 	int result;
 };
@@ -376,7 +377,7 @@ struct ants_notices {
 	u64 stalled;
 	/* T: the same for faults */
 	u64 faults;
-	/* O: the files are being removed */
+	/* O: the files are being removed; set before the work is cancelled */
 	bool gone;
 };
 
@@ -430,6 +431,8 @@ struct ants_target {
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;
+	/* L: an earlier @affinity had CPUs that were asked for: workers may be bound to some */
+	bool was_bound;
 	/* L: no CPU of the mask was online, and that was logged */
 	bool mask_offline;
 	/* L: some of the stale ones are parked and are to be woken */

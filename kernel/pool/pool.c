@@ -47,7 +47,7 @@ int ants_check_attrs(const struct ants_attrs *attrs)
  */
 static void pool_hide(struct ants_pool *pool)
 {
-	/* Whoever queues the work after it was cancelled has it see this. */
+	/* If the work is queued after it was cancelled, it sees this. */
 	WRITE_ONCE(pool->notice.gone, true);
 	cancel_work_sync(&pool->notice.work);
 	if (pool->kobj.state_in_sysfs)
@@ -288,14 +288,16 @@ void ants_drop_fn(struct work_struct *work)
 				pool->ops.drop(slot->fn, slot->data);
 			else
 				unwanted++;
-			/* A reboot fills the stock; until then none is needed. */
-			kmem_cache_free(ants_slot_cache, slot);
+			raw_spin_lock_irq(&pool->lock);
+			ants_stock_put(pool, slot);
+			ants_unlock_irq(pool);
 		}
 		cond_resched_tasks_rcu_qs();
 	} while (seen);
 	if (unwanted)
 		pr_err("pool %s: %u tasks were dropped\n", pool->name, unwanted);
 	ants_retire_idle(pool);
+	ants_stock_trim(pool, READ_ONCE(pool->limits.stock));
 	/* The pool may go from the end of this section on. */
 	ants_lock(pool, &todo);
 	pool->faults.queued = false;
@@ -463,8 +465,10 @@ static struct ants_pool *pool_publish(struct ants_pool *pool,
 				  pool->parent ? "shard" : "", kbasename(pool->name)) ?:
 		      ants_sysfs_show(&pool->kobj);
 	/* A closed pool starts none of them. */
-	if (err)
-		ants_close(pool);
+	if (err) {
+		ants_close_begin(pool, true);
+		ants_close_end(pool);
+	}
 	ants_workers_start(pool, &prepared);
 	if (!err)
 		return pool;
@@ -619,7 +623,8 @@ int __ants_reboot(struct ants_pool *pool, unsigned int release_seq)
 		ants_pause(ANTS_PAUSE_REBOOT, pool);
 	/* Decide and open in one step, so that no release is overtaken. */
 	ants_lock(pool, &todo);
-	err = open_error(pool, release_seq) ?: err;
+	if (open_error(pool, release_seq))
+		err = -EBUSY;
 	if (!err) {
 		WRITE_ONCE(pool->released, false);
 		WRITE_ONCE(pool->release.generation,

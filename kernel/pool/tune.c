@@ -211,6 +211,7 @@ void ants_affinity_change(struct ants_pool *pool,
 
 	lockdep_assert_held(&pool->config.lock);
 	ants_lock(pool, &todo);
+	pool->target.was_bound |= !pool->target.affinity->unbound;
 	swap(pool->target.affinity, affinity);
 	pool->target.mask_offline = false;
 	invalidate(pool, &todo);
@@ -299,7 +300,7 @@ static int cpus_change(unsigned int cpu)
 	list_for_each_entry(pool, &ants_pools, registered) {
 		ants_lock(pool, &todo);
 		affinity = pool->target.affinity;
-		if (!affinity->unbound || pool->target.seq) {
+		if (!affinity->unbound || pool->target.was_bound) {
 			if (cpumask_intersects(to_cpumask(affinity->cpus), cpu_online_mask))
 				pool->target.mask_offline = false;
 			invalidate(pool, &todo);

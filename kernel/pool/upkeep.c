@@ -369,7 +369,7 @@ void ants_crash_fn(struct work_struct *work)
 	/* The argument of the client's function; the work item if it is one. */
 	const void *data = NULL;
 	struct ants_own_work *call = NULL;
-	char *name = pool->faults.last;
+	char name[ANTS_FUNC_LEN];
 	struct ants_todo todo;
 	unsigned long func;
 
@@ -408,11 +408,14 @@ void ants_crash_fn(struct work_struct *work)
 			fn = w->fn;
 		}
 	}
-	/* The name is kept, for its module may go. To look it up takes no lock. */
-	snprintf(name, ANTS_FUNC_LEN, "%ps", (void *)func);
+	ants_unlock_irq(pool);
+	/* The name is kept, for its module may go. To look it up may take long. */
+	snprintf(name, sizeof(name), "%ps", (void *)func);
 	/* Without a symbol %ps prints an address, which users must not see. */
 	if (name[0] == '0' || name[0] == '(')
-		strscpy(name, "unknown", ANTS_FUNC_LEN);
+		strscpy(name, "unknown", sizeof(name));
+	raw_spin_lock_irq(&pool->lock);
+	memcpy(pool->faults.last, name, sizeof(name));
 	ants_unlock_irq(pool);
 	ants_rounds(pool, ants_inner_abort_round, w);
 	ants_worker_abort(w);
