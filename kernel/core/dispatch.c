@@ -229,7 +229,7 @@ void ants_waiter_end(struct ants_pool *pool, struct ants_waiter *waiter,
 	} else if (waiter->work) {
 		ants_work_pend(pool, waiter->work, todo);
 	}
-	if (!list_empty(&waiter->nested)) {
+	if (waiter->is_nested) {
 		list_del(&waiter->nested);
 		pool->waiters.nr_nested--;
 	}

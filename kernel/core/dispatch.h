@@ -151,17 +151,7 @@ static __always_inline bool ants_may_add_fast(const struct ants_pool *pool)
 	return pool->fast_cpu == ants_this_cpu();
 }
 
-/* Append a task of normal priority in this way, which ants_added_fast() counts. */
-static __always_inline void ants_link_fast(struct ants_pool *pool, struct ants_slot *slot,
-					   ants_fn_t fn, void *data, unsigned int tag)
-{
-	lockdep_assert_held(&pool->lock);
-	slot->fn = fn;
-	slot->data = data;
-	slot->tag = tag;
-	ants_link_tail(&slot->node, &pool->pending);
-}
-
+/* So many tasks of normal priority were appended to the pending ones in this way. */
 static __always_inline void ants_added_fast(struct ants_pool *pool, unsigned int epoch,
 					    unsigned int nr)
 {
@@ -226,8 +216,8 @@ static inline int ants_closed_error(const struct ants_pool *pool)
 }
 
 /*
- * To be called whenever limits.in_flight, released, tripped, nr_waiting, has_due or
- * nr_joined has changed.
+ * To be called whenever limits.in_flight, released, tripped, has_due or nr_joined has
+ * changed, or nr_waiting has fallen.
  */
 static inline void ants_update_admit_limit(struct ants_pool *pool)
 {
@@ -435,14 +425,6 @@ static inline bool ants_timer_covers(const struct ants_pool *pool,
 	       time_before_eq(pool->timer.by, when);
 }
 
-/* Make sure that the timer fires at @when or earlier, as far as the wheel is exact. */
-static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
-{
-	lockdep_assert_held(&pool->lock);
-	if (!ants_timer_covers(pool, when + ants_timer_slack(when - jiffies)))
-		ants_timer_set(pool, when);
-}
-
 /*
  * Make sure that the timer fires in @ticks, which are few. The caller relies on
  * that, so the timer is not taken back; the other reasons to arm it can be told
@@ -451,8 +433,22 @@ static inline void ants_timer_arm(struct ants_pool *pool, unsigned long when)
 static inline void ants_timer_arm_soon(struct ants_pool *pool,
 				       unsigned int ticks)
 {
+	lockdep_assert_held(&pool->lock);
 	pool->timer.waking = false;
-	ants_timer_arm(pool, jiffies + ticks);
+	if (!ants_timer_covers(pool, jiffies + ticks))
+		ants_timer_set(pool, jiffies + ticks);
+}
+
+/*
+ * Arm the timer for something that may be late by a fraction of its delay: if
+ * the timer is armed for @when or earlier, leave it alone.
+ */
+static inline void ants_timer_arm_lazy(struct ants_pool *pool,
+				       unsigned long when)
+{
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_armed(pool, when))
+		ants_timer_set(pool, when);
 }
 
 /* The one place where a worker changes its state. */

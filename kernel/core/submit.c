@@ -94,7 +94,7 @@ int ants_run_here(struct ants_pool *pool, ants_fn_t fn, void *data, enum ants_pr
 }
 
 /* The thread @task has died in what it ran as a submitter. */
-void ants_inline_abort(const struct task_struct *task)
+__cold void ants_inline_abort(const struct task_struct *task)
 {
 	struct bucket *bucket = bucket_of(task);
 	struct inline_run *run;
@@ -137,32 +137,44 @@ bool ants_runs_task_of(struct ants_pool *pool)
 }
 
 /*
- * The fast path of ants_task_add(), for the first of @nr tasks, at most pool->fast_submits.
- * Return how many were accepted there.
+ * The fast path of ants_task_add(), for the first of @tasks, at most @nr; all of them have
+ * normal priority. Return how many were accepted there.
  */
 static __always_inline unsigned int tasks_add_fast(struct ants_pool *pool,
 						   const struct ants_task *tasks,
 						   unsigned int nr)
 {
-	struct ants_slot *slot, *next;
+	struct list_head *last;
+	struct ants_slot *slot;
 	unsigned int epoch, i;
 
+	lockdep_assert_held(&pool->lock);
 	if (unlikely(!ants_may_add_fast(pool)))
 		return 0;
+	if (nr > 1)
+		nr = min_t(unsigned int, nr, pool->fast_submits);
 	/* First, so that nothing has to outlive the calls. */
-	if (unlikely(trace_ants_task_accept_enabled()))
-		for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++)
-			ants_trace(task_accept, pool, tasks[i].fn, tasks[i].data, i + 1);
-	slot = pool->stock;
+	for (i = 0; trace_ants_task_accept_enabled() && i < nr; i++)
+		ants_trace_task_accept(pool, tasks[i].fn, tasks[i].data, i + 1);
 	epoch = pool->epoch;
-	for (i = 0; i < nr && tasks[i].prio == ANTS_PRIO_NORMAL; i++, slot = next) {
-		next = slot->next;
-		ants_link_fast(pool, slot, tasks[i].fn, tasks[i].data, epoch);
+	/* What links a free slot to the next one links a pending one to it as well. */
+	static_assert(!offsetof(struct ants_slot, next) && !offsetof(struct ants_slot, node.next));
+	slot = pool->stock;
+	last = pool->pending.prev;
+	last->next = &slot->node;
+	for (i = 0; i < nr; i++, slot = list_entry(last->next, struct ants_slot, node)) {
+		slot->fn = tasks[i].fn;
+		slot->data = tasks[i].data;
+		slot->tag = epoch;
+		slot->node.prev = last;
+		last = &slot->node;
 	}
 	pool->stock = slot;
-	pool->nr_stock -= i;
-	ants_added_fast(pool, epoch, i);
-	return i;
+	last->next = &pool->pending;
+	pool->pending.prev = last;
+	pool->nr_stock -= nr;
+	ants_added_fast(pool, epoch, nr);
+	return nr;
 }
 
 static __always_inline bool task_add_fast(struct ants_pool *pool, ants_fn_t fn, void *data)
@@ -217,8 +229,7 @@ static noinline int submit_wait(struct ants_pool *pool, ants_fn_t fn,
 	waiter.data = data;
 	waiter.work = NULL;
 	waiter.prio = prio;
-	err = ants_closed_error(pool) ?:
-	      (timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT);
+	err = timeout ? ants_wait_enrol(pool, &waiter, nested) : -ETIMEDOUT;
 	if (err)
 		return submit_reject(pool, fn, data, todo, err);
 	ants_unlock(pool, todo);
@@ -232,7 +243,7 @@ static noinline int submit_full(struct ants_pool *pool, ants_fn_t fn, void *data
 				struct ants_todo *todo, int err)
 	__releases(&pool->lock)
 {
-	if (ants_closed_error(pool) || pool->flags & ANTS_NONBLOCKING)
+	if ((err != -EAGAIN && err != -ENOMEM) || pool->flags & ANTS_NONBLOCKING)
 		return submit_reject(pool, fn, data, todo, err);
 	/* Not inside another task of it: one that submits itself would use up the stack. */
 	if (!(pool->flags & ANTS_CALLER_RUNS) || ants_runs_task_of(pool))
@@ -274,8 +285,8 @@ static noinline void fill_stock(struct ants_pool *pool, ants_fn_t fn, bool warn,
  * the lock held: a look before would take the line of the lock away from the CPU that
  * holds it.
  */
-static noinline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void *data,
-				     bool high, struct ants_todo *todo)
+static __always_inline int accept_may_sleep(struct ants_pool *pool, ants_fn_t fn, void *data,
+					    bool high, struct ants_todo *todo)
 	__must_hold(&pool->lock)
 {
 	bool warn = unlikely(current->flags & PF_MEMALLOC) && !pool->warned_reclaim &&
@@ -343,7 +354,8 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
 		ants_wait_touch(pool);
 	err = submit_open(pool, fn, data, prio == ANTS_PRIO_HIGH, &todo);
 	if (err)
-		return submit_wait(pool, fn, data, prio, timeout, &todo);
+		return ants_closed_error(pool) ? submit_reject(pool, fn, data, &todo, err) :
+		       submit_wait(pool, fn, data, prio, timeout, &todo);
 	ants_unlock(pool, &todo);
 	return 0;
 }
@@ -356,55 +368,46 @@ int ants_submit_timeout(struct ants_pool *pool, ants_fn_t fn, void *data,
 }
 EXPORT_SYMBOL_GPL(ants_submit_timeout);
 
-/*
- * Accept the first of @tasks in this locked section, at most @nr, for which the pool has room.
- * Return how many.
- */
-static unsigned int accept_more(struct ants_pool *pool, const struct ants_task *tasks,
-				unsigned int nr, struct ants_todo *todo)
-{
-	unsigned int i, done;
-
-	for (i = 0; i < nr; i += done) {
-		done = tasks_add_fast(pool, tasks + i,
-				      min_t(unsigned int, nr - i, pool->fast_submits));
-		if (!done && accept_slow(pool, tasks[i].fn, tasks[i].data, tasks[i].prio, todo))
-			break;
-		done = done ?: 1;
-	}
-	return i;
-}
-
 int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		      unsigned int nr)
 {
+	unsigned int prios = ANTS_PRIO_NORMAL, i, end, done;
+	struct ants_todo todo __uninitialized;
 	const struct ants_task *task;
-	struct ants_todo todo;
 	bool held = false;
-	unsigned int i;
 	int err = 0;
 
 	ants_might_sleep();
 	if (nr > INT_MAX)
 		return -EINVAL;
-	for (i = 0; i < nr; i++)
-		if (!tasks[i].fn || tasks[i].prio > ANTS_PRIO_HIGH)
+	for (i = 0; i < nr; i++) {
+		if (!tasks[i].fn)
 			return -EINVAL;
+		prios |= tasks[i].prio;
+	}
+	if (prios > ANTS_PRIO_HIGH)
+		return -EINVAL;
 	if (!(READ_ONCE(pool->flags) & ANTS_NONBLOCKING))
 		ants_wait_touch(pool);
-	/* As many as there is room for in one locked section, and then those that are left. */
 	for (i = 0; i < nr && !err;) {
-		task = &tasks[i++];
-		err = submit_open(pool, task->fn, task->data, task->prio, &todo);
-		if (!err)
-			i += accept_more(pool, task + 1,
-					 min_t(unsigned int, nr - i, ANTS_HOLD_MAX - 1), &todo);
+		ants_pause(ANTS_PAUSE_SUBMIT, pool);
+		ants_lock(pool, &todo);
+		end = min(nr, i + ANTS_HOLD_MAX);
+		do {
+			task = &tasks[i];
+			/* If one is urgent, that is not 0, none takes the fast path. */
+			done = prios ? 0 : tasks_add_fast(pool, task, end - i);
+			if (!done)
+				err = accept_may_sleep(pool, task->fn, task->data, task->prio,
+						       &todo);
+			i += done ?: 1;
+		} while (i < end && !err);
 		/* If tasks are left after this section, the pool must stay until the next one. */
 		if (i < nr && !held) {
 			ants_pool_get_locked(pool);
 			held = true;
 		}
-		/* If there is no room at all: one task, as the mode of the pool says. */
+		/* If there is no room, the mode of the pool says what becomes of this one. */
 		if (err)
 			err = submit_full(pool, task->fn, task->data, task->prio, held, &todo, err);
 		else

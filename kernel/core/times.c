@@ -56,7 +56,7 @@ static void stall_arm(struct ants_pool *pool, unsigned int ms)
 	if (!pool->stall.armed || time_before(at, pool->stall.at))
 		pool->stall.at = at;
 	pool->stall.armed = true;
-	ants_timer_arm(pool, pool->stall.at);
+	ants_timer_arm_lazy(pool, pool->stall.at);
 }
 
 /*

@@ -34,11 +34,12 @@
 /* Does a waiter that is going to be enqueued spin? */
 static bool may_spin(struct ants_pool *pool)
 {
-	int cpu = ants_running_cpu(pool);
+	int cpu;
 
 	lockdep_assert_held(&pool->lock);
 	if (num_online_cpus() == 1 || pool->space.nr_waiting || !single_task_running())
 		return false;
+	cpu = ants_running_cpu(pool);
 	if (pool->wakes.nr <= pool->wakes.deferred && (cpu < 0 || cpu == raw_smp_processor_id()))
 		return false;
 	if (!pool->waiters.spin_left)
@@ -118,9 +119,9 @@ unsigned int ants_killable_state(const struct ants_pool *pool, int locks)
 
 /*
  * Enqueue @waiter of a caller that has found the pool open, and full, in this hold of the
- * lock; or return why not. @nested: the wait has no time limit, and
- * it occupies a worker of the same pool. If every worker that the capacity allows waits
- * like that, no task can end to make room.
+ * lock; or return why not. @nested: the wait has no time limit, and it occupies a worker of
+ * the same pool. If every worker that the capacity allows waits like that, no task can end
+ * to make room.
  */
 int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 		    bool nested)
@@ -137,9 +138,10 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	waiter->stamp = pool->timed ? ants_clock() : 0;
 	waiter->sleep = ants_killable_state(pool, 1);
 	waiter->spun = may_spin(pool);
-	waiter->spins = waiter->spun;
+	if (waiter->spun)
+		waiter->spins = true;
 	ants_link_tail(&waiter->node, &pool->waiters.fifo[waiter->prio]);
-	INIT_LIST_HEAD(&waiter->nested);
+	waiter->is_nested = nested;
 	if (nested) {
 		list_add_tail(&waiter->nested, &pool->waiters.nested);
 		pool->waiters.nr_nested++;
@@ -147,7 +149,9 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	pool->counts.blocked++;
 	if (++pool->space.nr_waiting > pool->counts.peak_waiting)
 		pool->counts.peak_waiting = pool->space.nr_waiting;
-	ants_update_admit_limit(pool);
+	/* Nobody overtakes a waiter. */
+	ants_end_fast_path(pool);
+	pool->limits.admit = 0;
 	if (trace_ants_waiter_enrol_enabled())
 		trace_ants_waiter_enrol(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	/* There was no slot, or a batch holds others back. */
@@ -175,8 +179,8 @@ static bool waiter_is_over(struct ants_pool *pool, const void *arg)
  */
 int ants_wait(struct ants_pool *pool, struct ants_waiter *waiter, unsigned long timeout)
 {
-	struct ants_wake_batch batch;
-	struct ants_todo todo;
+	struct ants_wake_batch batch __uninitialized;
+	struct ants_todo todo __uninitialized;
 	int err;
 
 	if (waiter->spun)

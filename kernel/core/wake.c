@@ -14,8 +14,9 @@
  * timer may not.
  *
  * The timer wheel may fire a timer that was armed far ahead late, by up to 1/7
- * of that time. So pool->timer.by says whether it is armed precisely enough for what is
- * due. A worker that parks does not ask for that: the reaper tolerates the delay.
+ * of that time. The reaper and the look for tasks that stall tolerate that. For
+ * what is due within ticks pool->timer.by says whether the timer is armed
+ * precisely enough.
  */
 #include "../internal.h"
 
@@ -35,6 +36,19 @@ void ants_timer_set(struct ants_pool *pool, unsigned long when)
 		timer_delete(&pool->timer.timer);
 	pool->timer.by = now + by + ants_timer_slack(by);
 	mod_timer(&pool->timer.timer, when);
+}
+
+/*
+ * Make sure that the timer fires at @when or earlier, as far as the wheel is
+ * exact.
+ */
+static void timer_arm(struct ants_pool *pool, unsigned long when)
+{
+	unsigned long slack = ants_timer_slack(when - jiffies);
+
+	lockdep_assert_held(&pool->lock);
+	if (!ants_timer_covers(pool, when + slack))
+		ants_timer_set(pool, when);
 }
 
 /*
@@ -105,7 +119,7 @@ void ants_back_off(struct ants_pool *pool)
 					       ANTS_BACKOFF_MIN, ANTS_BACKOFF_MAX);
 		pool->upkeep.backoff_until = jiffies + pool->upkeep.backoff;
 	}
-	ants_timer_arm(pool, pool->upkeep.backoff_until);
+	timer_arm(pool, pool->upkeep.backoff_until);
 }
 
 /*
@@ -116,7 +130,7 @@ void ants_timer_arm_worker(struct ants_pool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 	if (could_use_worker(pool) && !pool->upkeep.making)
-		ants_timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
+		timer_arm(pool, held_back(pool) ? pool->upkeep.held_until :
 						       pool->upkeep.backoff_until);
 }
 
@@ -422,7 +436,7 @@ bool ants_idle_expired(const struct ants_pool *pool)
 void ants_timer_arm_reaper(struct ants_pool *pool)
 {
 	if (pool->workers.nr_idle && may_retire(pool))
-		ants_timer_arm(pool, ants_idle_expired(pool) ?
+		ants_timer_arm_lazy(pool, ants_idle_expired(pool) ?
 					  jiffies : idle_deadline(pool));
 }
 
@@ -440,7 +454,7 @@ static void timer_rearm(struct ants_pool *pool)
 	if (!(pool->upkeep.queued && ants_idle_expired(pool)))
 		ants_timer_arm_reaper(pool);
 	if (pool->stall.armed)
-		ants_timer_arm(pool, pool->stall.at);
+		ants_timer_arm_lazy(pool, pool->stall.at);
 }
 
 /*

@@ -178,20 +178,19 @@ static __always_inline bool worker_take(struct ants_pool *pool,
 	return true;
 }
 
+/* @epoch: the tag, or more than ANTS_TAG_EPOCH if that says more than its epoch */
 static __always_inline void worker_finish(struct ants_pool *pool,
-					  struct ants_worker *w,
+					  struct ants_worker *w, unsigned int epoch,
 					  struct ants_todo *todo)
 {
-	unsigned int epoch = w->tag;
-
 	pool->nr_busy--;
 	if (unlikely(epoch > ANTS_TAG_EPOCH)) {
+		epoch = w->tag & ANTS_TAG_EPOCH;
 		w->func_addr = 0;
-		if (unlikely(epoch & ANTS_TAG_TIMED))
+		if (unlikely(w->tag & ANTS_TAG_TIMED))
 			ants_time_end(w);
-		if (likely(epoch & ANTS_TAG_WORK))
+		if (likely(w->tag & ANTS_TAG_WORK))
 			ants_work_finish(pool, w->data, todo);
-		epoch &= ANTS_TAG_EPOCH;
 	}
 	ants_task_uncount(pool, epoch, todo);
 }
@@ -274,7 +273,7 @@ static __always_inline bool is_dirty(int locks)
  * The task that @w has run, or worker_init, with @locks held before, may have left
  * something behind.
  */
-static noinline void clean(struct ants_worker *w, int locks)
+static noinline __cold void clean(struct ants_worker *w, int locks)
 {
 	struct {
 		bool left;
@@ -413,23 +412,24 @@ static __always_inline void worker_run(struct ants_pool *pool, struct ants_worke
 }
 
 /*
- * May the worker go to the task in @slot, the oldest one if any is pending, from the one that
- * it has run on the fast path: see ants_end_fast_path()? Both have the same tag. So they are
- * in one flush epoch, and the last task of an epoch, for which a flush may wait, never ends
- * here.
+ * May a worker go from a task with @tag that it has run to that in @slot, the oldest one if
+ * any is pending, on the fast path: see ants_end_fast_path()? Both have the same tag. So they
+ * are in one flush epoch, and the last task of an epoch, for which a flush may wait, never
+ * ends here.
  */
-static __always_inline bool may_switch(const struct ants_pool *pool, const struct ants_worker *w,
+static __always_inline bool may_switch(const struct ants_pool *pool, unsigned int tag,
 				       const struct ants_slot *slot)
 {
 	lockdep_assert_held(&pool->lock);
 	return likely(pool->nr_pending > pool->fast_above && !ants_wants_attention() &&
-		      !freezing(current) && slot->tag == w->tag);
+		      !freezing(current) && slot->tag == tag);
 }
 
-/* The task that the worker has run was busy, and the one in @slot, which it takes, is. */
-static __always_inline void switch_task(struct ants_pool *pool, struct ants_slot *slot)
+/* A task of @epoch was busy, and the one in @slot, which its worker takes, is. */
+static __always_inline void switch_task(struct ants_pool *pool, unsigned int epoch,
+					struct ants_slot *slot)
 {
-	pool->in_epoch[slot->tag & ANTS_TAG_EPOCH]--;
+	pool->in_epoch[epoch]--;
 	ants_unlink(&slot->node);
 	pool->nr_pending--;
 }
@@ -463,19 +463,20 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 	__must_hold(&pool->lock)
 {
 	struct ants_work *last, *next;
+	unsigned int tag = w->tag;
 	struct ants_slot *slot;
 
-	if ((w->tag & ~ANTS_TAG_EPOCH) != ANTS_TAG_WORK)
+	if ((tag & ~ANTS_TAG_EPOCH) != ANTS_TAG_WORK)
 		return;
 	for (;;) {
 		slot = list_first_entry(&pool->pending, struct ants_slot, node);
-		if (unlikely(!may_switch(pool, w, slot)))
+		if (unlikely(!may_switch(pool, tag, slot)))
 			return;
 		last = w->data;
 		next = slot->data;
 		if (unlikely(!items_unnoticed(last, next)))
 			return;
-		switch_task(pool, slot);
+		switch_task(pool, tag & ANTS_TAG_EPOCH, slot);
 		if (last->group) {
 			last->group->nr_left--;
 			ants_link_tail(&last->finished, &last->group->finished);
@@ -491,24 +492,6 @@ static noinline void worker_run_items(struct ants_pool *pool, struct ants_worker
 		worker_run(pool, w, true);
 		raw_spin_lock_irq(&pool->lock);
 	}
-}
-
-/* The same from a task that is no item. Return false if it may not be taken any further. */
-static __always_inline bool worker_next(struct ants_pool *pool, struct ants_worker *w)
-{
-	struct ants_slot *slot = list_first_entry(&pool->pending, struct ants_slot, node);
-
-	if (unlikely(!may_switch(pool, w, slot)))
-		return false;
-	if (unlikely(slot->tag > ANTS_TAG_EPOCH)) {
-		worker_run_items(pool, w);
-		return false;
-	}
-	switch_task(pool, slot);
-	w->fn = slot->fn;
-	w->data = slot->data;
-	ants_stock_put(pool, slot);
-	return true;
 }
 
 /* As ants_dispatch(), for a worker that is going to run a task that it has taken. */
@@ -549,6 +532,9 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 					 struct ants_todo *todo)
 	__must_hold(&w->pool->lock)
 {
+	struct ants_slot *slot;
+	unsigned int tag;
+
 	if (!worker_take(pool, w, todo)) {
 		w->fn = NULL;
 		if (unlikely(pool->wakes.deferred))
@@ -557,18 +543,27 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
 	}
 	dispatch_rest(pool, todo);
 	pool->fast_above = fast_above(pool);
+	/* No task has this tag: an item leaves the loop, and those after it have their own. */
+	tag = w->tag > ANTS_TAG_EPOCH ? UINT_MAX : w->tag;
 	ants_unlock(pool, todo);
 	for (;;) {
 		worker_run(pool, w, false);
 		raw_spin_lock_irq(&pool->lock);
-		if (unlikely(!worker_next(pool, w)))
+		slot = list_first_entry(&pool->pending, struct ants_slot, node);
+		if (!may_switch(pool, tag, slot))
 			break;
+		switch_task(pool, tag, slot);
+		w->fn = slot->fn;
+		w->data = slot->data;
+		ants_stock_put(pool, slot);
 		ants_unlock_irq(pool);
 	}
+	if (unlikely(tag > ANTS_TAG_EPOCH))
+		worker_run_items(pool, w);
 	ants_todo_begin(todo);
 	if (unlikely(ants_wants_attention()))
 		attend(w, todo);
-	worker_finish(pool, w, todo);
+	worker_finish(pool, w, tag, todo);
 	return true;
 }
 
@@ -583,7 +578,7 @@ static __always_inline bool worker_serve(struct ants_pool *pool,
  * system pool is left alone: no client can open it again, so the faults of one client
  * must not close it for all.
  */
-static void breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
+static __cold void breaker_count(struct ants_pool *pool, bool is_new, struct ants_todo *todo)
 {
 	struct ants_faults *faults = &pool->faults;
 	u64 completed = ants_nr_completed(pool);
@@ -820,7 +815,7 @@ int ants_worker_fn(void *arg)
 }
 
 /* The thread of @w has died: give back what the worker has in the pool. */
-void ants_worker_abort(struct ants_worker *w)
+__cold void ants_worker_abort(struct ants_worker *w)
 {
 	struct ants_pool *pool = w->pool;
 	struct ants_wake_batch batch;
@@ -844,7 +839,7 @@ void ants_worker_abort(struct ants_worker *w)
 		pool->counts.lost++;
 		if (w->tag & ANTS_TAG_WORK)
 			WRITE_ONCE(((struct ants_work *)w->data)->result, -EFAULT);
-		worker_finish(pool, w, &todo);
+		worker_finish(pool, w, w->tag, &todo);
 		w->fn = NULL;
 	}
 	breaker_count(pool, is_new, &todo);

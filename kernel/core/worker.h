@@ -21,7 +21,7 @@ struct task_struct;
 #define ANTS_JOIN_DEPTH		8
 
 /**
- * enum ants_until - what a caller waits for
+ * enum ants_until - what a caller waits for; each run counts the first three down by one
  * @ANTS_UNTIL_END: the work item is in no pool
  * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
  * @ANTS_UNTIL_NEXT: the run after that one has ended

@@ -217,7 +217,7 @@ static bool work_is_valid(struct ants_work *work)
 }
 
 /* Make @pool the one that @work is in. Return -EALREADY if it is in one already. */
-static int work_claim(struct ants_pool *pool, struct ants_work *work)
+static __always_inline int work_claim(struct ants_pool *pool, struct ants_work *work)
 {
 	lockdep_assert_held(&pool->lock);
 	if (cmpxchg(&work->pool, NULL, pool))
@@ -365,7 +365,10 @@ static __always_inline bool work_accept_fast(struct ants_pool *pool, struct ants
 	group_enter(group, work);
 	epoch = pool->epoch;
 	ants_work_move(work, ANTS_WORK_PENDING);
-	ants_link_fast(pool, &work->slot, ants_work_run, work, epoch | ANTS_TAG_WORK);
+	work->slot.fn = ants_work_run;
+	work->slot.data = work;
+	work->slot.tag = epoch | ANTS_TAG_WORK;
+	ants_link_tail(&work->slot.node, &pool->pending);
 	ants_added_fast(pool, epoch, 1);
 	return true;
 }
@@ -659,9 +662,9 @@ static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_w
 	struct ants_work_waiter *waiter = w ? &ants_inner_of(w)->waiter : own;
 	unsigned int state = ants_killable_state(pool, 1);
 	struct ants_group *group = own->group;
+	struct ants_wake_batch batch __uninitialized;
 	bool counted, more = false;
 	unsigned long start = jiffies;
-	struct ants_wake_batch batch;
 	struct ants_todo todo = { .batch = &batch };
 	struct ants_work *work;
 	int err = 0;
@@ -694,6 +697,8 @@ static int wait_for(struct ants_pool *pool, struct ants_worker *w, struct ants_w
 			ants_waiter_end(pool, list_last_entry(&pool->waiters.nested,
 							      struct ants_waiter, nested),
 					-EDEADLK, &todo);
+		pool->nr_joining -= counted && waiter->done;
+		counted &= !waiter->done;
 		ants_dispatch(pool, &todo);
 		ants_unlock(pool, &todo);
 		if (!more)
@@ -873,9 +878,11 @@ static int work_delay(struct ants_pool *pool, struct ants_delayed_work *dwork,
 	ret = delay_until(pool, dwork, jiffies + delay, states, &todo);
 	if (ret < 0)
 		ants_refused(pool, ants_work_run, &dwork->work, ret);
-	else
+	else if (ret)
 		/* A run that was put off may have left room. */
 		ants_room_freed(pool, &todo);
+	else
+		ants_wake_next(pool, &todo);
 	ants_unlock_any(pool, &todo);
 	return ret;
 }
@@ -911,18 +918,16 @@ EXPORT_SYMBOL_GPL(ants_mod_delayed_work);
  * of all others, and its own of an earlier time. An item that has never been in a group
  * has 0.
  */
-static void group_begin(struct ants_group *group, struct ants_pool *pool, bool cancel_on_error)
+static void group_begin(struct ants_group *group)
 {
 	static atomic64_t stamps;
 
-	*group = (struct ants_group){
-		.pool = pool,
-		.stamp = atomic64_inc_return(&stamps),
-		.cancel_on_error = cancel_on_error,
-	};
 	INIT_LIST_HEAD(&group->works);
 	INIT_LIST_HEAD(&group->finished);
-	INIT_LIST_HEAD(&group->node);
+	group->stamp = atomic64_inc_return(&stamps);
+	group->error = 0;
+	group->sealed = false;
+	group->cancelled = false;
 }
 
 int ants_group_init(struct ants_group *group, struct ants_pool *pool,
@@ -930,7 +935,11 @@ int ants_group_init(struct ants_group *group, struct ants_pool *pool,
 {
 	if (flags & ~ANTS_GROUP_CANCEL_ON_ERROR)
 		return -EINVAL;
-	group_begin(group, pool, flags & ANTS_GROUP_CANCEL_ON_ERROR);
+	memset(group, 0, sizeof(*group));
+	INIT_LIST_HEAD(&group->node);
+	group->pool = pool;
+	group->cancel_on_error = flags & ANTS_GROUP_CANCEL_ON_ERROR;
+	group_begin(group);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ants_group_init);
@@ -1060,7 +1069,8 @@ int ants_group_reset(struct ants_group *group)
 
 	raw_spin_lock_irq(&group->pool->lock);
 	if (!group->nr_left && hlist_empty(&group->waiters)) {
-		group_begin(group, group->pool, group->cancel_on_error);
+		/* Not the pool: a caller that cancels the group reads it without the lock. */
+		group_begin(group);
 		err = 0;
 	}
 	ants_unlock_irq(group->pool);
