@@ -110,7 +110,7 @@ int ants_submit_prio(struct ants_pool *pool, ants_fn_t fn, void *data,
  * @tasks: the tasks; not used any more after this has returned
  * @nr: number of tasks
  *
- * Does what ants_submit() does for one after the other, with one locked section
+ * Does what ants_submit() does for one after the other, mostly with one locked section
  * for up to 16 of them.
  *
  * Context: Process context. May sleep.
