@@ -4,6 +4,15 @@
 
 struct debug_obj_descr;
 
+static inline void debug_object_init(void *addr, const struct debug_obj_descr *descr)
+{
+}
+
+static inline void debug_object_init_on_stack(void *addr,
+					      const struct debug_obj_descr *descr)
+{
+}
+
 static inline int debug_object_activate(void *addr, const struct debug_obj_descr *descr)
 {
 	return 0;
