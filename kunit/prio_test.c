@@ -216,19 +216,48 @@ static void fill_tasks(struct ants_task *tasks, int nr)
 		tasks[i] = (struct ants_task){ note_fn, (void *)(i + 1) };
 }
 
+/* As many tasks were pending before, so the fast path is open behind the first one. */
+static struct ants_pool *batch_pool(struct kunit *test, struct ants_task *tasks,
+				    struct gate **gate)
+{
+	struct ants_pool *pool = held_pool(test, NR, gate);
+
+	fill_tasks(tasks, NR);
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, NR), NR);
+	KUNIT_EXPECT_EQ(test, ants_cancel_pending(pool, NULL, NULL), (unsigned int)NR);
+	return pool;
+}
+
 static void batch_is_accepted_in_order(struct kunit *test)
 {
 	static struct ants_task tasks[NR];
 	struct gate *gate;
-	struct ants_pool *pool = held_pool(test, NR, &gate);
+	struct ants_pool *pool = batch_pool(test, tasks, &gate);
 	int i;
 
-	fill_tasks(tasks, NR);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, NR), NR);
 	KUNIT_EXPECT_EQ(test, ants_nr_pending(pool), (unsigned int)NR);
 	run_all(test, pool, gate, NR);
 	for (i = 0; i < NR; i++)
 		KUNIT_EXPECT_EQ(test, order[i], i + 1);
+}
+
+/* Wherever they are in it, also behind those that could take the fast path. */
+static void urgent_tasks_of_a_batch_go_first(struct kunit *test)
+{
+	static struct ants_task tasks[NR];
+	struct gate *gate;
+	struct ants_pool *pool = batch_pool(test, tasks, &gate);
+	int i;
+
+	tasks[NR / 2].prio = ANTS_PRIO_HIGH;
+	tasks[NR - 1].prio = ANTS_PRIO_HIGH;
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, NR), NR);
+	run_all(test, pool, gate, NR);
+	KUNIT_EXPECT_EQ(test, order[0], NR / 2 + 1);
+	KUNIT_EXPECT_EQ(test, order[1], NR);
+	for (i = 2; i < NR; i++)
+		KUNIT_EXPECT_EQ(test, order[i], i - 1 + (i - 2 >= NR / 2));
 }
 
 static void batch_stops_where_the_pool_is_full(struct kunit *test)
@@ -268,6 +297,9 @@ static void bad_batch_is_refused_whole(struct kunit *test)
 	fill_tasks(tasks, 3);
 	tasks[2].fn = NULL;
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 3), -EINVAL);
+	tasks[1].prio = 2;
+	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), -EINVAL);
+	tasks[1].prio = ANTS_PRIO_NORMAL;
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 0), 0);
 	KUNIT_EXPECT_EQ(test, ants_release(pool), 0);
 	KUNIT_EXPECT_EQ(test, ants_submit_batch(pool, tasks, 2), -ESHUTDOWN);
@@ -293,6 +325,7 @@ static struct kunit_case prio_cases[] = {
 	KUNIT_CASE(waiters_hold_no_slots),
 	KUNIT_CASE(unknown_priorities_are_refused),
 	KUNIT_CASE(batch_is_accepted_in_order),
+	KUNIT_CASE(urgent_tasks_of_a_batch_go_first),
 	KUNIT_CASE(batch_stops_where_the_pool_is_full),
 	KUNIT_CASE(batch_waits_for_room),
 	KUNIT_CASE(bad_batch_is_refused_whole),
