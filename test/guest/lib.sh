@@ -117,12 +117,14 @@ allow_trouble()
 # log_has REGEX: logged by the kernel since the last log_mark, not by a script
 log_mark()
 {
-	_mark=$(dmesg | wc -l)
+	echo "# log_mark" >/dev/kmsg
 }
 
+# The log is bounded, so a number of lines would say nothing once it is full.
 log_has()
 {
-	dmesg | tail -n "+$((${_mark:-0} + 1))" | grep -E -- "$1"
+	dmesg | awk '/# log_mark$/ { nr = 0; next } { line[nr++] = $0 }
+		END { for (i = 0; i < nr; i++) print line[i] }' | grep -E -- "$1"
 }
 
 loaded()

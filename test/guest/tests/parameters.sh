@@ -6,6 +6,13 @@
 
 . /ants/lib.sh
 
+# The log is full, as it is after many other tests.
+i=0
+while [ $i -lt 4000 ]; do
+	i=$((i + 1))
+	echo "<7>$i" >/dev/kmsg
+done
+
 SYSTEM=/sys/kernel/ants/system
 PARAM=/sys/module/ants/parameters/system_capacity
 THREADS=/sys/module/ants/parameters/max_threads
