@@ -45,6 +45,9 @@
 #include "core/times.h"
 #include "core/trace.h"
 
+/* Priorities are combined, and multiplied with what the tag of the urgent ones has. */
+static_assert(ANTS_PRIO_NORMAL == 0 && ANTS_PRIO_HIGH == 1);
+
 /*
  * Which members share a cache line is part of the cost of a task: a member that
  * joins one of these lines may push another one out. The slab aligns pools to a

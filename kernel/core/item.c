@@ -268,7 +268,6 @@ void ants_work_pend(struct ants_pool *pool, struct ants_work *work,
 		    struct ants_todo *todo)
 {
 	lockdep_assert_held(&pool->lock);
-	/* ANTS_PRIO_HIGH is 1, and ANTS_PRIO_NORMAL 0. */
 	work->slot.tag = pool->epoch | ANTS_TAG_WORK | work->prio * ANTS_TAG_HIGH;
 	ants_task_count(pool);
 	ants_trace(task_accept, pool, ants_work_run, work, work->state != ANTS_WORK_RUNNING);

@@ -424,10 +424,7 @@ struct ants_affinity {
 struct ants_target {
 	/* C: nice value, policy and CPUs of the workers */
 	struct ants_affinity *affinity;
-	/*
-	 * L: number of times that @affinity has changed, or that a CPU came; while it is 0
-	 * no worker was bound if @affinity has no CPUs that were asked for
-	 */
+	/* L: number of times that @affinity has changed, or that a CPU came */
 	unsigned int seq;
 	/* L: workers that have not applied the last such change, or are to be replaced */
 	unsigned int nr_stale;

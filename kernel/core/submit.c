@@ -395,7 +395,7 @@ int ants_submit_batch(struct ants_pool *pool, const struct ants_task *tasks,
 		end = min(nr, i + ANTS_HOLD_MAX);
 		do {
 			task = &tasks[i];
-			/* If one is urgent, that is not 0, none takes the fast path. */
+			/* If one of them is urgent, none takes the fast path. */
 			done = prios ? 0 : tasks_add_fast(pool, task, end - i);
 			if (!done)
 				err = accept_may_sleep(pool, task->fn, task->data, task->prio,

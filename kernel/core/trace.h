@@ -145,7 +145,7 @@ void __cold ants_trace_task_end(const struct ants_worker *w);
  */
 #define ants_trace(event, ...)						\
 do {									\
-	if (tracepoint_enabled(ants_##event))			\
+	if (tracepoint_enabled(ants_##event))				\
 		ants_trace_##event(__VA_ARGS__);			\
 } while (0)
 

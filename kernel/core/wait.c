@@ -152,8 +152,7 @@ int ants_wait_enrol(struct ants_pool *pool, struct ants_waiter *waiter,
 	/* Nobody overtakes a waiter. */
 	ants_end_fast_path(pool);
 	pool->limits.admit = 0;
-	if (trace_ants_waiter_enrol_enabled())
-		trace_ants_waiter_enrol(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
+	trace_ants_waiter_enrol(pool, &waiter->task, waiter->fn, waiter->data, 0, 0);
 	/* There was no slot, or a batch holds others back. */
 	if (unlikely(ants_nr_admissible(pool)))
 		ants_timer_arm_soon(pool, ANTS_LATE_TICKS);

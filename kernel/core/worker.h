@@ -21,12 +21,14 @@ struct task_struct;
 #define ANTS_JOIN_DEPTH		8
 
 /**
- * enum ants_until - what a caller waits for; each run counts the first three down by one
+ * enum ants_until - what a caller waits for
  * @ANTS_UNTIL_END: the work item is in no pool
  * @ANTS_UNTIL_RUN: the run in progress has ended, or the one that starts next
  * @ANTS_UNTIL_NEXT: the run after that one has ended
  * @ANTS_UNTIL_MEMBER: a member of the group has ended
  * @ANTS_UNTIL_ALL: the group has ended
+ *
+ * The end of a run takes one off NEXT and RUN: what is 0 then is over.
  */
 enum ants_until {
 	ANTS_UNTIL_END,

@@ -130,7 +130,7 @@ static int set_bound(struct ants_pool *pool, enum ants_setting what, unsigned in
 		return err;
 	err = prealloc_missing(pool, capacity, queue_depth, &prepared);
 	ants_lock_batch(pool, &todo, &batch);
-	/* After an error there is nothing more to do than to give up what was made. */
+	/* After an error what was made is given up; what else follows finds nothing to do. */
 	if (err) {
 		set_stock_limit(pool, pool->limits.in_flight);
 	} else {
